@@ -1,0 +1,62 @@
+/**
+ * A refusal the caller can act on. Everything else that is thrown is a defect and reaches clients as an opaque 500.
+ */
+export class Failure extends Error {
+  readonly code: FailureCode;
+  readonly hint: string | undefined;
+  /** Where in the input the fault lies, as a JSON Pointer with what was expected there. */
+  readonly faults: readonly Fault[];
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
+    super(message);
+    this.name = 'Failure';
+    this.code = code;
+    this.hint = details.hint;
+    this.faults = details.faults ?? [];
+    this.retryAfterS = details.retryAfterS;
+  }
+
+  get status(): number {
+    return FAILURES[this.code].status;
+  }
+
+  get title(): string {
+    return FAILURES[this.code].title;
+  }
+}
+
+export interface Fault {
+  /** JSON Pointer into the input, e.g. `/spot`. */
+  readonly field: string;
+  /** What holds there, e.g. `must be at most 10`. */
+  readonly expected: string;
+}
+
+interface FailureDetails {
+  readonly hint?: string;
+  readonly faults?: readonly Fault[];
+  readonly retryAfterS?: number;
+}
+
+/** Every code a client can meet, with its HTTP status: the statuses of the contract, and what HTTP itself needs. */
+export const FAILURES = {
+  invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },
+  unknown_ticker: { status: 400, title: 'Ticker is not tracked' },
+  no_chain: { status: 400, title: 'No option chain for this ticker' },
+  key_missing: { status: 401, title: 'API key missing' },
+  key_invalid: { status: 403, title: 'API key refused' },
+  member_refused: { status: 403, title: 'Member not authorized' },
+  session_foreign: { status: 403, title: 'Session belongs to another key' },
+  origin_refused: { status: 403, title: 'Origin refused' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  body_too_large: { status: 413, title: 'Request body too large' },
+  invalid_body: { status: 422, title: 'Request body failed validation' },
+  unprocessable: { status: 422, title: 'Request cannot be computed' },
+  rate_limited: { status: 429, title: 'Account rate limit exceeded' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'Service is shutting down' },
+} as const;
+
+export type FailureCode = keyof typeof FAILURES;

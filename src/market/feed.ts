@@ -1,0 +1,19 @@
+import type { Chain } from './chain.ts';
+import type { Close, Print } from './prints.ts';
+
+/** A source of market data. Feeds parse and validate; what they deliver is whole or it is a refusal with its reason. */
+export interface Feed {
+  readonly name: string;
+  readonly simulated: boolean;
+  /** How long to wait between two polls. */
+  readonly pollIntervalMs: number;
+  /** What is new since the last poll; everything present on the first. `nowMs` is the wall clock. */
+  poll(nowMs: number): AsyncIterable<Delivery>;
+}
+
+export type Delivery =
+  | { readonly kind: 'chain'; readonly chain: Chain }
+  | { readonly kind: 'prints'; readonly prints: readonly Print[] }
+  | { readonly kind: 'closes'; readonly closes: readonly Close[] }
+  /** Something offered as market data that could not be taken, with the reason. */
+  | { readonly kind: 'refusal'; readonly origin: string; readonly reason: string };

@@ -1,0 +1,27 @@
+import type { Chain } from './chain.ts';
+import type { Close, Print } from './prints.ts';
+
+/**
+ * What the market keeps. Simulated and recorded data live side by side and are never mixed: every read names which it wants.
+ * Writes are one transaction each; a write seen by one process is seen by every other at once.
+ */
+export interface MarketStore {
+  /** Keeps a snapshot. The same (underlying, asOf, simulated) again replaces it. */
+  saveChain(chain: Chain): void;
+  /** Identity of the newest snapshot, cheap enough to ask on every request; undefined where there is none. */
+  latestChainId(underlying: string, simulated: boolean): number | undefined;
+  chain(id: number): Chain | undefined;
+  /** Underlyings with at least one snapshot, sorted. */
+  underlyings(simulated: boolean): string[];
+  /** Keeps prints, each once by id (a later copy may cancel it); returns how many were new. */
+  savePrints(prints: readonly Print[]): number;
+  /** Prints with fromMs <= at <= toMs, cancelled ones left out, in time order. */
+  prints(underlying: string, fromMs: number, toMs: number, simulated: boolean): Print[];
+  /** Time of the newest print, ms; undefined where there is none. */
+  lastPrintAt(underlying: string, simulated: boolean): number | undefined;
+  saveCloses(closes: readonly Close[]): void;
+  /** The newest `limit` closes up to and including `date`, oldest first; days without one fall back to that day's last snapshot. */
+  closes(ticker: string, date: string, limit: number, simulated: boolean): Close[];
+  /** The last snapshot of each New York day in [fromMs, toMs], oldest first. */
+  dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
+}
