@@ -26,6 +26,20 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * A fault of the installation that only its operator can put right (a readable secret, a database of a newer version): the
+ * command line prints message and hint, clients meet an opaque 500.
+ */
+export class OperatorError extends Error {
+  readonly hint: string;
+
+  constructor(message: string, hint: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'OperatorError';
+    this.hint = hint;
+  }
+}
+
 export interface Fault {
   /** JSON Pointer into the input, e.g. `/spot`. */
   readonly field: string;
