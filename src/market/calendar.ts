@@ -1,0 +1,206 @@
+/**
+ * The New York trading calendar: NYSE rule 7.2 (holidays) and its early closes as published, by rule for any year from 1990,
+ * with the unscheduled closures since. Dates are `YYYY-MM-DD` in New York, instants ms since the epoch.
+ */
+
+/** Whether the exchange opens on that date. */
+export function isTradingDay(date: string): boolean {
+  const weekday = weekdayOf(date);
+  return weekday !== SATURDAY && weekday !== SUNDAY && !yearOf(date).holidays.has(date);
+}
+
+/** Whether trading ends at 13:00. */
+export function isHalfDay(date: string): boolean {
+  return yearOf(date).halfDays.has(date);
+}
+
+/** 09:30 of that date, or of the trading day before where the date has no trading. */
+export function openOf(date: string): number {
+  return newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30');
+}
+
+/** 16:00 (13:00 on half days) of that date, or of the trading day before where the date has no trading. */
+export function closeOf(date: string): number {
+  const day = isTradingDay(date) ? date : previousTradingDay(date);
+  return newYorkInstant(day, isHalfDay(day) ? '13:00' : '16:00');
+}
+
+/**
+ * When contracts of that expiry date settle: AM at the opening prices, PM at the close. Expiries dated on a day without
+ * trading (Saturdays until 2015, a third Friday that is Good Friday) settle on the trading day before.
+ */
+export function settlementInstant(expiry: string, settlement: 'AM' | 'PM'): number {
+  return settlement === 'AM' ? openOf(expiry) : closeOf(expiry);
+}
+
+export function previousTradingDay(date: string): string {
+  let day = addDays(date, -1);
+  while (!isTradingDay(day)) day = addDays(day, -1);
+  return day;
+}
+
+export function nextTradingDay(date: string): string {
+  let day = addDays(date, 1);
+  while (!isTradingDay(day)) day = addDays(day, 1);
+  return day;
+}
+
+/** The date in New York at an instant. */
+export function newYorkDate(atMs: number): string {
+  return newYorkTime(atMs).slice(0, 10);
+}
+
+/** The wall clock in New York at an instant, `YYYY-MM-DDTHH:MM:SS` with milliseconds where there are any. */
+export function newYorkTime(atMs: number): string {
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(atMs))
+    .toZonedDateTimeISO(NEW_YORK)
+    .toPlainDateTime()
+    .toString();
+}
+
+/** The instant at which New York clocks show `time` (`HH:MM`, seconds allowed) on `date`; the earlier one in the repeated hour. */
+export function newYorkInstant(date: string, time: string): number {
+  return Temporal.PlainDateTime.from(`${date}T${time}`).toZonedDateTime(NEW_YORK).epochMilliseconds;
+}
+
+/** Whether the text is a date of the calendar, written `YYYY-MM-DD`. */
+export function isDate(text: string): boolean {
+  const match = DATE.exec(text);
+  if (match === null) return false;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+}
+
+export function addDays(date: string, days: number): string {
+  return dateOf(dayNumber(date) + days);
+}
+
+/** Calendar days from one date to another. */
+export function daysBetween(from: string, to: string): number {
+  return dayNumber(to) - dayNumber(from);
+}
+
+/** 0 Sunday to 6 Saturday. */
+export function weekdayOf(date: string): number {
+  // Day 0, 1970-01-01, was a Thursday.
+  return (((dayNumber(date) + 4) % 7) + 7) % 7;
+}
+
+/** The nth (1 to 5) such weekday of a month (1 to 12); -1 for the last. */
+export function nthWeekday(year: number, month: number, weekday: number, nth: number): string {
+  if (nth < 0) {
+    const last = isoDate(year, month, daysInMonth(year, month));
+    return addDays(last, -((weekdayOf(last) - weekday + 7) % 7));
+  }
+  const first = isoDate(year, month, 1);
+  return addDays(first, ((weekday - weekdayOf(first) + 7) % 7) + 7 * (nth - 1));
+}
+
+const NEW_YORK = 'America/New_York';
+const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
+const DAY_MS = 86_400_000;
+const [SUNDAY, MONDAY, WEDNESDAY, THURSDAY, FRIDAY, SATURDAY] = [0, 1, 3, 4, 5, 6];
+
+interface Year {
+  readonly holidays: ReadonlySet<string>;
+  readonly halfDays: ReadonlySet<string>;
+}
+
+/** A chain asks per series. Four-digit years bound it. */
+const YEARS = new Map<string, Year>();
+
+function yearOf(date: string): Year {
+  const key = date.slice(0, 4);
+  let year = YEARS.get(key);
+  if (year === undefined) {
+    year = { holidays: new Set(holidaysOf(Number(key))), halfDays: new Set(halfDaysOf(Number(key))) };
+    YEARS.set(key, year);
+  }
+  return year;
+}
+
+function holidaysOf(year: number): string[] {
+  const holidays = [
+    nthWeekday(year, 2, MONDAY, 3), // Washington's Birthday
+    addDays(easter(year), -2), // Good Friday
+    nthWeekday(year, 5, MONDAY, -1), // Memorial Day
+    observed(year, 7, 4), // Independence Day
+    nthWeekday(year, 9, MONDAY, 1), // Labor Day
+    nthWeekday(year, 11, THURSDAY, 4), // Thanksgiving
+    observed(year, 12, 25), // Christmas
+    ...UNSCHEDULED_CLOSURES.filter((date) => date.startsWith(`${year}-`)),
+  ];
+  if (year >= 1998) holidays.push(nthWeekday(year, 1, MONDAY, 3)); // Martin Luther King Day
+  if (year >= 2022) holidays.push(observed(year, 6, 19)); // Juneteenth
+  // A New Year's Day on Saturday is not made up for: the Friday before closes the year's books.
+  const newYear = isoDate(year, 1, 1);
+  if (weekdayOf(newYear) !== SATURDAY) holidays.push(observed(year, 1, 1));
+  return holidays;
+}
+
+/** 13:00 closes: the day after Thanksgiving, Christmas Eve, and around Independence Day, each unless it is a holiday itself. */
+function halfDaysOf(year: number): string[] {
+  const halfDays = [addDays(nthWeekday(year, 11, THURSDAY, 4), 1)];
+  const christmasEve = isoDate(year, 12, 24);
+  if (isMondayToThursday(christmasEve)) halfDays.push(christmasEve);
+  const july3 = isoDate(year, 7, 3);
+  // With the Fourth on a Thursday, the short day was the Friday after it until 2012 and is the Wednesday before it since.
+  if (weekdayOf(july3) === WEDNESDAY && year < 2013) halfDays.push(isoDate(year, 7, 5));
+  else if (isMondayToThursday(july3)) halfDays.push(july3);
+  return [...halfDays, ...UNSCHEDULED_HALF_DAYS.filter((date) => date.startsWith(`${year}-`))];
+}
+
+const UNSCHEDULED_CLOSURES: readonly string[] = [
+  '1994-04-27', // funeral of President Nixon
+  ...['2001-09-11', '2001-09-12', '2001-09-13', '2001-09-14'], // attacks of September 11
+  '2004-06-11', // funeral of President Reagan
+  '2007-01-02', // mourning for President Ford
+  ...['2012-10-29', '2012-10-30'], // hurricane Sandy
+  '2018-12-05', // mourning for President George H. W. Bush
+  '2025-01-09', // mourning for President Carter
+];
+
+const UNSCHEDULED_HALF_DAYS: readonly string[] = ['1997-12-26', '1999-12-31', '2003-12-26'];
+
+/** A holiday of fixed date: on Saturday it is kept the Friday before, on Sunday the Monday after. */
+function observed(year: number, month: number, day: number): string {
+  const date = isoDate(year, month, day);
+  const weekday = weekdayOf(date);
+  return addDays(date, weekday === SATURDAY ? -1 : weekday === SUNDAY ? 1 : 0);
+}
+
+/** Easter Sunday, Gregorian: the anonymous algorithm (Meeus, Astronomical Algorithms, ch. 8). */
+function easter(year: number): string {
+  const a = year % 19;
+  const b = Math.floor(year / 100);
+  const c = year % 100;
+  const g = Math.floor((8 * b + 13) / 25);
+  const h = (19 * a + b - Math.floor(b / 4) - g + 15) % 30;
+  const l = (32 + 2 * (b % 4) + 2 * Math.floor(c / 4) - h - (c % 4)) % 7;
+  const m = Math.floor((a + 11 * h + 22 * l) / 451);
+  const month = Math.floor((h + l - 7 * m + 114) / 31);
+  return isoDate(year, month, ((h + l - 7 * m + 114) % 31) + 1);
+}
+
+function isMondayToThursday(date: string): boolean {
+  const weekday = weekdayOf(date);
+  return weekday >= MONDAY && weekday < FRIDAY;
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Days since 1970-01-01. */
+function dayNumber(date: string): number {
+  return Math.round(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
+}
+
+function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+function isoDate(year: number, month: number, day: number): string {
+  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+}

@@ -1,0 +1,133 @@
+import { Failure, type Fault } from '../errors.ts';
+import { canonicalTicker } from './option-symbol.ts';
+
+/** The tickers Zomma watches, by theme, and the sector ETF that stands for each single name. Immutable. */
+export interface Universe {
+  /** Theme to tickers, both in the order they are shown. */
+  readonly themes: Readonly<Record<string, readonly string[]>>;
+  /** All tickers, each once, in theme order. */
+  readonly tickers: ReadonlySet<string>;
+  /** Single name to its sector ETF. ETFs and names without a proxy are absent. */
+  readonly proxies: ReadonlyMap<string, string>;
+}
+
+/**
+ * An operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}}`. Without
+ * `proxies` the standard sector map holds. Throws a Failure that names every fault by JSON Pointer.
+ */
+export function loadUniverse(json: string): Universe {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch (error) {
+    throw new Failure('invalid_parameter', `The universe is not JSON: ${(error as Error).message}`, { hint: HINT });
+  }
+  if (!isRecord(parsed) || !isRecord(parsed.themes)) {
+    throw new Failure('invalid_parameter', 'The universe has no object `themes`', { hint: HINT });
+  }
+  const faults: Fault[] = [];
+  for (const key of Object.keys(parsed)) {
+    if (key !== 'themes' && key !== 'proxies') faults.push({ field: pointer(key), expected: 'themes or proxies' });
+  }
+  const themes = tickerLists(parsed.themes, '/themes', faults);
+  const proxies = parsed.proxies === undefined ? SECTOR_PROXIES : tickerLists(parsed.proxies, '/proxies', faults);
+  for (const etf of Object.keys(proxies)) {
+    if (!TICKER.test(etf)) faults.push({ field: `/proxies${pointer(etf)}`, expected: 'an upper-case ticker as key' });
+  }
+  const count = Object.values(themes).reduce((sum, tickers) => sum + tickers.length, 0);
+  if (count === 0) faults.push({ field: '/themes', expected: 'at least one ticker' });
+  if (count > TICKERS_MAX) faults.push({ field: '/themes', expected: `at most ${TICKERS_MAX} tickers` });
+  if (faults.length > 0) {
+    const [first] = faults;
+    throw new Failure('invalid_parameter', `The universe is refused: ${first?.field} must be ${first?.expected}`, {
+      hint: HINT,
+      faults,
+    });
+  }
+  return universeOf(themes, proxies);
+}
+
+const HINT = '{"themes": {"name": ["SPY", "QQQ"]}, "proxies": {"SMH": ["NVDA"]}}; proxies may be left out';
+const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
+/** A chain of each is polled every minute and held in memory. */
+const TICKERS_MAX = 1_000;
+
+/** Lists of tickers by name, in which no ticker appears twice. */
+function tickerLists(value: unknown, at: string, faults: Fault[]): Record<string, string[]> {
+  const lists: Record<string, string[]> = {};
+  if (!isRecord(value)) {
+    faults.push({ field: at, expected: 'an object of ticker lists' });
+    return lists;
+  }
+  const seen = new Set<string>();
+  for (const [name, list] of Object.entries(value)) {
+    const field = `${at}${pointer(name)}`;
+    if (!Array.isArray(list)) {
+      faults.push({ field, expected: 'a list of tickers' });
+      continue;
+    }
+    lists[name] = list.map((entry, index) => {
+      const ticker = typeof entry === 'string' ? canonicalTicker(entry) : '';
+      if (!TICKER.test(ticker)) faults.push({ field: `${field}/${index}`, expected: 'a ticker such as SPY or BRK.B' });
+      else if (seen.has(ticker))
+        faults.push({ field: `${field}/${index}`, expected: `listed once (${ticker} is twice)` });
+      seen.add(ticker);
+      return ticker;
+    });
+  }
+  return lists;
+}
+
+function universeOf(
+  themes: Readonly<Record<string, readonly string[]>>,
+  proxies: Readonly<Record<string, readonly string[]>>,
+): Universe {
+  return {
+    themes,
+    tickers: new Set(Object.values(themes).flat()),
+    proxies: new Map(Object.entries(proxies).flatMap(([etf, names]) => names.map((name) => [name, etf] as const))),
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** One step of a JSON Pointer (RFC 6901). */
+function pointer(key: string): string {
+  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** The sector fund whose flows follow a single name's: by index membership, or by trade (IBIT moves with MSTR's bitcoin). */
+const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
+  SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],
+  IGV: ['MSFT', 'ORCL', 'PLTR'],
+  XLK: ['AAPL', 'SMCI'],
+  XLC: ['GOOGL', 'META', 'SNAP', 'DIS', 'WBD', 'AMC'],
+  XLY: ['AMZN', 'TSLA', 'RIVN', 'LCID', 'NIO'],
+  XRT: ['GME'],
+  XLF: ['JPM', 'GS', 'BRK.B', 'PYPL', 'SOFI', 'HOOD', 'AFRM', 'UPST', 'COIN'],
+  IBIT: ['MSTR'],
+  XLE: ['XOM'],
+  XLB: ['FCX'],
+  XLI: ['BA', 'CHPT'],
+  ICLN: ['PLUG'],
+  XLV: ['PFE', 'JNJ'],
+  XLP: ['KO', 'PG', 'WMT', 'COST'],
+};
+
+/** The universe where the operator configures none: nine themes, 59 tickers. */
+export const STANDARD_UNIVERSE: Universe = universeOf(
+  {
+    beta_lords: ['SPY', 'QQQ', 'IWM', 'DIA', 'SMH', 'XLF', 'VXX'],
+    hyperscalers: ['NVDA', 'MSFT', 'AAPL', 'GOOGL', 'AMZN', 'META', 'AVGO', 'ORCL', 'TSM'],
+    macro_anchors: ['TLT', 'HYG', 'UUP', 'FXI', 'EEM', 'JPM', 'GS'],
+    energy_metals: ['XLE', 'USO', 'GLD', 'SLV', 'XOM', 'FCX', 'GDX'],
+    capital_incinerators: ['RIVN', 'LCID', 'PLUG', 'NIO', 'SNAP', 'CHPT'],
+    toxic_tech_and_rot: ['INTC', 'BA', 'PYPL', 'DIS', 'WBD', 'PFE'],
+    fintech_decay: ['SOFI', 'HOOD', 'AFRM', 'UPST', 'COIN'],
+    cult_proxies_and_traps: ['TSLA', 'PLTR', 'MSTR', 'GME', 'AMC', 'SMCI'],
+    sedated_leviathans: ['BRK.B', 'JNJ', 'KO', 'PG', 'WMT', 'COST'],
+  },
+  SECTOR_PROXIES,
+);

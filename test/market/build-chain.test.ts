@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'bun:test';
+import { Failure } from '../../src/errors.ts';
+import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../src/market/build-chain.ts';
+
+const head = {
+  underlying: 'SPX',
+  asOf: Date.parse('2022-12-12T21:00:00Z'),
+  spot: 3990,
+  source: 'test',
+  simulated: false,
+};
+
+function contract(over: Partial<ContractRow> = {}): ContractRow {
+  const quote = { bid: 10, ask: 11, last: 10.5, volume: 3, openInterest: 100 };
+  const model = { iv: 0.2, delta: 0.5, gamma: 0.001, multiplier: Number.NaN };
+  return { root: 'SPX', expiry: '2022-12-16', callPut: 1, strike: 4000, ...quote, ...model, ...over };
+}
+
+test('series by settlement, then root; rows by strike, calls first', () => {
+  const chain = buildChain(head, [
+    contract({ root: 'SPXW', callPut: -1, strike: 4100 }),
+    contract({ root: 'SPXW', callPut: 1, strike: 4100 }),
+    contract({ root: 'SPXW', callPut: -1, strike: 3900 }),
+    contract({ root: 'SPX' }),
+    contract({ root: 'SPXW', expiry: '2022-12-12' }),
+    contract({ root: 'SPX1', expiry: '2022-12-12' }),
+  ]);
+  expect(chain.series).toEqual([
+    ...[series('SPX1', '2022-12-12', 'PM', '2022-12-12T21:00:00Z', 0, 1, true)],
+    ...[series('SPXW', '2022-12-12', 'PM', '2022-12-12T21:00:00Z', 1, 2)],
+    ...[series('SPX', '2022-12-16', 'AM', '2022-12-16T14:30:00Z', 2, 3)],
+    ...[series('SPXW', '2022-12-16', 'PM', '2022-12-16T21:00:00Z', 3, 6)],
+  ]);
+  expect([...chain.seriesIndex]).toEqual([0, 1, 2, 3, 3, 3]);
+  expect([...chain.strike.slice(3)]).toEqual([3900, 4100, 4100]);
+  expect([...chain.callPut.slice(3)]).toEqual([-1, 1, -1]);
+  expect(chain.count).toBe(6);
+  expect(chain.refused).toEqual({});
+});
+
+function series(
+  root: string,
+  expiry: string,
+  settlement: 'AM' | 'PM',
+  at: string,
+  start: number,
+  end: number,
+  adjusted = false,
+) {
+  return { root, expiry, settlement, settlesAt: Date.parse(at), adjusted, start, end };
+}
+
+test('values arrive as given, shares default to 100', () => {
+  const chain = buildChain(head, [contract(), contract({ callPut: -1, delta: -0.5, multiplier: 10 })]);
+  expect([...chain.bid, ...chain.ask, ...chain.last]).toEqual([10, 10, 11, 11, 10.5, 10.5]);
+  expect([...chain.volume, ...chain.openInterest]).toEqual([3, 3, 100, 100]);
+  expect([...chain.iv, ...chain.gamma, ...chain.delta]).toEqual([0.2, 0.2, 0.001, 0.001, 0.5, -0.5]);
+  expect([...chain.multiplier]).toEqual([100, 10]);
+});
+
+describe('a bad optional value becomes "not given" and is counted', () => {
+  test.each([
+    ['bid', -1],
+    ['ask', Number.POSITIVE_INFINITY],
+    ['last', 1e10],
+    ['volume', -3],
+    ['openInterest', -100],
+    ['iv', -0.2],
+    ['iv', 101],
+    ['delta', 1.5],
+    ['delta', Number.NEGATIVE_INFINITY],
+    ['gamma', -0.1],
+  ] as const)('%s of %p', (field, value) => {
+    const chain = buildChain(head, [contract({ [field]: value })]);
+    expect(chain[field][0]).toBeNaN();
+    expect(chain.refused).toEqual({ bad_value: 1 });
+  });
+
+  test('shares of zero or below are the usual hundred', () => {
+    expect(buildChain(head, [contract({ multiplier: -1 })]).multiplier[0]).toBe(100);
+    expect(buildChain(head, [contract({ multiplier: 0 })]).multiplier[0]).toBe(100);
+  });
+
+  test('an IV of 0 is not given, which is no fault', () => {
+    const chain = buildChain(head, [contract({ iv: 0 })]);
+    expect(chain.iv[0]).toBeNaN();
+    expect(chain.refused).toEqual({});
+  });
+
+  test('nothing given at all still is a contract', () => {
+    const none = Number.NaN;
+    const empty = {
+      bid: none,
+      ask: none,
+      last: none,
+      volume: none,
+      openInterest: none,
+      iv: none,
+      delta: none,
+      gamma: none,
+    };
+    const chain = buildChain(head, [contract(empty)]);
+    expect(chain.count).toBe(1);
+    expect(chain.refused).toEqual({});
+  });
+});
+
+describe('a contract that cannot be refuses its row', () => {
+  test.each([
+    ['strike', 0, 'bad_contract'],
+    ['strike', -5, 'bad_contract'],
+    ['strike', Number.NaN, 'bad_contract'],
+    ['strike', Number.POSITIVE_INFINITY, 'bad_contract'],
+    ['strike', 100_000, 'bad_contract'],
+    ['callPut', 0, 'bad_contract'],
+    ['callPut', Number.NaN, 'bad_contract'],
+    ['expiry', '2022-02-30', 'bad_contract'],
+    ['expiry', '', 'bad_contract'],
+    ['root', 'SPY', 'foreign_underlying'],
+  ] as const)('%s %p: %s', (field, value, reason) => {
+    const chain = buildChain(head, [contract({ strike: 4200 }), contract({ [field]: value })]);
+    expect(chain.count).toBe(1);
+    expect(chain.strike[0]).toBe(4200);
+    expect(chain.refused).toEqual({ [reason]: 1 });
+  });
+
+  test('of a contract that comes twice the first counts', () => {
+    const chain = buildChain(head, [contract({ bid: 1 }), contract({ bid: 2 }), contract({ bid: 3, callPut: -1 })]);
+    expect([...chain.bid]).toEqual([1, 3]);
+    expect(chain.refused).toEqual({ duplicate: 1 });
+  });
+
+  test('refusals add to those of the feed', () => {
+    const refused = { bad_symbol: 4, duplicate: 1 };
+    const chain = buildChain({ ...head, refused }, [contract(), contract()]);
+    expect(chain.refused).toEqual({ bad_symbol: 4, duplicate: 2 });
+  });
+});
+
+describe('no chain can come of', () => {
+  const rows = [contract()];
+  test.each([
+    ['no rows', head, [], /no usable rows/],
+    ['bad rows only, and it says why', head, [contract({ strike: 0 })], /no usable rows \(1 bad_contract\)/],
+    ['a spot of zero', { ...head, spot: 0 }, rows, /spot/],
+    ['a spot that is not known', { ...head, spot: Number.NaN }, rows, /spot/],
+    ['a spot beyond reason', { ...head, spot: 1e10 }, rows, /spot/],
+    ['no time', { ...head, asOf: Number.NaN }, rows, /time/],
+  ])('%s', (_what, bad, given, message) => {
+    expect(() => buildChain(bad, given)).toThrow(message);
+    expect(() => buildChain(bad, given)).toThrow(Failure);
+  });
+
+  test('more contracts than a chain may have', () => {
+    function* many() {
+      for (let i = 0; i <= CONTRACTS_MAX; i++) yield contract({ strike: 1 + i / 10 });
+    }
+    expect(() => buildChain(head, many())).toThrow(/more than 200000 contracts/);
+  });
+});

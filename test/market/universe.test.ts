@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test';
+import { Failure } from '../../src/errors.ts';
+import { loadUniverse, STANDARD_UNIVERSE } from '../../src/market/universe.ts';
+
+test('the standard universe is the nine themes of the contract, in its order', () => {
+  expect(Object.entries(STANDARD_UNIVERSE.themes).map(([theme, tickers]) => `${theme} ${tickers.join(' ')}`)).toEqual([
+    'beta_lords SPY QQQ IWM DIA SMH XLF VXX',
+    'hyperscalers NVDA MSFT AAPL GOOGL AMZN META AVGO ORCL TSM',
+    'macro_anchors TLT HYG UUP FXI EEM JPM GS',
+    'energy_metals XLE USO GLD SLV XOM FCX GDX',
+    'capital_incinerators RIVN LCID PLUG NIO SNAP CHPT',
+    'toxic_tech_and_rot INTC BA PYPL DIS WBD PFE',
+    'fintech_decay SOFI HOOD AFRM UPST COIN',
+    'cult_proxies_and_traps TSLA PLTR MSTR GME AMC SMCI',
+    'sedated_leviathans BRK.B JNJ KO PG WMT COST',
+  ]);
+  expect(STANDARD_UNIVERSE.tickers.size).toBe(59);
+});
+
+test('single names have their sector fund, funds have none', () => {
+  const proxies = STANDARD_UNIVERSE.proxies;
+  expect(['NVDA', 'BRK.B', 'MSTR', 'XOM', 'AMD', 'WMT'].map((name) => proxies.get(name))).toEqual([
+    ...['SMH', 'XLF', 'IBIT', 'XLE', 'SMH', 'XLP'],
+  ]);
+  const funds = [
+    'SPY',
+    'QQQ',
+    'IWM',
+    'DIA',
+    'SMH',
+    'XLF',
+    'VXX',
+    'TLT',
+    'HYG',
+    'UUP',
+    'FXI',
+    'EEM',
+    'XLE',
+    'USO',
+    'GLD',
+  ];
+  const without = [...STANDARD_UNIVERSE.tickers].filter((ticker) => !proxies.has(ticker));
+  expect(without).toEqual([...funds, 'SLV', 'GDX']);
+});
+
+describe("an operator's universe", () => {
+  test('replaces themes and proxies', () => {
+    const universe = loadUniverse('{"themes":{"mine":["spy","BRK/B"],"empty":[]},"proxies":{"XLF":["BRK.B"]}}');
+    expect(universe.themes).toEqual({ mine: ['SPY', 'BRK.B'], empty: [] });
+    expect([...universe.tickers]).toEqual(['SPY', 'BRK.B']);
+    expect([...universe.proxies]).toEqual([['BRK.B', 'XLF']]);
+  });
+
+  test('keeps the standard proxies where it names none', () => {
+    expect(loadUniverse('{"themes":{"mine":["SPY"]}}').proxies).toEqual(STANDARD_UNIVERSE.proxies);
+  });
+
+  test.each([
+    ['no JSON', '{"themes":', /not JSON/],
+    ['no object', '[]', /themes/],
+    ['no themes', '{"proxies":{}}', /themes/],
+    ['no tickers', '{"themes":{}}', /at least one ticker/],
+    ['a list that is none', '{"themes":{"a":"SPY"}}', /\/themes\/a must be a list/],
+    ['a number', '{"themes":{"a":["SPY",7]}}', /\/themes\/a\/1 must be a ticker/],
+    ['a word that is no ticker', '{"themes":{"a":["S&P 500"]}}', /\/themes\/a\/0 must be a ticker/],
+    ['a ticker twice', '{"themes":{"a":["SPY"],"b":["SPY"]}}', /\/themes\/b\/0 must be listed once/],
+    ['a name with two proxies', '{"themes":{"a":["SPY"]},"proxies":{"X":["A"],"Y":["A"]}}', /\/proxies\/Y\/0/],
+    ['a proxy that is no ticker', '{"themes":{"a":["SPY"]},"proxies":{"no way":["A"]}}', /\/proxies\/no way/],
+    ['an unknown key', '{"themes":{"a":["SPY"]},"proxy":{}}', /\/proxy must be themes or proxies/],
+    ['too many', JSON.stringify({ themes: { a: Array.from({ length: 1001 }, (_, i) => `A${i}`) } }), /at most 1000/],
+  ])('%s is refused', (_what, json, message) => {
+    let failure: unknown;
+    try {
+      loadUniverse(json);
+    } catch (error) {
+      failure = error;
+    }
+    expect(failure).toBeInstanceOf(Failure);
+    expect((failure as Failure).message).toMatch(message);
+  });
+});
