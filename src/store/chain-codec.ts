@@ -1,0 +1,113 @@
+import { OperatorError } from '../errors.ts';
+import type { Chain, Series } from '../market/chain.ts';
+
+/** What of a chain is kept in the blob; the rest of it are columns of the table. */
+export type ChainColumns = Omit<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>;
+
+/**
+ * A chain's contracts as one blob, about 20 bytes a contract:
+ *
+ *     mark, 4 bytes | CRC-32 of the rest, 4 bytes | zstd of: header bytes, u32 | contracts, u32 | header | columns
+ *
+ * The header is JSON (series, refused) padded to 8 bytes; the columns are in the order of COLUMNS, as float64, then the series
+ * index, as uint16, all little-endian. Bit for bit what was given: a NaN stays one.
+ */
+export function encodeChain(chain: ChainColumns): Uint8Array {
+  const header = new TextEncoder().encode(JSON.stringify({ series: chain.series, refused: chain.refused }));
+  const columnsAt = aligned(PRELUDE_BYTES + header.length);
+  const bytes = new Uint8Array(payloadBytes(columnsAt, chain.count)).fill(SPACE, 0, columnsAt);
+  bytes.set(header, PRELUDE_BYTES);
+  new Uint32Array(bytes.buffer, 0, 2).set([columnsAt - PRELUDE_BYTES, chain.count]);
+  const { columns, seriesIndex } = viewsOf(bytes.buffer, columnsAt, chain.count);
+  for (const name of COLUMNS) columns[name].set(whole(chain[name], chain.count));
+  seriesIndex.set(whole(chain.seriesIndex, chain.count));
+
+  const packed = Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL });
+  const blob = new Uint8Array(ENVELOPE_BYTES + packed.length);
+  blob.set(packed, ENVELOPE_BYTES);
+  new Uint32Array(blob.buffer, 0, 2).set([MARK, Bun.hash.crc32(packed)]);
+  return blob;
+}
+
+/**
+ * The contracts of a blob made by encodeChain, as views over one buffer.
+ *
+ * @throws OperatorError for a blob that is not, bit for bit, what was once written.
+ */
+export function decodeChain(blob: Uint8Array): ChainColumns {
+  const packed = blob.subarray(ENVELOPE_BYTES);
+  const envelope = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
+  if (
+    blob.byteLength < ENVELOPE_BYTES ||
+    envelope.getUint32(0, true) !== MARK ||
+    envelope.getUint32(4, true) !== Bun.hash.crc32(packed)
+  ) {
+    throw new OperatorError(
+      'a stored snapshot is damaged',
+      'check the disk, and restore the database from a backup; the next snapshot is not affected',
+    );
+  }
+  // What follows holds for any blob with a true checksum, since encodeChain alone writes them.
+  const buffer = ownBuffer(Bun.zstdDecompressSync(packed));
+  const [headerBytes = 0, count = 0] = new Uint32Array(buffer, 0, 2);
+  const header: ChainHeader = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, PRELUDE_BYTES, headerBytes)));
+  const { columns, seriesIndex } = viewsOf(buffer, PRELUDE_BYTES + headerBytes, count);
+  return { count, ...header, seriesIndex, ...columns };
+}
+
+interface ChainHeader {
+  readonly series: Series[];
+  readonly refused: Record<string, number>;
+}
+
+/** The order is part of the format. */
+const COLUMNS = [
+  'callPut',
+  'strike',
+  'bid',
+  'ask',
+  'last',
+  'volume',
+  'openInterest',
+  'iv',
+  'delta',
+  'gamma',
+  'multiplier',
+] as const;
+
+type Column = (typeof COLUMNS)[number];
+
+/** "ZCH1", read as little-endian. A later format takes another mark. */
+const MARK = 0x3148435a;
+const ENVELOPE_BYTES = 8;
+const PRELUDE_BYTES = 8;
+const SPACE = 0x20;
+
+/** On a chain of 30,000 contracts: 0.56 of 2.64 MB, 6 ms to pack and 2 to unpack; level 1 gives 0.69 MB, 5 and 5 ms. */
+const ZSTD_LEVEL = 3;
+
+function viewsOf(buffer: ArrayBuffer, at: number, count: number) {
+  const columns = {} as Record<Column, Float64Array>;
+  for (const [place, name] of COLUMNS.entries())
+    columns[name] = new Float64Array(buffer, at + place * count * 8, count);
+  return { columns, seriesIndex: new Uint16Array(buffer, at + COLUMNS.length * count * 8, count) };
+}
+
+function payloadBytes(columnsAt: number, count: number): number {
+  return columnsAt + count * (COLUMNS.length * 8 + 2);
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}
+
+/** A buffer that begins with the bytes, as views of 8-byte numbers need. */
+function ownBuffer(bytes: Uint8Array): ArrayBuffer {
+  const whole = bytes.byteOffset === 0 && bytes.buffer instanceof ArrayBuffer;
+  return whole ? bytes.buffer : new Uint8Array(bytes).buffer;
+}
+
+function whole<T extends Float64Array | Uint16Array>(column: T, count: number): T {
+  if (column.length !== count) throw new RangeError(`a column of ${column.length} in a chain of ${count}`);
+  return column;
+}

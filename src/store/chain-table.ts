@@ -1,0 +1,70 @@
+import type { Database } from 'bun:sqlite';
+import { newYorkDate } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import type { MarketStore } from '../market/store.ts';
+import { decodeChain, encodeChain } from './chain-codec.ts';
+
+type ChainTable = Pick<MarketStore, 'saveChain' | 'latestChainId' | 'chain' | 'underlyings' | 'dailyChainIds'>;
+
+/**
+ * Snapshots of chains. Recorded ones are all kept; of simulated ones only the newest of each New York day, so that a server
+ * left running on simulated data does not fill the disk.
+ */
+export function chainTable(db: Database): ChainTable {
+  // Deletes and inserts, so that what replaces a snapshot has a new identity and no cache takes it for the old.
+  const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
+    `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
+     VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
+  );
+  const deleteAllButNewest = db.prepare<null, [string, string]>(
+    `DELETE FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2 AND as_of <
+       (SELECT max(as_of) FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2)`,
+  );
+  const selectLatest = db.prepare<{ id: number }, [number, string]>(
+    'SELECT id FROM snapshots WHERE simulated = ? AND underlying = ? ORDER BY as_of DESC LIMIT 1',
+  );
+  const selectById = db.prepare<SnapshotRow, [number]>(
+    'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
+  );
+  // Steps from one name to the next through the index: the time grows with the underlyings, not with the snapshots.
+  const selectUnderlyings = db.prepare<{ name: string }, [number]>(
+    `WITH RECURSIVE names (name) AS (
+       SELECT min(underlying) FROM snapshots WHERE simulated = ?1
+       UNION ALL
+       SELECT (SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying > name)
+       FROM names WHERE name IS NOT NULL
+     ) SELECT name FROM names WHERE name IS NOT NULL`,
+  );
+  // With max(), SQLite takes the other columns from the row that has it.
+  const selectDaily = db.prepare<{ id: number }, [number, string, number, number]>(
+    `SELECT id, max(as_of) FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ?
+     GROUP BY day ORDER BY day`,
+  );
+
+  const save = db.transaction((chain: Chain) => {
+    const day = newYorkDate(chain.asOf);
+    const { simulated, underlying, asOf, spot, source } = chain;
+    insert.run({ simulated: Number(simulated), underlying, asOf, day, spot, source, columns: encodeChain(chain) });
+    if (simulated) deleteAllButNewest.run(underlying, day);
+  });
+
+  return {
+    saveChain: (chain) => save.immediate(chain),
+
+    latestChainId: (underlying, simulated) => selectLatest.get(Number(simulated), underlying)?.id,
+
+    chain(id) {
+      const row = selectById.get(id);
+      if (row === null) return undefined;
+      const { columns, simulated, ...same } = row;
+      return { ...same, simulated: simulated === 1, ...decodeChain(columns) };
+    },
+
+    underlyings: (simulated) => selectUnderlyings.all(Number(simulated)).map((row) => row.name),
+
+    dailyChainIds: (underlying, fromMs, toMs, simulated) =>
+      selectDaily.all(Number(simulated), underlying, fromMs, toMs).map((row) => row.id),
+  };
+}
+
+type SnapshotRow = Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source'> & { simulated: number; columns: Uint8Array };

@@ -1,0 +1,40 @@
+import type { Database } from 'bun:sqlite';
+import type { Close } from '../market/prints.ts';
+import type { MarketStore } from '../market/store.ts';
+
+type CloseTable = Pick<MarketStore, 'saveCloses' | 'closes'>;
+
+/** Official closes, one a ticker and day; the last given stands. Days without one are filled from the snapshots. */
+export function closeTable(db: Database): CloseTable {
+  const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
+    `INSERT INTO closes (simulated, ticker, date, close) VALUES ($simulated, $ticker, $date, $close)
+     ON CONFLICT DO UPDATE SET close = $close`,
+  );
+  // Each half takes the newest ?4 from its index and stops, however long the history. With max(), SQLite takes the other
+  // columns from the row that has it.
+  const selectNewest = db.prepare<{ date: string; close: number }, [number, string, string, number]>(
+    `SELECT date, close FROM (
+       SELECT * FROM (
+         SELECT date, close FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3
+         ORDER BY date DESC LIMIT ?4)
+       UNION ALL
+       SELECT day, spot FROM (
+         SELECT day, spot, max(as_of) FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND day <= ?3
+           AND NOT EXISTS (SELECT 1 FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date = day)
+         GROUP BY day ORDER BY day DESC LIMIT ?4)
+     ) ORDER BY date DESC LIMIT ?4`,
+  );
+
+  const save = db.transaction((closes: readonly Close[]) => {
+    for (const close of closes) upsert.run({ ...close, simulated: Number(close.simulated) });
+  });
+
+  return {
+    saveCloses: (closes) => save.immediate(closes),
+    closes: (ticker, date, limit, simulated) =>
+      selectNewest
+        .all(Number(simulated), ticker, date, limit)
+        .map((row) => ({ ticker, date: row.date, close: row.close, simulated }))
+        .reverse(),
+  };
+}

@@ -1,0 +1,64 @@
+import { type Database, SQLiteError } from 'bun:sqlite';
+import type { Member, MemberStore, TelegramLink } from '../access/members.ts';
+import { Failure } from '../errors.ts';
+
+/** Members and their linked messaging accounts. A link needs a member; members are revoked, never removed. */
+export function memberTables(db: Database): MemberStore {
+  const columns = 'uuid, tier, status, expires_at AS expiresAt, key_digest AS keyDigest';
+  const selectByUuid = db.prepare<Member, [string]>(`SELECT ${columns} FROM members WHERE uuid = ?`);
+  const selectByDigest = db.prepare<Member, [string]>(`SELECT ${columns} FROM members WHERE key_digest = ?`);
+  const selectAll = db.prepare<Member, []>(`SELECT ${columns} FROM members ORDER BY uuid`);
+  const upsertMember = db.prepare<null, [MemberValues]>(
+    `INSERT INTO members (uuid, tier, status, expires_at, key_digest)
+     VALUES ($uuid, $tier, $status, $expiresAt, $keyDigest)
+     ON CONFLICT (uuid) DO UPDATE SET tier = $tier, status = $status, expires_at = $expiresAt, key_digest = $keyDigest`,
+  );
+  const selectLink = db.prepare<LinkRow, [string]>(
+    `SELECT telegram_id AS telegramId, routing_1dte AS routing1dte, routing_radar AS routingRadar,
+       last_ping_at AS lastPingAt
+     FROM telegram_links WHERE uuid = ?`,
+  );
+  const upsertLink = db.prepare<null, [LinkRow & { uuid: string }]>(
+    `INSERT INTO telegram_links (uuid, telegram_id, routing_1dte, routing_radar, last_ping_at)
+     VALUES ($uuid, $telegramId, $routing1dte, $routingRadar, $lastPingAt)
+     ON CONFLICT (uuid) DO UPDATE SET telegram_id = $telegramId, routing_1dte = $routing1dte,
+       routing_radar = $routingRadar, last_ping_at = $lastPingAt`,
+  );
+
+  return {
+    member: (uuid) => selectByUuid.get(uuid) ?? undefined,
+    memberByKeyDigest: (keyDigest) => selectByDigest.get(keyDigest) ?? undefined,
+    members: () => selectAll.all(),
+    saveMember: (member) => {
+      upsertMember.run({ ...member });
+    },
+
+    telegramLink(uuid) {
+      const row = selectLink.get(uuid);
+      if (row === null) return undefined;
+      return { ...row, routing1dte: row.routing1dte === 1, routingRadar: row.routingRadar === 1 };
+    },
+
+    /** @throws Failure not_found where there is no such member. */
+    saveTelegramLink(uuid, link) {
+      try {
+        upsertLink.run({
+          ...link,
+          uuid,
+          routing1dte: Number(link.routing1dte),
+          routingRadar: Number(link.routingRadar),
+        });
+      } catch (error) {
+        if (!(error instanceof SQLiteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')) throw error;
+        throw new Failure('not_found', 'No such member', { hint: 'add the member first' });
+      }
+    },
+  };
+}
+
+/** The same fields; a type, since only types and not interfaces can be bound by name. */
+type MemberValues = Pick<Member, keyof Member>;
+
+/** A link as SQLite keeps it: its booleans are 0 and 1. */
+type LinkRow = Omit<TelegramLink, Flag> & Record<Flag, number>;
+type Flag = 'routing1dte' | 'routingRadar';

@@ -1,0 +1,95 @@
+import type { Database } from 'bun:sqlite';
+import { OperatorError } from '../errors.ts';
+
+/**
+ * Brings the database to the newest version, one transaction a step; `user_version` counts the steps done. Of two processes
+ * at it at once one waits for the other and finds the work done.
+ *
+ * @throws OperatorError for a database of a newer version, which is left as it is.
+ */
+export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
+  const step = db.transaction((): boolean => {
+    const version = versionOf(db);
+    if (version > migrations.length) {
+      throw new OperatorError(
+        `the database is of version ${version}, this program knows versions up to ${migrations.length}`,
+        'run the newer program, or restore a backup from before its upgrade',
+      );
+    }
+    const migration = migrations[version];
+    if (migration === undefined) return false;
+    db.run(migration);
+    db.run(`PRAGMA user_version = ${version + 1}`);
+    return true;
+  });
+  // A database up to date, the usual case, is opened without asking for the write lock.
+  while (versionOf(db) !== migrations.length && step.immediate());
+}
+
+function versionOf(db: Database): number {
+  return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
+}
+
+/** Each step as it was released: a released step is never edited, a change is a new one. */
+const MIGRATIONS: readonly string[] = [
+  `
+  -- AUTOINCREMENT: the id of a deleted snapshot is never given again, so what was computed for an id stays true.
+  -- The blob comes last, so that reading the other columns does not page through it.
+  CREATE TABLE snapshots (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    as_of INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    spot REAL NOT NULL,
+    source TEXT NOT NULL,
+    columns BLOB NOT NULL,
+    UNIQUE (simulated, underlying, as_of)
+  ) STRICT;
+  CREATE INDEX snapshots_by_day ON snapshots (simulated, underlying, day, as_of, spot);
+
+  CREATE TABLE prints (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    id TEXT NOT NULL,
+    underlying TEXT NOT NULL,
+    root TEXT NOT NULL,
+    expiry TEXT NOT NULL,
+    call_put INTEGER NOT NULL CHECK (call_put IN (1, -1)),
+    strike REAL NOT NULL,
+    price REAL NOT NULL,
+    size REAL NOT NULL,
+    multiplier REAL NOT NULL,
+    at INTEGER NOT NULL,
+    side TEXT CHECK (side IN ('ask', 'bid', 'mid')),
+    delta REAL,
+    multi_leg INTEGER NOT NULL CHECK (multi_leg IN (0, 1)),
+    canceled INTEGER NOT NULL CHECK (canceled IN (0, 1)),
+    UNIQUE (simulated, id)
+  ) STRICT;
+  CREATE INDEX prints_by_time ON prints (simulated, underlying, at);
+
+  CREATE TABLE closes (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    ticker TEXT NOT NULL,
+    date TEXT NOT NULL,
+    close REAL NOT NULL,
+    PRIMARY KEY (simulated, ticker, date)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE members (
+    uuid TEXT PRIMARY KEY,
+    tier TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'revoked')),
+    expires_at INTEGER,
+    key_digest TEXT NOT NULL UNIQUE
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE telegram_links (
+    uuid TEXT PRIMARY KEY REFERENCES members (uuid),
+    telegram_id TEXT NOT NULL,
+    routing_1dte INTEGER NOT NULL CHECK (routing_1dte IN (0, 1)),
+    routing_radar INTEGER NOT NULL CHECK (routing_radar IN (0, 1)),
+    last_ping_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  `,
+];

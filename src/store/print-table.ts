@@ -1,0 +1,61 @@
+import type { Database } from 'bun:sqlite';
+import type { Print } from '../market/prints.ts';
+import type { MarketStore } from '../market/store.ts';
+
+type PrintTable = Pick<MarketStore, 'savePrints' | 'prints' | 'lastPrintAt'>;
+
+/** Option trades, each once by its id; a copy that says it was cancelled cancels it for good. */
+export function printTable(db: Database): PrintTable {
+  const insert = db.prepare<null, [PrintRow]>(
+    `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side,
+       delta, multi_leg, canceled)
+     VALUES ($simulated, $id, $underlying, $root, $expiry, $callPut, $strike, $price, $size, $multiplier, $at, $side,
+       $delta, $multiLeg, $canceled) ON CONFLICT DO NOTHING`,
+  );
+  const cancel = db.prepare<null, [PrintRow]>(
+    'UPDATE prints SET canceled = 1 WHERE simulated = $simulated AND id = $id',
+  );
+  const selectBetween = db.prepare<PrintRow, [number, string, number, number]>(
+    `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side, delta,
+       multi_leg AS multiLeg, canceled
+     FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ORDER BY at, id`,
+  );
+  const selectLast = db.prepare<{ at: number }, [number, string]>(
+    'SELECT at FROM prints WHERE simulated = ? AND underlying = ? ORDER BY at DESC LIMIT 1',
+  );
+
+  const save = db.transaction((prints: readonly Print[]): number => {
+    let added = 0;
+    for (const print of prints) {
+      const row = rowOf(print);
+      const { changes } = insert.run(row);
+      added += changes;
+      if (changes === 0 && print.canceled) cancel.run(row);
+    }
+    return added;
+  });
+
+  return {
+    savePrints: (prints) => save.immediate(prints),
+    prints: (underlying, fromMs, toMs, simulated) =>
+      selectBetween.all(Number(simulated), underlying, fromMs, toMs).map(printOf),
+    lastPrintAt: (underlying, simulated) => selectLast.get(Number(simulated), underlying)?.at,
+  };
+}
+
+/** A print as SQLite keeps it: its booleans are 0 and 1. */
+type PrintRow = Omit<Print, Flag> & Record<Flag, number>;
+type Flag = 'multiLeg' | 'canceled' | 'simulated';
+
+function rowOf(print: Print): PrintRow {
+  return {
+    ...print,
+    multiLeg: Number(print.multiLeg),
+    canceled: Number(print.canceled),
+    simulated: Number(print.simulated),
+  };
+}
+
+function printOf(row: PrintRow): Print {
+  return { ...row, multiLeg: row.multiLeg === 1, canceled: row.canceled === 1, simulated: row.simulated === 1 };
+}

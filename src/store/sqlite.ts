@@ -1,0 +1,95 @@
+import { Database, SQLiteError } from 'bun:sqlite';
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { MemberStore } from '../access/members.ts';
+import { OperatorError } from '../errors.ts';
+import type { MarketStore } from '../market/store.ts';
+
+import { chainTable } from './chain-table.ts';
+import { closeTable } from './close-table.ts';
+import { memberTables } from './member-tables.ts';
+import { migrate } from './migrations.ts';
+import { printTable } from './print-table.ts';
+
+/** All that the server keeps, in one SQLite file that several processes may have open. */
+export interface Store extends MarketStore, MemberStore {
+  /**
+   * Makes every write within `work` one transaction: all are kept, or, where it throws, none. `work` must not await.
+   * Nests.
+   */
+  transaction<T>(work: () => T): T;
+  /** Ends the use of the file; a second call does nothing. */
+  close(): void;
+}
+
+/**
+ * Opens the store at `path`, or one in memory for `:memory:`; makes it (mode 0600, in a folder of mode 0700) or brings it to
+ * this version where needed.
+ *
+ * @throws OperatorError where the file is no database, is of a newer version or cannot be used.
+ */
+export function openStore(path: string): Store {
+  let db: Database | undefined;
+  try {
+    if (path !== MEMORY) makePrivate(path);
+    db = new Database(path, { create: true, readwrite: true, strict: true });
+    configure(db);
+    migrate(db);
+    return storeOn(db);
+  } catch (error) {
+    db?.close();
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot open the database ${path}`, hintFor(error), { cause: error });
+  }
+}
+
+const MEMORY = ':memory:';
+
+/** How long a write waits for another process's: theirs take milliseconds, so a longer wait means one hangs. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** What a burst may leave of the write-ahead log on disk. */
+const LOG_BYTES_MAX = 64 * 1024 * 1024;
+
+function storeOn(db: Database): Store {
+  return {
+    ...chainTable(db),
+    ...printTable(db),
+    ...closeTable(db),
+    ...memberTables(db),
+    transaction: (work) => db.transaction(work).immediate(),
+    close: () => db.close(),
+  };
+}
+
+/**
+ * WAL lets readers go on while one process writes. FULL syncs the log at each commit: a kill of the process loses nothing
+ * either way, but with NORMAL a power cut could bring a revoked member back. Market data arrives in a few large transactions,
+ * so the sync (a fraction of a millisecond to a few) is not felt.
+ */
+function configure(db: Database): void {
+  db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  db.run('PRAGMA journal_mode = WAL');
+  db.run('PRAGMA synchronous = FULL');
+  db.run('PRAGMA foreign_keys = ON');
+  db.run(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
+}
+
+/** SQLite gives its log files the mode of the database, so making that one private makes all private. */
+function makePrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    // By name: opening and closing an existing database here would drop the locks of this process's other connections.
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  }
+}
+
+function hintFor(error: unknown): string {
+  if (error instanceof SQLiteError && (error.code === 'SQLITE_NOTADB' || error.code === 'SQLITE_CORRUPT')) {
+    return 'it is not a whole SQLite database: restore it from a backup, or move it away to begin anew';
+  }
+  return 'check that the folder exists, that this user may write to it, and that the disk has room';
+}
