@@ -48,11 +48,18 @@ const MEMORY = ':memory:';
 /** How long a write waits for another process's: theirs take milliseconds, so a longer wait means one hangs. */
 const BUSY_TIMEOUT_MS = 5_000;
 
+const BUSY_PAUSE_MS = 5;
+
 /** What a burst may leave of the write-ahead log on disk. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 function storeOn(db: Database): Store {
+  // SQLite counts the commits of other connections and the rows changed by this one.
+  const selectVersion = db.prepare<{ version: string }, []>(
+    "SELECT data_version || '.' || total_changes() AS version FROM pragma_data_version",
+  );
   return {
+    version: () => selectVersion.get()!.version,
     ...chainTable(db),
     ...printTable(db),
     ...closeTable(db),
@@ -69,10 +76,25 @@ function storeOn(db: Database): Store {
  */
 function configure(db: Database): void {
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  db.run('PRAGMA journal_mode = WAL');
+  switchToWal(db);
   db.run('PRAGMA synchronous = FULL');
   db.run('PRAGMA foreign_keys = ON');
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
+}
+
+/** SQLite does not wait by itself where two processes make this switch of a new file at once; done once, it is for good. */
+function switchToWal(db: Database): void {
+  const deadlineMs = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      db.run('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      const busy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY');
+      if (!busy || performance.now() > deadlineMs) throw error;
+      Bun.sleepSync(BUSY_PAUSE_MS);
+    }
+  }
 }
 
 /** SQLite gives its log files the mode of the database, so making that one private makes all private. */
