@@ -30,11 +30,11 @@ export function encodeChain(chain: ChainColumns): Uint8Array {
 }
 
 /**
- * The contracts of a blob made by encodeChain, as views over one buffer.
+ * The contracts of a blob made by encodeChain, as views over one buffer. `name` says in an error which blob it was.
  *
  * @throws OperatorError for a blob that is not, bit for bit, what was once written.
  */
-export function decodeChain(blob: Uint8Array): ChainColumns {
+export function decodeChain(blob: Uint8Array, name: string): ChainColumns {
   const packed = blob.subarray(ENVELOPE_BYTES);
   const envelope = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
   if (
@@ -43,8 +43,8 @@ export function decodeChain(blob: Uint8Array): ChainColumns {
     envelope.getUint32(4, true) !== Bun.hash.crc32(packed)
   ) {
     throw new OperatorError(
-      'a stored snapshot is damaged',
-      'check the disk, and restore the database from a backup; the next snapshot is not affected',
+      `${name} is damaged`,
+      'check the disk, and restore the database from a backup; later snapshots are not affected',
     );
   }
   // What follows holds for any blob with a true checksum, since encodeChain alone writes them.

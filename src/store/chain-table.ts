@@ -57,7 +57,7 @@ export function chainTable(db: Database): ChainTable {
       const row = selectById.get(id);
       if (row === null) return undefined;
       const { columns, simulated, ...same } = row;
-      return { ...same, simulated: simulated === 1, ...decodeChain(columns) };
+      return { ...same, simulated: simulated === 1, ...decodeChain(columns, `snapshot ${id} of ${row.underlying}`) };
     },
 
     underlyings: (simulated) => selectUnderlyings.all(Number(simulated)).map((row) => row.name),

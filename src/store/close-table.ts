@@ -10,19 +10,19 @@ export function closeTable(db: Database): CloseTable {
     `INSERT INTO closes (simulated, ticker, date, close) VALUES ($simulated, $ticker, $date, $close)
      ON CONFLICT DO UPDATE SET close = $close`,
   );
-  // Each half takes the newest ?4 from its index and stops, however long the history. With max(), SQLite takes the other
-  // columns from the row that has it.
+  // Only days after the oldest of a full set of official closes can still matter, so a long history is not walked through.
+  // With max(), SQLite takes the other columns from the row that has it.
   const selectNewest = db.prepare<{ date: string; close: number }, [number, string, string, number]>(
-    `SELECT date, close FROM (
-       SELECT * FROM (
-         SELECT date, close FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3
-         ORDER BY date DESC LIMIT ?4)
-       UNION ALL
-       SELECT day, spot FROM (
-         SELECT day, spot, max(as_of) FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND day <= ?3
-           AND NOT EXISTS (SELECT 1 FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date = day)
-         GROUP BY day ORDER BY day DESC LIMIT ?4)
-     ) ORDER BY date DESC LIMIT ?4`,
+    `WITH official AS MATERIALIZED (
+       SELECT date, close FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4
+     ), filled AS (
+       SELECT day, spot, max(as_of) FROM snapshots
+       WHERE simulated = ?1 AND underlying = ?2 AND day <= ?3
+         AND day > (SELECT iif(count(*) = ?4, min(date), '') FROM official)
+         AND day NOT IN (SELECT date FROM official)
+       GROUP BY day ORDER BY day DESC LIMIT ?4
+     )
+     SELECT date, close FROM official UNION ALL SELECT day, spot FROM filled ORDER BY date DESC LIMIT ?4`,
   );
 
   const save = db.transaction((closes: readonly Close[]) => {

@@ -4,7 +4,6 @@ import { dirname } from 'node:path';
 import type { MemberStore } from '../access/members.ts';
 import { OperatorError } from '../errors.ts';
 import type { MarketStore } from '../market/store.ts';
-
 import { chainTable } from './chain-table.ts';
 import { closeTable } from './close-table.ts';
 import { memberTables } from './member-tables.ts';

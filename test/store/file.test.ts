@@ -1,0 +1,257 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import type { Member } from '../../src/access/members.ts';
+import { OperatorError } from '../../src/errors.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import { openStore } from '../../src/store/sqlite.ts';
+import { chainOf, inFolder, MONDAY_MS } from './samples.ts';
+
+const STORE = new URL('../../src/store/sqlite.ts', import.meta.url).href;
+const UUID = '6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b';
+const MEMBER: Member = { uuid: UUID, tier: 'pro', status: 'active', expiresAt: null, keyDigest: 'aa' };
+
+function errorOf(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+/** A process of its own that opens the store at argv[1] as `store` and runs `script`. */
+function spawn(path: string, script: string) {
+  const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1]); ${script}`;
+  return Bun.spawn([process.execPath, '-e', program, path], { stdout: 'pipe', stderr: 'pipe' });
+}
+
+test('members and links come back, replaced ones as last saved', () => {
+  const store = openStore(':memory:');
+  const other: Member = {
+    ...MEMBER,
+    uuid: '00000000-0000-0000-0000-000000000000',
+    keyDigest: 'bb',
+    expiresAt: MONDAY_MS,
+  };
+  store.saveMember(MEMBER);
+  store.saveMember(other);
+  expect(store.member(UUID)).toEqual(MEMBER);
+  expect(store.memberByKeyDigest('bb')).toEqual(other);
+  expect(store.members()).toEqual([other, MEMBER]);
+  expect(store.member('none')).toBeUndefined();
+  expect(store.memberByKeyDigest('none')).toBeUndefined();
+
+  const link = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
+  expect(store.telegramLink(UUID)).toBeUndefined();
+  store.saveTelegramLink(UUID, link);
+  expect(store.telegramLink(UUID)).toEqual(link);
+  store.saveTelegramLink(UUID, { ...link, routingRadar: true, lastPingAt: 5 });
+  expect(store.telegramLink(UUID)).toEqual({ ...link, routingRadar: true, lastPingAt: 5 });
+
+  const revoked: Member = { ...MEMBER, status: 'revoked', expiresAt: 7 };
+  store.saveMember(revoked);
+  expect(store.memberByKeyDigest('aa')).toEqual(revoked);
+  expect(store.telegramLink(UUID)).toBeDefined();
+  store.close();
+});
+
+test('a link of nobody is refused without naming whom', () => {
+  const store = openStore(':memory:');
+  const link = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
+  const error = errorOf(() => store.saveTelegramLink(UUID, link));
+  expect(error).toMatchObject({ code: 'not_found' });
+  expect(String(error)).not.toContain(UUID);
+  store.close();
+});
+
+test('another process sees a member and a snapshot at once, and a change of version', () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/z.db`;
+    const store = openStore(path);
+    const answer = `
+      for await (const _ of console) {
+        const id = store.latestChainId('SPX', true);
+        console.log(JSON.stringify([store.members().length, id && store.chain(id).spot, store.version()]));
+      }`;
+    const reader = Bun.spawn(
+      [
+        process.execPath,
+        '-e',
+        `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1]); ${answer}`,
+        path,
+      ],
+      { stdin: 'pipe', stdout: 'pipe' },
+    );
+    const lines = reader.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const ask = async () => {
+      reader.stdin.write('?\n');
+      reader.stdin.flush();
+      return JSON.parse((await lines.read()).value ?? '');
+    };
+    const [none, , before] = await ask();
+    expect(none).toBe(0);
+    expect((await ask())[2]).toBe(before);
+    store.saveMember(MEMBER);
+    store.saveChain(chainOf({ spot: 4321 }));
+    const [members, spot, after] = await ask();
+    expect([members, spot]).toEqual([1, 4321]);
+    expect(after).not.toBe(before);
+    const own = store.version();
+    store.saveMember({ ...MEMBER, tier: 'none' });
+    expect(store.version()).not.toBe(own);
+    reader.stdin.end();
+    await reader.exited;
+    store.close();
+  }));
+
+test('processes that make the database at once all succeed', () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/new/z.db`;
+    const start = Date.now() + 150;
+    const script = (n: number) => `
+      store.saveCloses([{ ticker: 'SPX', date: '2026-01-0${n}', close: ${n}, simulated: false }]); store.close();`;
+    const program = (n: number) =>
+      `const { openStore } = await import(${JSON.stringify(STORE)}); while (Date.now() < ${start}); const store = openStore(process.argv[1]); ${script(n)}`;
+    const racers = [1, 2, 3, 4].map((n) => Bun.spawn([process.execPath, '-e', program(n), path], { stderr: 'pipe' }));
+    for (const racer of racers) expect([await racer.exited, await new Response(racer.stderr).text()]).toEqual([0, '']);
+    const store = openStore(path);
+    expect(store.closes('SPX', '2026-12-31', 9, false).map((close) => close.close)).toEqual([1, 2, 3, 4]);
+    store.close();
+  }));
+
+test('every row acknowledged before a kill -9 is there afterwards', () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/z.db`;
+    const writer = spawn(
+      path,
+      `for (let n = 1; ; n++) {
+         store.saveMember({ uuid: 'u' + n, tier: 'pro', status: 'active', expiresAt: null, keyDigest: 'd' + n });
+         require('node:fs').writeSync(1, n + '\\n');
+       }`,
+    );
+    let text = '';
+    for await (const part of writer.stdout.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (text.length > 500 && !writer.killed) writer.kill('SIGKILL');
+    }
+    await writer.exited;
+    // The last line counts only if it came whole.
+    const acknowledged = Number(text.slice(0, text.lastIndexOf('\n')).split('\n').at(-1));
+    expect(acknowledged).toBeGreaterThan(50);
+    const store = openStore(path);
+    expect(store.members().length).toBeGreaterThanOrEqual(acknowledged);
+    expect(store.member(`u${acknowledged}`)).toBeDefined();
+    store.close();
+  }));
+
+test.skipIf(process.platform === 'win32')('the files are for their owner only', () =>
+  inFolder((folder) => {
+    const modeOf = (path: string) => statSync(path).mode & 0o777;
+    const path = `${folder}/data/z.db`;
+    const store = openStore(path);
+    store.saveMember(MEMBER);
+    expect(modeOf(`${folder}/data`)).toBe(0o700);
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(modeOf(file)).toBe(0o600);
+    store.close();
+    chmodSync(path, 0o644);
+    openStore(path).close();
+    expect(modeOf(path)).toBe(0o600);
+  }),
+);
+
+test('close ends it and folds the log into the file, a second close does nothing', () =>
+  inFolder((folder) => {
+    const path = `${folder}/z.db`;
+    const store = openStore(path);
+    store.saveMember(MEMBER);
+    expect(existsSync(`${path}-wal`)).toBe(true);
+    store.close();
+    store.close();
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    expect(() => store.saveMember(MEMBER)).toThrow();
+  }));
+
+test('a database of a newer version is refused and left alone', () =>
+  inFolder((folder) => {
+    const path = `${folder}/z.db`;
+    openStore(path).close();
+    const db = new Database(path);
+    db.run('PRAGMA user_version = 999');
+    db.close();
+    const error = errorOf(() => openStore(path));
+    expect(error).toBeInstanceOf(OperatorError);
+    expect(String(error)).toContain('999');
+    const after = new Database(path);
+    expect(after.query('PRAGMA user_version').get()).toEqual({ user_version: 999 });
+    after.close();
+  }));
+
+test.each([
+  ['not a database', 'x'.repeat(5000), 'backup'],
+  ['a cut header', 'SQLite format 3\0', 'backup'],
+])('%s is refused with a way out', (_, content, hint) =>
+  inFolder((folder) => {
+    const path = `${folder}/z.db`;
+    writeFileSync(path, content);
+    const error = errorOf(() => openStore(path));
+    expect(error).toBeInstanceOf(OperatorError);
+    expect(error).toMatchObject({ hint: expect.stringContaining(hint) });
+  }),
+);
+
+test('a path that cannot be is refused with a way out', () =>
+  inFolder((folder) => {
+    writeFileSync(`${folder}/file`, '');
+    expect(errorOf(() => openStore(`${folder}/file/z.db`))).toBeInstanceOf(OperatorError);
+    expect(errorOf(() => openStore(folder))).toBeInstanceOf(OperatorError);
+  }));
+
+test('migrations run in order from any version, once each, and a failed one leaves no trace', () => {
+  const db = new Database(':memory:');
+  const first = 'CREATE TABLE a (x); INSERT INTO a VALUES (1);';
+  const second = 'INSERT INTO a VALUES (2);';
+  const rows = () =>
+    db
+      .query<{ x: number }, []>('SELECT x FROM a')
+      .all()
+      .map((row) => row.x);
+  migrate(db, []);
+  migrate(db, [first]);
+  expect(rows()).toEqual([1]);
+  expect(() => migrate(db, [first, `${second} INSERT INTO missing VALUES (3);`])).toThrow('missing');
+  expect(rows()).toEqual([1]);
+  migrate(db, [first, second]);
+  migrate(db, [first, second]);
+  expect(rows()).toEqual([1, 2]);
+  expect(() => migrate(db, [first])).toThrow('version 2');
+  db.close();
+});
+
+test('a damaged snapshot says which one it is, and the others stay readable', () =>
+  inFolder((folder) => {
+    const path = `${folder}/z.db`;
+    const store = openStore(path);
+    const whole = chainOf({ underlying: 'OK' });
+    store.saveChain(whole);
+    const db = new Database(path);
+    for (const damage of [
+      "x''",
+      "x'00'",
+      'zeroblob(8)',
+      'zeroblob(length(columns))',
+      'substr(columns, 1, length(columns) - 1)',
+      "columns || x'00'",
+      "substr(columns, 1, 40) || x'ff' || substr(columns, 42)",
+    ]) {
+      store.saveChain(chainOf());
+      db.run(`UPDATE snapshots SET columns = CAST(${damage} AS BLOB) WHERE underlying = 'SPX'`);
+      const id = store.latestChainId('SPX', true)!;
+      const error = errorOf(() => store.chain(id));
+      expect(error).toBeInstanceOf(OperatorError);
+      expect(String(error)).toContain(`snapshot ${id} of SPX`);
+    }
+    db.close();
+    expect(store.chain(store.latestChainId('OK', true)!)?.strike).toEqual(whole.strike);
+    store.close();
+  }));

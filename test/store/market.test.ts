@@ -1,0 +1,239 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { Chain } from '../../src/market/chain.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { chainOf, DAY_MS, inFolder, MONDAY_MS, printOf } from './samples.ts';
+
+const HOUR_MS = 3_600_000;
+
+function withStore(work: (store: Store) => void): Promise<void> {
+  return inFolder((folder) => {
+    const store = openStore(`${folder}/market.db`);
+    try {
+      work(store);
+    } finally {
+      store.close();
+    }
+  });
+}
+
+/** With every number of a column as its 64 bits: NaN equals itself, -0 is not 0. */
+function inBits(chain: Chain): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(chain).map(([name, value]) => [
+      name,
+      value instanceof Float64Array ? [...new BigUint64Array(value.slice().buffer)] : value,
+    ]),
+  );
+}
+
+test('a chain comes back bit for bit, its gaps too', () =>
+  withStore((store) => {
+    for (const count of [0, 1, 2, 5, 1000]) {
+      const chain = chainOf({ underlying: `U${count}`, count });
+      store.saveChain(chain);
+      expect(inBits(store.chain(store.latestChainId(`U${count}`, true)!)!)).toEqual(inBits(chain));
+    }
+    expect(store.chain(12345)).toBeUndefined();
+    expect(store.latestChainId('NONE', true)).toBeUndefined();
+  }));
+
+test('the same snapshot again replaces it under a new identity', () =>
+  withStore((store) => {
+    for (const simulated of [true, false]) {
+      store.saveChain(chainOf({ simulated, spot: 1 }));
+      const first = store.latestChainId('SPX', simulated)!;
+      store.saveChain(chainOf({ simulated, spot: 2 }));
+      const second = store.latestChainId('SPX', simulated)!;
+      expect(second).not.toBe(first);
+      expect(store.chain(first)).toBeUndefined();
+      expect(store.chain(second)?.spot).toBe(2);
+    }
+  }));
+
+test('the newest snapshot is the latest, in whatever order they come', () =>
+  withStore((store) => {
+    for (const hours of [1, 3, 2]) {
+      store.saveChain(chainOf({ asOf: MONDAY_MS + hours * HOUR_MS, spot: hours, simulated: false }));
+    }
+    expect(store.chain(store.latestChainId('SPX', false)!)?.spot).toBe(3);
+  }));
+
+test('of simulated snapshots one a New York day is kept, of recorded ones all', () =>
+  withStore((store) => {
+    // 20:00 and 23:00 UTC are Monday, 04:30 UTC on Tuesday is still Monday in New York, 05:30 is not.
+    const times = [0, 3, 8.5, 9.5].map((hours) => MONDAY_MS + hours * HOUR_MS);
+    const ids = { true: [] as number[], false: [] as number[] };
+    for (const simulated of [true, false]) {
+      for (const asOf of times) {
+        store.saveChain(chainOf({ asOf, simulated }));
+        ids[`${simulated}`].push(store.latestChainId('SPX', simulated)!);
+      }
+    }
+    const kept = (simulated: boolean) => ids[`${simulated}`].map((id) => store.chain(id)?.asOf);
+    expect(kept(true)).toEqual([undefined, undefined, times[2], times[3]]);
+    expect(kept(false)).toEqual(times);
+
+    for (const simulated of [true, false]) {
+      const daily = store.dailyChainIds('SPX', times[0]!, times[3]!, simulated);
+      expect(daily.map((id) => store.chain(id)?.asOf)).toEqual([times[2], times[3]]);
+    }
+    // Nothing after the end of the range is looked at: the last by then was another.
+    const early = store.dailyChainIds('SPX', times[0]!, times[1]!, false);
+    expect(early.map((id) => store.chain(id)?.asOf)).toEqual([times[1]]);
+  }));
+
+test('a simulated snapshot older than the one kept for its day is not kept', () =>
+  withStore((store) => {
+    store.saveChain(chainOf({ asOf: MONDAY_MS, spot: 2 }));
+    store.saveChain(chainOf({ asOf: MONDAY_MS - 1, spot: 1 }));
+    expect(store.dailyChainIds('SPX', 0, MONDAY_MS, true).map((id) => store.chain(id)?.spot)).toEqual([2]);
+    expect(store.dailyChainIds('SPX', 0, MONDAY_MS - 1, true)).toEqual([]);
+  }));
+
+test('simulated and recorded data never meet', () =>
+  withStore((store) => {
+    store.saveChain(chainOf({ underlying: 'B', simulated: true, spot: 1 }));
+    store.saveChain(chainOf({ underlying: 'A', simulated: true, spot: 2 }));
+    store.saveChain(chainOf({ underlying: 'B', simulated: false, spot: 3, source: 'files:x' }));
+    store.savePrints([printOf('1', { simulated: true, size: 1 }), printOf('1', { simulated: false, size: 2 })]);
+    store.saveCloses([{ ticker: 'B', date: '2026-01-02', close: 9, simulated: true }]);
+
+    expect(store.underlyings(true)).toEqual(['A', 'B']);
+    expect(store.underlyings(false)).toEqual(['B']);
+    expect(store.latestChainId('A', false)).toBeUndefined();
+    expect(store.chain(store.latestChainId('B', false)!)).toMatchObject({
+      spot: 3,
+      source: 'files:x',
+      simulated: false,
+    });
+    for (const [simulated, size] of [[true, 1] as const, [false, 2] as const]) {
+      expect(store.prints('SPX', 0, MONDAY_MS, simulated)).toEqual([printOf('1', { simulated, size })]);
+    }
+    expect(store.closes('B', '2026-01-05', 9, true).map((close) => close.close)).toEqual([9, 1]);
+    expect(store.closes('B', '2026-01-05', 9, false)).toEqual([
+      { ticker: 'B', date: '2026-01-05', close: 3, simulated: false },
+    ]);
+  }));
+
+test('prints come back as they were, in time order, within bounds that count', () =>
+  withStore((store) => {
+    const prints = [
+      printOf('b', { at: MONDAY_MS + 2, side: null, delta: null, multiLeg: false, callPut: 1 }),
+      printOf('a', { at: MONDAY_MS + 2, side: 'bid' }),
+      printOf('c', { at: MONDAY_MS, side: 'mid' }),
+      printOf('d', { at: MONDAY_MS + 3 }),
+      printOf('e', { at: MONDAY_MS + 1, underlying: 'NDX' }),
+    ];
+    expect(store.savePrints(prints)).toBe(5);
+    expect(store.prints('SPX', MONDAY_MS, MONDAY_MS + 2, true)).toEqual([prints[2]!, prints[1]!, prints[0]!]);
+    expect(store.lastPrintAt('SPX', true)).toBe(MONDAY_MS + 3);
+    expect(store.lastPrintAt('SPX', false)).toBeUndefined();
+  }));
+
+test.each([
+  ['a copy in the same call', [[printOf('1'), printOf('1')]], [1], 1],
+  ['a copy in a later call', [[printOf('1')], [printOf('1'), printOf('2')]], [1, 1], 2],
+  ['a cancelled copy later', [[printOf('1'), printOf('2')], [printOf('1', { canceled: true })]], [2, 0], 1],
+  ['cancelled in the same call', [[printOf('1'), printOf('1', { canceled: true })]], [1], 0],
+  ['cancelled from the first', [[printOf('1', { canceled: true })]], [1], 0],
+  ['the uncancelled copy after it', [[printOf('1', { canceled: true })], [printOf('1')]], [1, 0], 0],
+  ['a cancel of the other kind', [[printOf('1')], [printOf('1', { canceled: true, simulated: false })]], [1, 1], 1],
+  ['none', [[]], [0], 0],
+])('a print counts once: %s', (_, calls, added, left) =>
+  withStore((store) => {
+    expect(calls.map((prints) => store.savePrints(prints))).toEqual(added);
+    expect(store.prints('SPX', 0, MONDAY_MS, true)).toHaveLength(left);
+  }),
+);
+
+test('closes: the official one, else the last spot of the day, the newest ones, oldest first', () =>
+  withStore((store) => {
+    const day = (days: number, spot: number, hours = 0) =>
+      store.saveChain(chainOf({ asOf: MONDAY_MS + days * DAY_MS - hours * HOUR_MS, spot, simulated: false }));
+    day(0, 100);
+    day(1, 111);
+    day(1, 110, 2);
+    day(2, 120);
+    store.saveCloses([
+      { ticker: 'SPX', date: '2026-01-02', close: 1, simulated: false },
+      { ticker: 'SPX', date: '2026-01-05', close: 2, simulated: false },
+      { ticker: 'SPX', date: '2026-01-05', close: 105, simulated: false },
+      { ticker: 'NDX', date: '2026-01-06', close: 7, simulated: false },
+    ]);
+    const closes = (date: string, limit: number) =>
+      store.closes('SPX', date, limit, false).map((close) => [close.date, close.close]);
+    const [friday, monday, tuesday, wednesday] = [
+      ['2026-01-02', 1],
+      ['2026-01-05', 105],
+      ['2026-01-06', 111],
+      ['2026-01-07', 120],
+    ];
+    expect(closes('2026-12-31', 10)).toEqual([friday!, monday!, tuesday!, wednesday!]);
+    expect(closes('2026-12-31', 2)).toEqual([tuesday!, wednesday!]);
+    expect(closes('2026-01-06', 2)).toEqual([monday!, tuesday!]);
+    expect(closes('2026-01-05', 1)).toEqual([monday!]);
+    expect(closes('2026-01-01', 5)).toEqual([]);
+    expect(closes('2026-12-31', 0)).toEqual([]);
+  }));
+
+test('closes agree with a plain reckoning for any mixture of closes and snapshots', () =>
+  withStore((store) => {
+    const dates = Array.from({ length: 12 }, (_, day) => new Date(MONDAY_MS + day * DAY_MS).toISOString().slice(0, 10));
+    const subset = fc.uniqueArray(fc.nat(dates.length - 1));
+    let round = 0;
+    fc.assert(
+      fc.property(
+        subset,
+        subset,
+        fc.nat(dates.length - 1),
+        fc.integer({ min: 1, max: 13 }),
+        (official, seen, upTo, limit) => {
+          const ticker = `T${round++}`;
+          store.transaction(() => {
+            store.saveCloses(
+              official.map((day) => ({ ticker, date: dates[day]!, close: day + 0.5, simulated: false })),
+            );
+            for (const day of seen) {
+              store.saveChain(
+                chainOf({
+                  underlying: ticker,
+                  asOf: MONDAY_MS + day * DAY_MS,
+                  spot: day + 1,
+                  simulated: false,
+                  count: 0,
+                }),
+              );
+            }
+          });
+          const expected = dates
+            .map((date, day) => ({
+              date,
+              close: official.includes(day) ? day + 0.5 : seen.includes(day) ? day + 1 : NaN,
+            }))
+            .filter(({ date, close }) => date <= dates[upTo]! && !Number.isNaN(close))
+            .slice(-limit);
+          const found = store.closes(ticker, dates[upTo]!, limit, false);
+          expect(found.map(({ date, close }) => ({ date, close }))).toEqual(expected);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  }));
+
+test('a transaction keeps all or nothing', () =>
+  withStore((store) => {
+    const half = () =>
+      store.transaction(() => {
+        store.saveChain(chainOf());
+        store.savePrints([printOf('1')]);
+        throw new Error('half way');
+      });
+    expect(half).toThrow('half way');
+    expect(store.underlyings(true)).toEqual([]);
+    expect(store.savePrints([printOf('1')])).toBe(1);
+    // A bad row refuses its whole call.
+    expect(() => store.savePrints([printOf('2'), printOf('3', { price: NaN })])).toThrow('NOT NULL');
+    expect(store.prints('SPX', 0, MONDAY_MS, true)).toHaveLength(1);
+    expect(store.transaction(() => store.transaction(() => 42))).toBe(42);
+  }));
