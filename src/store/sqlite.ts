@@ -64,7 +64,8 @@ function storeOn(db: Database): Store {
     ...closeTable(db),
     ...memberTables(db),
     transaction: (work) => db.transaction(work).immediate(),
-    close: () => db.close(),
+    // Only a close that may throw ends the statements too: without it the file stays open until they are collected.
+    close: () => db.close(true),
   };
 }
 
