@@ -1,0 +1,167 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createRateLimiter, parseRateLimit, rateLimitHeaders } from '../../src/access/rate-limit.ts';
+import { OperatorError } from '../../src/errors.ts';
+
+function limiterOf(setting: string, accountsMax?: number) {
+  const clock = { ms: 1_000_000 };
+  const limiter = createRateLimiter(parseRateLimit(setting)!, () => clock.ms, accountsMax);
+  return { clock, limiter };
+}
+
+test.each([
+  ['600/min', { burst: 600, windowS: 60 }],
+  ['10/s', { burst: 10, windowS: 1 }],
+  ['1000/h', { burst: 1000, windowS: 3600 }],
+  ['1/s', { burst: 1, windowS: 1 }],
+  ['off', undefined],
+])('the setting %s', (text, expected) => {
+  expect(parseRateLimit(text)).toEqual(expected);
+});
+
+test.each([
+  '',
+  '600',
+  '0/s',
+  '-1/s',
+  '1.5/s',
+  '600/day',
+  '600 / min',
+  '/s',
+  '10/S',
+  'OFF',
+  '99999999/s',
+  '10/s\n',
+  '1e3/s',
+])('the setting %j is refused with what to write', (text) => {
+  expect(() => parseRateLimit(text)).toThrow(OperatorError);
+  expect(() => parseRateLimit(text)).toThrow('not a rate limit');
+});
+
+// [seconds since the last, allowed, remaining, resetS, retryAfterS]
+test.each([
+  [
+    '3/s',
+    [
+      [0, true, 2, 1, 0],
+      [0, true, 1, 1, 0],
+      [0, true, 0, 1, 0],
+      [0, false, 0, 1, 1],
+      [0.3, false, 0, 1, 1],
+      [0.034, true, 0, 1, 0],
+      [10, true, 2, 1, 0],
+      [-5, true, 1, 1, 0],
+    ],
+  ],
+  [
+    '2/min',
+    [
+      [0, true, 1, 30, 0],
+      [0, true, 0, 60, 0],
+      [0, false, 0, 60, 30],
+      [29, false, 0, 31, 1],
+      [1, true, 0, 60, 0],
+      [45, true, 0, 45, 0],
+    ],
+  ],
+  [
+    '1/h',
+    [
+      [0, true, 0, 3600, 0],
+      [1, false, 0, 3599, 3599],
+      [3599, true, 0, 3600, 0],
+    ],
+  ],
+] as const)('takes of %s', (setting, steps) => {
+  const { clock, limiter } = limiterOf(setting);
+  for (const [afterS, allowed, remaining, resetS, retryAfterS] of steps) {
+    clock.ms += afterS * 1000;
+    expect(limiter.take('a')).toEqual({ allowed, remaining, resetS, retryAfterS });
+  }
+});
+
+test('600/min is 600 at once, then ten a second', () => {
+  const { clock, limiter } = limiterOf('600/min');
+  const allowed = (takes: number) =>
+    Array.from({ length: takes }, () => limiter.take('a')).filter((d) => d.allowed).length;
+  expect(allowed(700)).toBe(600);
+  for (let second = 0; second < 5; second++) {
+    clock.ms += 1000;
+    expect(allowed(50)).toBe(10);
+  }
+});
+
+test('accounts do not share', () => {
+  const { limiter } = limiterOf('1/h');
+  expect(limiter.take('a').allowed).toBe(true);
+  expect(limiter.take('a').allowed).toBe(false);
+  expect(limiter.take('b').allowed).toBe(true);
+});
+
+test('a full allowance is forgotten, so idle accounts take no memory', () => {
+  const { clock, limiter } = limiterOf('10/s');
+  for (let n = 0; n < 1000; n++) limiter.take(`a${n}`);
+  expect(limiter.size).toBe(1000);
+  clock.ms += 1000;
+  for (let n = 0; n < 1000; n++) limiter.take('b');
+  expect(limiter.size).toBe(1);
+  expect(limiter.take('a1').remaining).toBe(9);
+});
+
+test('however many accounts come, the table stays bounded and keeps the latest', () => {
+  const { limiter } = limiterOf('1/h', 100);
+  for (let n = 0; n < 1000; n++) {
+    limiter.take(`a${n}`);
+    expect(limiter.size).toBeLessThanOrEqual(100);
+  }
+  expect(limiter.take('a999').allowed).toBe(false);
+  expect(limiter.take('a901').allowed).toBe(false);
+});
+
+test('never more than burst plus refill in any stretch, and whoever waits as told is let in', () => {
+  const steps = fc.array(fc.record({ afterMs: fc.nat(3000), account: fc.constantFrom('a', 'b') }), { maxLength: 200 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20 }), fc.constantFrom('s', 'min'), steps, (burst, unit, takes) => {
+      const { clock, limiter } = limiterOf(`${burst}/${unit}`);
+      const perMs = burst / (limiter.policy.windowS * 1000);
+      const passes: { account: string; ms: number }[] = [];
+      for (const { afterMs, account } of takes) {
+        clock.ms += afterMs;
+        const decision = limiter.take(account);
+        if (decision.allowed) passes.push({ account, ms: clock.ms });
+        expect(decision.remaining).toBeGreaterThanOrEqual(0);
+        expect(decision.remaining).toBeLessThan(burst);
+        expect(Number.isInteger(decision.remaining) && Number.isInteger(decision.resetS)).toBe(true);
+        if (!decision.allowed) {
+          expect(decision.retryAfterS).toBeGreaterThanOrEqual(1);
+          expect(decision.resetS).toBeGreaterThanOrEqual(decision.retryAfterS);
+          clock.ms += decision.retryAfterS * 1000;
+          expect(limiter.take(account).allowed).toBe(true);
+          passes.push({ account, ms: clock.ms });
+        }
+      }
+      for (const account of ['a', 'b']) {
+        const times = passes.filter((pass) => pass.account === account).map((pass) => pass.ms);
+        for (let from = 0; from < times.length; from++) {
+          for (let to = from; to < times.length; to++) {
+            expect(to - from + 1).toBeLessThanOrEqual(burst + (times[to]! - times[from]!) * perMs + 1e-3);
+          }
+        }
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('the fields of an answer', () => {
+  const { limiter } = limiterOf('600/min');
+  expect(rateLimitHeaders(limiter.policy, limiter.take('a'))).toEqual({
+    'RateLimit-Policy': '"account";q=600;w=60',
+    RateLimit: '"account";r=599;t=1',
+  });
+  expect(rateLimitHeaders(limiter.policy, { allowed: false, remaining: 0, resetS: 60, retryAfterS: 7 })).toEqual({
+    'RateLimit-Policy': '"account";q=600;w=60',
+    RateLimit: '"account";r=0;t=60',
+    'Retry-After': '7',
+  });
+});

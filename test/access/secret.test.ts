@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadSecret } from '../../src/access/secret.ts';
+import { OperatorError } from '../../src/errors.ts';
+
+async function inFolder(work: (folder: string) => void | Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-secret-'));
+  try {
+    await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function refusalOf(folder: string): OperatorError {
+  try {
+    loadSecret(folder);
+  } catch (error) {
+    if (error instanceof OperatorError) return error;
+    throw error;
+  }
+  throw new Error('was not refused');
+}
+
+test('the first need makes a secret, every later one reads it', () =>
+  inFolder((folder) => {
+    const dataDir = join(folder, 'deep', 'data');
+    const secret = Buffer.from(loadSecret(dataDir));
+    expect(secret).toHaveLength(32);
+    expect(Buffer.from(loadSecret(dataDir)).equals(secret)).toBe(true);
+    expect(readFileSync(join(dataDir, 'secret')).equals(secret)).toBe(true);
+    expect(readdirSync(dataDir)).toEqual(['secret']);
+    expect(Buffer.from(loadSecret(join(folder, 'other'))).equals(secret)).toBe(false);
+  }));
+
+test.skipIf(process.platform === 'win32')('it is for its owner only', () =>
+  inFolder((folder) => {
+    const dataDir = join(folder, 'data');
+    loadSecret(dataDir);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
+  }),
+);
+
+test.skipIf(process.platform === 'win32').each([0o640, 0o604, 0o620, 0o601])('a file of mode %o is refused', (mode) =>
+  inFolder((folder) => {
+    loadSecret(folder);
+    chmodSync(join(folder, 'secret'), mode);
+    expect(refusalOf(folder).hint).toContain('chmod 600');
+    chmodSync(join(folder, 'secret'), 0o600);
+    expect(loadSecret(folder)).toHaveLength(32);
+  }),
+);
+
+test.each([0, 1, 31])('a file of %d bytes is refused and left alone, without telling what is in it', (length) =>
+  inFolder((folder) => {
+    writeFileSync(join(folder, 'secret'), 'k'.repeat(length), { mode: 0o600 });
+    const refusal = refusalOf(folder);
+    expect(refusal.message).toContain(`holds ${length} bytes`);
+    expect(refusal.message).not.toContain('kkk');
+    expect(readFileSync(join(folder, 'secret'))).toHaveLength(length);
+  }),
+);
+
+test('what cannot be read or made is refused with its path', () =>
+  inFolder((folder) => {
+    mkdirSync(join(folder, 'secret'));
+    expect(refusalOf(folder).message).toContain(join(folder, 'secret'));
+    writeFileSync(join(folder, 'file'), '');
+    expect(refusalOf(join(folder, 'file')).message).toContain(join(folder, 'file'));
+  }));
+
+test('processes that race to make it end with one and the same', () =>
+  inFolder(async (folder) => {
+    const module = new URL('../../src/access/secret.ts', import.meta.url).href;
+    const start = Date.now() + 100;
+    const program = `const { loadSecret } = await import(${JSON.stringify(module)});
+      while (Date.now() < ${start});
+      console.log(Buffer.from(loadSecret(process.argv[1])).toString('hex'));`;
+    const dataDir = join(folder, 'data');
+    const racers = Array.from({ length: 4 }, () =>
+      Bun.spawn([process.execPath, '-e', program, dataDir], { stdout: 'pipe', stderr: 'inherit' }),
+    );
+    const secrets = await Promise.all(racers.map((racer) => new Response(racer.stdout).text()));
+    expect(new Set(secrets)).toEqual(new Set([`${readFileSync(join(dataDir, 'secret')).toString('hex')}\n`]));
+    expect(readdirSync(dataDir)).toEqual(['secret']);
+  }));
