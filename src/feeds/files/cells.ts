@@ -1,0 +1,80 @@
+import Papa from 'papaparse';
+import { unreadable } from './format.ts';
+
+/** What stands for a value that is there but is no number: no field can hold it, so `buildChain` drops and counts it. */
+const GARBLED = Number.POSITIVE_INFINITY;
+
+/** A number as tables write it, with or without thousands separators; NaN for an empty cell, infinite for any other text. */
+export function cellNumber(cell: string | undefined): number {
+  const text = cell?.trim() ?? '';
+  if (NOT_GIVEN.has(text.toLowerCase())) return Number.NaN;
+  if (PLAIN.test(text)) return Number(text);
+  return THOUSANDS.test(text) ? Number(text.replaceAll(',', '')) : GARBLED;
+}
+
+/** The same of a JSON value. */
+export function jsonNumber(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (value === null || value === undefined) return Number.NaN;
+  return typeof value === 'string' ? cellNumber(value) : GARBLED;
+}
+
+const NOT_GIVEN: ReadonlySet<string> = new Set(['', 'nan', 'n/a', 'na', 'null', 'none', '-', '--']);
+const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const THOUSANDS = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;
+
+/** A table found in a text: its header, in lower case, and the rows below it. */
+export interface Table {
+  readonly header: readonly string[];
+  /** Lines above the header. */
+  readonly preamble: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** How far down a header is looked for: tables carry a title, a date, and what people put above them. */
+const PREAMBLE_LINES_MAX = 50;
+
+/** Whether one of the first lines, as cells in lower case, is what is looked for. */
+export function hasHeader(text: string, isHeader: (cells: readonly string[]) => boolean): boolean {
+  return firstLines(text).some((line) => isHeader(headerCells(line)));
+}
+
+/** Reads the table under the first line that is a header. Throws a Failure where there is none, or a quote never closes. */
+export function readTable(text: string, isHeader: (cells: readonly string[]) => boolean): Table {
+  const lines = firstLines(text);
+  const at = lines.findIndex((line) => isHeader(headerCells(line)));
+  if (at < 0) throw unreadable('no header row was found');
+  const preamble = lines.slice(0, at);
+  const body = text.slice(preamble.reduce((length, line) => length + line.length + 1, 0));
+  const { data, errors } = Papa.parse<string[]>(body, { delimiter: ',', skipEmptyLines: 'greedy' });
+  const unclosed = errors.find((error) => error.code === 'MissingQuotes');
+  if (unclosed !== undefined) throw unreadable(`a quote opened in row ${unclosed.row ?? '?'} is never closed`);
+  return { header: headerCells(lines[at] ?? ''), preamble, rows: data.slice(1) };
+}
+
+/** Whether a row has a cell for every column and, but for empty ones, no more: a cut or shifted row would give wrong figures. */
+export function isWholeRow(row: readonly string[], columns: number): boolean {
+  return row.length >= columns && row.slice(columns).every((cell) => cell.trim() === '');
+}
+
+export function firstLines(text: string): string[] {
+  const lines: string[] = [];
+  for (let start = 0; lines.length < PREAMBLE_LINES_MAX && start < text.length; ) {
+    const end = text.indexOf('\n', start);
+    lines.push(text.slice(start, end < 0 ? text.length : end));
+    if (end < 0) break;
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** Cells of a header line in lower case, without the empty ones some tables end with. */
+function headerCells(line: string): string[] {
+  if (line.length > HEADER_LENGTH_MAX) return [];
+  const cells = (Papa.parse<string[]>(line, { delimiter: ',' }).data[0] ?? []).map((cell) => cell.trim().toLowerCase());
+  while (cells.at(-1) === '') cells.pop();
+  return cells;
+}
+
+/** Longer first lines are not headers (a JSON document of one line, say). */
+const HEADER_LENGTH_MAX = 10_000;

@@ -1,0 +1,38 @@
+import { isDate } from '../../market/calendar.ts';
+import type { Delivery } from '../../market/feed.ts';
+import { canonicalTicker } from '../../market/option-symbol.ts';
+import type { Close } from '../../market/prints.ts';
+import { cellNumber, hasHeader, readTable } from './cells.ts';
+import { type Format, unreadable } from './format.ts';
+
+/** Daily closes: `date,ticker,close` in any order. */
+export const closesCsv: Format = {
+  claims: (text) => hasHeader(text, isHeader),
+
+  read({ text, origin }) {
+    const { header, rows } = readTable(text, isHeader);
+    const [date, ticker, close] = COLUMNS.map((name) => header.indexOf(name)) as [number, number, number];
+    const closes = rows.flatMap((row): Close[] => {
+      const read = {
+        ticker: canonicalTicker(row[ticker] ?? ''),
+        date: (row[date] ?? '').trim(),
+        close: cellNumber(row[close]),
+      };
+      const sound =
+        isDate(read.date) && /^[A-Z][A-Z0-9.]{0,9}$/.test(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
+      return sound ? [{ ...read, simulated: false }] : [];
+    });
+    if (closes.length === 0) throw unreadable(`none of ${rows.length} rows is a close`);
+    const deliveries: Delivery[] = [{ kind: 'closes', closes }];
+    const bad = rows.length - closes.length;
+    if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${rows.length} rows are no close` });
+    return deliveries;
+  },
+};
+
+const COLUMNS = ['date', 'ticker', 'close'];
+const CLOSE_MAX = 1e9;
+
+function isHeader(cells: readonly string[]): boolean {
+  return COLUMNS.every((name) => cells.includes(name));
+}

@@ -1,0 +1,101 @@
+import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import { newYorkInstant } from '../../market/calendar.ts';
+import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
+import { jsonNumber } from './cells.ts';
+import { countRefused, type Format, sourceOf, unreadable } from './format.ts';
+import { impliedSpot } from './implied-spot.ts';
+import { underlyingOfMost } from './underlying.ts';
+
+/**
+ * The exchange's delayed-quote answer: `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. Quotes are of
+ * `data.last_trade_time` (New York), else of `timestamp` (UTC).
+ */
+export const delayedQuotes: Format = {
+  claims: (text) => /^\s*\{/.test(text),
+
+  read({ text, ...file }) {
+    const answer = parse(text);
+    const data = isRecord(answer) ? answer.data : undefined;
+    if (!isRecord(answer) || !isRecord(data) || !Array.isArray(data.options)) {
+      if (isRecord(data) && 'current_price' in data) throw unreadable('`data.options` is missing');
+      return [];
+    }
+    const asOf = quotedAt(data.last_trade_time, answer.timestamp ?? data.timestamp);
+    const refused: Record<string, number> = {};
+    const symbols: OptionSymbol[] = [];
+    const rows: ContractRow[] = [];
+    for (const option of data.options as unknown[]) {
+      const symbol =
+        isRecord(option) && typeof option.option === 'string' ? parseOptionSymbol(option.option) : undefined;
+      if (symbol === undefined || !isRecord(option)) {
+        countRefused(refused, 'bad_symbol');
+        continue;
+      }
+      symbols.push(symbol);
+      rows.push(contractOf(symbol, option));
+    }
+    if (rows.length === 0) throw unreadable(`none of ${data.options.length} options has a symbol that can be read`);
+    const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
+    const chain = buildChain(
+      {
+        underlying: underlyingOfMost(symbols),
+        asOf,
+        spot: price ?? impliedSpot(rows, asOf),
+        source: sourceOf({ text, ...file }),
+        simulated: false,
+        refused,
+      },
+      rows,
+    );
+    return [{ kind: 'chain', chain }];
+  },
+};
+
+function contractOf(symbol: OptionSymbol, option: Record<string, unknown>): ContractRow {
+  return {
+    root: symbol.root,
+    expiry: symbol.expiry,
+    callPut: symbol.callPut,
+    strike: symbol.strike,
+    bid: jsonNumber(option.bid),
+    ask: jsonNumber(option.ask),
+    last: jsonNumber(option.last_trade_price),
+    volume: jsonNumber(option.volume),
+    openInterest: jsonNumber(option.open_interest),
+    iv: jsonNumber(option.iv),
+    delta: jsonNumber(option.delta),
+    gamma: jsonNumber(option.gamma),
+    multiplier: Number.NaN,
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unreadable(`not valid JSON (${text.length} characters): ${(error as Error).message}`);
+  }
+}
+
+function quotedAt(lastTradeTime: unknown, timestamp: unknown): number {
+  const traded = typeof lastTradeTime === 'string' ? LOCAL_TIME.exec(lastTradeTime) : null;
+  if (traded !== null) return instant(() => newYorkInstant(traded[1] ?? '', traded[2] ?? ''));
+  const stamped = typeof timestamp === 'string' ? LOCAL_TIME.exec(timestamp) : null;
+  if (stamped !== null) return instant(() => Temporal.Instant.from(`${stamped[1]}T${stamped[2]}Z`).epochMilliseconds);
+  throw unreadable('neither `data.last_trade_time` nor `timestamp` is a time');
+}
+
+const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)Z?$/;
+
+/** Text of the right shape can still be no time, such as February 30. */
+function instant(read: () => number): number {
+  try {
+    return read();
+  } catch {
+    throw unreadable('the time of the quotes is not in the calendar');
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

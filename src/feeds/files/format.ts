@@ -1,0 +1,32 @@
+import { Failure } from '../../errors.ts';
+import type { Delivery } from '../../market/feed.ts';
+
+/** A file of the drop folder, read whole. */
+export interface MarketFile {
+  readonly text: string;
+  /** Path inside the drop folder, with forward slashes. */
+  readonly origin: string;
+  /** When the file last changed, ms since the epoch. */
+  readonly modifiedMs: number;
+}
+
+/** One way of writing market data down. Told apart by content: names lie. */
+export interface Format {
+  /** Whether the content means to be this format, be it whole or damaged. */
+  claims(text: string): boolean;
+  /** What it holds. Throws a Failure where nothing can be taken from it. */
+  read(file: MarketFile): Delivery[];
+}
+
+export function sourceOf(file: MarketFile): string {
+  return `files:${file.origin}`;
+}
+
+export function unreadable(reason: string): Failure {
+  return new Failure('unprocessable', reason);
+}
+
+/** Counts rows left out, by reason. */
+export function countRefused(refused: Record<string, number>, reason: string): void {
+  refused[reason] = (refused[reason] ?? 0) + 1;
+}

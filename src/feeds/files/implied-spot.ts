@@ -1,0 +1,37 @@
+import type { ContractRow } from '../../market/build-chain.ts';
+import { settlementInstant } from '../../market/calendar.ts';
+import { settlementOf } from '../../market/option-symbol.ts';
+
+/**
+ * Spot from the quotes where a file gives none: the median of K + C - P (put-call parity) over the pairs nearest the money of
+ * the first expiry that has any; so near to it, interest and dividends are less than the spread. NaN without a pair.
+ */
+export function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
+  const unsettled = rows.filter((row) => settlementInstant(row.expiry, settlementOf(row.root)) > asOf);
+  const expiries = [...new Set(unsettled.map((row) => row.expiry))].sort();
+  for (const expiry of expiries) {
+    const pairs = pairsOf(unsettled.filter((row) => row.expiry === expiry));
+    if (pairs.length === 0) continue;
+    const nearest = pairs.sort((a, b) => Math.abs(a.gap) - Math.abs(b.gap)).slice(0, PAIRS_USED);
+    const spots = nearest.map((pair) => pair.strike + pair.gap).sort((a, b) => a - b);
+    return spots[Math.floor(spots.length / 2)] ?? Number.NaN;
+  }
+  return Number.NaN;
+}
+
+const PAIRS_USED = 5;
+
+/** Strikes at which one root has a two-sided call and put, with the difference of their mids. */
+function pairsOf(rows: readonly ContractRow[]): { strike: number; gap: number }[] {
+  const mids = new Map<string, number>();
+  for (const row of rows) {
+    if (row.bid > 0 && row.ask >= row.bid && Number.isFinite(row.ask)) {
+      mids.set(`${row.root} ${row.strike} ${row.callPut}`, (row.bid + row.ask) / 2);
+    }
+  }
+  return rows.flatMap(({ root, strike, callPut }) => {
+    const call = callPut === 1 ? mids.get(`${root} ${strike} 1`) : undefined;
+    const put = mids.get(`${root} ${strike} -1`);
+    return call === undefined || put === undefined ? [] : [{ strike, gap: call - put }];
+  });
+}

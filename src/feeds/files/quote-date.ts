@@ -1,0 +1,58 @@
+import { isDate, newYorkInstant } from '../../market/calendar.ts';
+import { unreadable } from './format.ts';
+
+/**
+ * When a quote table was taken, from the lines above its header, quoted or not: `Date: December 12, 2022 at 8:30 PM EST`,
+ * `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT`, `Jul 17 2026 @ 15:45 ET`. Without a zone, or with
+ * `ET`, New York's. Throws a Failure where no line is such a date.
+ */
+export function quoteDate(preamble: readonly string[]): number {
+  for (const line of preamble) {
+    const date = DAY_FIRST.exec(line) ?? MONTH_FIRST.exec(line);
+    if (date?.groups === undefined) continue;
+    const month = MONTHS.indexOf((date.groups.month ?? '').slice(0, 3).toLowerCase()) + 1;
+    const day = `${date.groups.year}-${two(month)}-${two(Number(date.groups.day))}`;
+    const time = clock(date.groups);
+    if (month > 0 && isDate(day) && time !== undefined) return inZone(day, time, date.groups.zone);
+  }
+  const line = preamble.find((text) => /\bdate:/i.test(text));
+  throw unreadable(line === undefined ? 'no date line above the header' : `date line not understood: ${excerpt(line)}`);
+}
+
+const TIME =
+  '(?:,|\\s+at|\\s*@)?\\s+(?<hour>\\d{1,2}):(?<minute>\\d\\d)(?::(?<second>\\d\\d))?(?:\\s*(?<half>[AP])\\.?M\\b\\.?)?' +
+  '(?:\\s*(?<zone>[A-Z]{1,4}(?:[+-]\\d{1,2}(?::?\\d\\d)?)?)\\b)?';
+const MONTH_FIRST = new RegExp(`\\b(?<month>[A-Z]{3,9})\\.?\\s+(?<day>\\d{1,2}),?\\s+(?<year>\\d{4})${TIME}`, 'i');
+const DAY_FIRST = new RegExp(`\\b(?<day>\\d{1,2})\\s+(?<month>[A-Z]{3,9})\\.?,?\\s+(?<year>\\d{4})${TIME}`, 'i');
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** Hours from UTC of the zones North American clocks name. */
+const ZONE_HOURS: Readonly<Record<string, number>> = {
+  ...{ UTC: 0, GMT: 0, Z: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
+};
+
+function clock(parts: Record<string, string | undefined>): string | undefined {
+  const half = parts.half?.toUpperCase();
+  const shown = Number(parts.hour);
+  if (half !== undefined && (shown < 1 || shown > 12)) return undefined;
+  const hour = half === undefined ? shown : (shown % 12) + (half === 'P' ? 12 : 0);
+  if (hour > 23 || Number(parts.minute) > 59 || Number(parts.second ?? 0) > 59) return undefined;
+  return `${two(hour)}:${parts.minute}:${parts.second ?? '00'}`;
+}
+
+function inZone(date: string, time: string, zone: string | undefined): number {
+  const name = zone?.toUpperCase() ?? 'ET';
+  if (name === 'ET') return newYorkInstant(date, time);
+  const offset = /^(?:UTC|GMT)([+-])(\d{1,2}):?(\d\d)?$/.exec(name);
+  const hours = offset ? Number(`${offset[1]}${Number(offset[2]) + Number(offset[3] ?? 0) / 60}`) : ZONE_HOURS[name];
+  if (hours === undefined) throw unreadable(`time zone of the date line not understood: ${name}`);
+  return Date.parse(`${date}T${time}Z`) - hours * 3_600_000;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+function excerpt(line: string): string {
+  return JSON.stringify(line.trim().slice(0, 80));
+}

@@ -1,0 +1,127 @@
+import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
+import { cellNumber, hasHeader, isWholeRow, readTable } from './cells.ts';
+import { countRefused, type Format, sourceOf, unreadable } from './format.ts';
+import { impliedSpot } from './implied-spot.ts';
+import { quoteDate } from './quote-date.ts';
+import { underlyingOfMost } from './underlying.ts';
+
+/**
+ * The exchange's quote-table download: a title line with `Last: 658.05`, a date line, a header, then a row per strike with the
+ * call left of `Strike` and the put right of it. Columns are found by name, in any order on their side.
+ */
+export const quoteTable: Format = {
+  claims: (text) =>
+    hasHeader(text, isHeader) || (/^\s*"?date:/im.test(text.slice(0, 5_000)) && LAST.test(text.slice(0, 5_000))),
+
+  read({ text, ...file }) {
+    const { header, preamble, rows } = readTable(text, isHeader);
+    const strikeAt = header.indexOf('strike');
+    if (strikeAt < 0) throw unreadable('missing column Strike');
+    const call = columnsOf(header, CALLS, 0, strikeAt);
+    const put = columnsOf(header, PUTS, strikeAt + 1, header.length);
+    const asOf = quoteDate(preamble);
+
+    const refused: Record<string, number> = {};
+    const symbols: OptionSymbol[] = [];
+    const contracts: ContractRow[] = [];
+    for (const row of rows) {
+      if (!isWholeRow(row, header.length)) {
+        countRefused(refused, 'malformed_row');
+        continue;
+      }
+      for (const columns of [call, put]) {
+        const written = row[columns.symbol]?.trim() ?? '';
+        if (written === '') continue;
+        const symbol = parseOptionSymbol(written);
+        if (symbol === undefined) {
+          countRefused(refused, 'bad_symbol');
+          continue;
+        }
+        symbols.push(symbol);
+        contracts.push(contractOf(symbol, columns, row));
+      }
+    }
+    if (contracts.length === 0) throw unreadable(`none of ${rows.length} rows has a symbol that can be read`);
+    const chain = buildChain(
+      {
+        underlying: underlyingOfMost(symbols),
+        asOf,
+        spot: lastSale(preamble) ?? impliedSpot(contracts, asOf),
+        source: sourceOf({ text, ...file }),
+        simulated: false,
+        refused,
+      },
+      contracts,
+    );
+    return [{ kind: 'chain', chain }];
+  },
+};
+
+const LAST = /\blast:\s*\$?([\d,]*\d(?:\.\d+)?)/i;
+const CALLS = ['calls', 'call'];
+const PUTS = ['puts', 'put'];
+
+/** Names in use for each column; the older downloads shorten them. */
+const NAMES = {
+  last: ['last sale', 'last', 'last trade'],
+  bid: ['bid'],
+  ask: ['ask'],
+  volume: ['volume', 'vol'],
+  iv: ['iv', 'implied volatility', 'imp vol'],
+  delta: ['delta'],
+  gamma: ['gamma'],
+  openInterest: ['open interest', 'open int', 'open int.', 'oi'],
+} as const;
+
+type Field = keyof typeof NAMES;
+
+interface Columns extends Record<Field, number> {
+  readonly symbol: number;
+}
+
+/** Where one side's columns are, -1 for those it does not have. */
+function columnsOf(header: readonly string[], side: readonly string[], from: number, to: number): Columns {
+  const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
+  const symbol = find(side);
+  const fields = Object.entries(NAMES).map(([field, names]) => [field, find(names)]);
+  const columns: Columns = { symbol, ...(Object.fromEntries(fields) as Record<Field, number>) };
+  if (symbol < 0) throw unreadable(`missing column ${side[0]}`);
+  if (columns.openInterest < 0) throw unreadable(`missing column Open Interest of the ${side[0]}`);
+  return columns;
+}
+
+function contractOf(symbol: OptionSymbol, columns: Columns, row: readonly string[]): ContractRow {
+  const { root, expiry, callPut, strike } = symbol;
+  return {
+    root,
+    expiry,
+    callPut,
+    strike,
+    bid: cellNumber(row[columns.bid]),
+    ask: cellNumber(row[columns.ask]),
+    last: cellNumber(row[columns.last]),
+    volume: cellNumber(row[columns.volume]),
+    openInterest: cellNumber(row[columns.openInterest]),
+    iv: cellNumber(row[columns.iv]),
+    delta: cellNumber(row[columns.delta]),
+    gamma: cellNumber(row[columns.gamma]),
+    multiplier: Number.NaN,
+  };
+}
+
+/** The underlying's price: `Last: 3,990.56`, or in older downloads the second cell of the title. */
+function lastSale(preamble: readonly string[]): number | undefined {
+  for (const pattern of [LAST, /^[^,"]+\([^)]*\)"?,\s*(\d+(?:\.\d+)?)\s*(?:,|$)/]) {
+    for (const line of preamble) {
+      const price = cellNumber(pattern.exec(line.trim())?.[1]);
+      if (price > 0 && Number.isFinite(price)) return price;
+    }
+  }
+  return undefined;
+}
+
+function isHeader(cells: readonly string[]): boolean {
+  const has = (names: readonly string[]) => names.some((name) => cells.includes(name));
+  return has(CALLS) ? has(PUTS) || has(['strike']) : has(['expiration date']) && has(['strike']);
+}

@@ -1,0 +1,33 @@
+import { Failure } from '../../errors.ts';
+import type { Delivery } from '../../market/feed.ts';
+import { chainCsv } from './chain-csv.ts';
+import { closesCsv } from './closes-csv.ts';
+import { delayedQuotes } from './delayed-quotes.ts';
+import type { Format, MarketFile } from './format.ts';
+import { quoteTable } from './quote-table.ts';
+
+/**
+ * What a file holds, by content: chains, closes, or a refusal that says what is wrong with it. Nothing at all for files that
+ * are no market data, such as notes and pictures.
+ */
+export function readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): Delivery[] {
+  const text = decode(bytes);
+  const format = text === undefined ? undefined : FORMATS.find(({ claims }) => claims(text));
+  if (text === undefined || format === undefined) return [];
+  try {
+    return format.read({ ...file, text });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [{ kind: 'refusal', origin: file.origin, reason: error.message }];
+  }
+}
+
+const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv];
+
+/** UTF-8 without its byte-order mark; undefined for binaries. Bytes that are no UTF-8 become `U+FFFD` and spoil only their row. */
+function decode(bytes: Uint8Array): string | undefined {
+  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
+  return new TextDecoder('utf-8').decode(bytes);
+}
+
+const BINARY_PROBE_BYTES = 8_192;

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'bun:test';
+import { chain, chains, NOON_MS, readText, refusals } from './reading.ts';
+
+const HEADER =
+  'underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma,theta,vega,rho';
+const CALL =
+  'XYZ,2026-08-21T16:00:00-04:00,98.5,XYZ260918C00100000,2026-09-18,C,100.0,1.1,1.3,1.2,7,40,0.25,0.42,0.03,-0.02,0.11,0.02';
+const PUT = 'XYZ,2026-08-21T16:00:00-04:00,98.5,XYZ260918P00100000,2026-09-18,P,100.0,2.1,2.3,,,50,0.26,-0.58,0.03,,,';
+
+test('every column arrives where it belongs', () => {
+  const read = chain(`${HEADER}\n${CALL}\n${PUT}\n`);
+  expect(read).toMatchObject({ underlying: 'XYZ', spot: 98.5, source: 'files:a/b.csv', simulated: false, count: 2 });
+  expect(read.asOf).toBe(Date.parse('2026-08-21T20:00:00Z'));
+  expect(read.refused).toEqual({});
+  expect([...read.callPut, ...read.strike, ...read.bid, ...read.ask]).toEqual([1, -1, 100, 100, 1.1, 2.1, 1.3, 2.3]);
+  expect([...read.last, ...read.volume]).toEqual([1.2, Number.NaN, 7, Number.NaN]);
+  expect([...read.openInterest, ...read.iv, ...read.delta]).toEqual([40, 50, 0.25, 0.26, 0.42, -0.58]);
+  expect([...read.gamma, ...read.multiplier]).toEqual([0.03, 0.03, 100, 100]);
+  expect(read.series.map(({ root, expiry, settlement }) => [root, expiry, settlement])).toEqual([
+    ['XYZ', '2026-09-18', 'PM'],
+  ]);
+});
+
+describe('the same chain written otherwise', () => {
+  const rows = (text: string) => {
+    // Plain arrays: typed ones with NaN in them never are equal.
+    return Object.entries(chain(text)).map(([name, value]) => [
+      name,
+      ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value,
+    ]);
+  };
+  const plain = `${HEADER}\n${CALL}\n${PUT}\n`;
+  const shuffle = (text: string) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => [...line.split(',').reverse(), 'more'].join(','))
+      .join('\n');
+  test.each([
+    ['columns in another order, with more of them', shuffle(plain)],
+    ['Windows line ends', plain.replaceAll('\n', '\r\n')],
+    ['a byte-order mark', `\uFEFF${plain}`],
+    ['capitals in the header', plain.replace(HEADER, HEADER.toUpperCase())],
+    ['padded symbols', plain.replaceAll('XYZ260918', 'XYZ   260918')],
+    ['quoted cells', plain.replace('XYZ260918C00100000', '"XYZ260918C00100000"')],
+    ['words around it', `# exported\n\n${plain}`],
+    ['empty lines', plain.replaceAll('\n', '\n\n')],
+    ['no symbols', plain.replaceAll(/XYZ260918.00100000/g, '')],
+    ['no expiry beside the symbol', plain.replaceAll('2026-09-18,', ',')],
+    ['no line end', plain.trimEnd()],
+    [
+      'sides spelt out',
+      plain
+        .replaceAll(/XYZ260918.00100000/g, '')
+        .replace(',C,', ',call,')
+        .replace(',P,', ',Put,'),
+    ],
+  ])('%s', (_what, text) => {
+    expect(rows(text)).toEqual(rows(plain));
+  });
+});
+
+test('the symbol decides what a chain is about, not the column', () => {
+  const read = chain(`${HEADER}\n${CALL.replace('XYZ,', 'SPX,').replace('XYZ2', 'SPXW2')}\n`);
+  expect([read.underlying, read.series[0]?.root]).toEqual(['SPX', 'SPXW']);
+});
+
+test('without a symbol, an index has its AM root on the third Friday only', () => {
+  const minimal = 'underlying,expiry,put_call,strike,open_interest,spot';
+  const read = chain(
+    `${minimal}\nSPX,2026-09-18,C,6000,1,6000\nSPX,2026-09-17,C,6000,1,6000\nBRK.B,2026-09-18,C,500,1,490\n`,
+    2,
+  );
+  expect(read.series.map(({ root, expiry }) => `${root} ${expiry}`)).toEqual(['SPXW 2026-09-17', 'SPX 2026-09-18']);
+});
+
+test('the indispensable columns suffice: the file tells the time, parity the spot', () => {
+  const quotes = [
+    ...['C,95,5.1,5.3', 'P,95,1.1,1.3', 'C,100,2.1,2.3', 'P,100,3.1,3.3', 'C,105,0.5,0.7', 'P,105,6.5,6.7'],
+    ...['C,110,0,0.1', 'P,110,11,12'],
+  ];
+  const rows = quotes.map((quote) => `XYZ,2026-09-18,${quote},5`).join('\n');
+  const read = chain(`underlying,expiry,put_call,strike,bid,ask,open_interest\n${rows}`);
+  expect(read.asOf).toBe(NOON_MS);
+  expect(read.spot).toBeCloseTo(99, 10);
+});
+
+test('several underlyings and times are as many chains', () => {
+  const later = CALL.replace('T16:00:00', 'T16:15:00');
+  const other = CALL.replaceAll('XYZ', 'ABC');
+  const read = chains([HEADER, CALL, PUT, later, other, PUT.replaceAll('XYZ', 'ABC')].join('\n'));
+  expect(read.map(({ underlying, asOf, count }) => [underlying, new Date(asOf).toISOString(), count])).toEqual([
+    ['XYZ', '2026-08-21T20:00:00.000Z', 2],
+    ['XYZ', '2026-08-21T20:15:00.000Z', 1],
+    ['ABC', '2026-08-21T20:00:00.000Z', 2],
+  ]);
+});
+
+describe('a bad row is counted, the others stand', () => {
+  test.each([
+    ['half a row', 'XYZ,2026-08-21T16:00:00-04:00,98.5,XYZ26', 'malformed_row'],
+    ['a cell too many', `${PUT},1`, 'malformed_row'],
+    ['a symbol that is none', PUT.replace('XYZ260918P', 'XYZ26Z918P'), 'bad_symbol'],
+    ['no contract at all', PUT.replace(',XYZ260918P00100000,2026-09-18', ',,'), 'bad_contract'],
+    ['a time without offset', PUT.replace('-04:00', ''), 'bad_as_of'],
+    ['the same contract again', CALL, 'duplicate'],
+    ['open interest below zero', PUT.replace(',50,', ',-50,'), 'bad_value'],
+    ['text for a number', PUT.replace(',2.1,', ',abc,'), 'bad_value'],
+    ['a number cut off by letters', PUT.replace(',2.1,', ',2.1x,'), 'bad_value'],
+    ['hexadecimal', PUT.replace(',2.1,', ',0x2,'), 'bad_value'],
+    ['infinity', PUT.replace(',2.1,', ',Infinity,'), 'bad_value'],
+  ])('%s', (_what, row, reason) => {
+    const read = chain(`${HEADER}\n${CALL}\n${row}`);
+    expect(read.refused).toEqual({ [reason]: 1 });
+    expect(read.bid[0]).toBe(1.1);
+  });
+
+  test('before the first good row too', () => {
+    expect(chain(`${HEADER}\nXYZ,\n${CALL}`).refused).toEqual({ malformed_row: 1 });
+  });
+
+  test.each(['NaN', 'nan', 'N/A', 'null', '-', ''])('%p is not given, which is no fault', (text) => {
+    const read = chain(`${HEADER}\n${CALL.replace(',1.1,', `,${text},`)}`);
+    expect(read.bid[0]).toBeNaN();
+    expect(read.refused).toEqual({});
+  });
+
+  test('thousands separators are read', () => {
+    expect(chain(`${HEADER}\n${CALL.replace(',40,', ',"1,234,567",')}`).openInterest[0]).toBe(1_234_567);
+  });
+});
+
+describe('refused, with the reason', () => {
+  test.each([
+    ['no open interest', `${HEADER.replace('open_interest', 'oi')}\n${CALL}`, /missing column open_interest/],
+    ['no underlying', `${HEADER.replace('underlying', 'name')}\n${CALL}`, /missing column underlying/],
+    [
+      'neither symbol nor strike',
+      'underlying,expiry,put_call,open_interest\nXYZ,2026-09-18,C,1',
+      /missing column strike/,
+    ],
+    ['a header alone', `${HEADER}\n`, /none of 0 rows/],
+    ['garbage below the header', `${HEADER}\nxx\nyy\n`, /none of 2 rows can be read .*malformed_row.*2/],
+    ['an open quote', `${HEADER}\n${CALL}\n"${PUT}\n${PUT}`, /quote .* never closed/],
+    ['no spot and no pairs', `${HEADER}\n${CALL.replace('98.5', '')}`, /XYZ: spot/],
+    [
+      'strikes of zero only',
+      'underlying,expiry,put_call,strike,open_interest,spot\nXYZ,2026-09-18,C,0,1,9',
+      /no usable rows/,
+    ],
+  ])('%s', (_what, text, reason) => {
+    expect(refusals(text)).toEqual([expect.stringMatching(reason)]);
+  });
+
+  test('one chain of a file does not take the others along', () => {
+    const deliveries = readText(`${HEADER}\n${CALL.replace('98.5', '')}\n${CALL.replaceAll('XYZ', 'ABC')}`);
+    expect(deliveries.map(({ kind }) => kind)).toEqual(['refusal', 'chain']);
+  });
+});

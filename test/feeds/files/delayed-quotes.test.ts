@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'bun:test';
+import { chain, readText, refusals } from './reading.ts';
+
+const option = (symbol: string, over: Record<string, unknown> = {}) => ({
+  ...{
+    option: symbol,
+    bid: 10,
+    bid_size: 5,
+    ask: 10.5,
+    iv: 0.2,
+    open_interest: 30,
+    volume: 4,
+    delta: 0.5,
+    gamma: 0.01,
+  },
+  ...{ theta: -0.1, vega: 1, rho: 0.1, theo: 10.2, last_trade_price: 10.1, last_trade_time: null, prev_day_close: 9 },
+  ...over,
+});
+
+function answer(options: unknown[], over: Record<string, unknown> = {}, timestamp: unknown = '2023-09-21 03:17:42') {
+  const data = {
+    options,
+    symbol: '^RUT',
+    current_price: 1806.1,
+    close: 1805,
+    last_trade_time: '2023-09-20T16:15:04',
+    ...over,
+  };
+  return JSON.stringify({ timestamp, data, symbol: '_RUT' });
+}
+
+const RUT = option('RUT231020C01800000');
+const RUTW = option('RUTW230929P01800000', { delta: -0.5 });
+
+test('every field arrives where it belongs, both roots apart', () => {
+  const read = chain(answer([RUT, RUTW]));
+  expect(read).toMatchObject({ underlying: 'RUT', spot: 1806.1, count: 2, refused: {}, simulated: false });
+  expect(read.series.map(({ root, settlement }) => [root, settlement])).toEqual([
+    ['RUTW', 'PM'],
+    ['RUT', 'AM'],
+  ]);
+  expect([...read.callPut, ...read.delta, ...read.gamma]).toEqual([-1, 1, -0.5, 0.5, 0.01, 0.01]);
+  const second = [read.bid, read.ask, read.last, read.volume, read.openInterest, read.iv].map((column) => column[1]);
+  expect(second).toEqual([10, 10.5, 10.1, 4, 30, 0.2]);
+});
+
+describe('the time of the quotes', () => {
+  test.each([
+    ['of the last trade, in New York', answer([RUT]), '2023-09-20T20:15:04Z'],
+    ['in winter too', answer([RUT], { last_trade_time: '2023-12-20T16:15:04' }), '2023-12-20T21:15:04Z'],
+    ['else the stamp, in UTC', answer([RUT], { last_trade_time: null }), '2023-09-21T03:17:42Z'],
+    ['with a fraction', answer([RUT], { last_trade_time: '2023-09-20T16:15:04.5' }), '2023-09-20T20:15:04.5Z'],
+  ])('%s', (_what, text, instant) => {
+    expect(chain(text).asOf).toBe(Date.parse(instant));
+  });
+});
+
+describe('spot', () => {
+  test('falls back to the close, then to what the quotes imply', () => {
+    expect(chain(answer([RUT], { current_price: 0 })).spot).toBe(1805);
+    const pair = [
+      option('RUT231020C01800000', { bid: 30, ask: 32 }),
+      option('RUT231020P01800000', { bid: 20, ask: 22 }),
+    ];
+    expect(chain(answer(pair, { current_price: null, close: null })).spot).toBe(1810);
+  });
+});
+
+describe('a bad option is counted, the others stand', () => {
+  test.each([
+    ['no object', 7, { bad_symbol: 1 }],
+    ['no symbol', {}, { bad_symbol: 1 }],
+    ['a symbol that is none', option('RUT231399C01800000'), { bad_symbol: 1 }],
+    ['another underlying', option('SPY231020C00400000'), { foreign_underlying: 1 }],
+    ['the same again', RUT, { duplicate: 1 }],
+    ['negative open interest', option('RUT231020P01800000', { open_interest: -1 }), { bad_value: 1 }],
+    ['text for a bid', option('RUT231020P01800000', { bid: 'ten' }), { bad_value: 1 }],
+    ['an object for a bid', option('RUT231020P01800000', { bid: {} }), { bad_value: 1 }],
+    ['numbers as text', option('RUT231020P01800000', { bid: '1.5' }), {}],
+    ['nothing but a symbol', { option: 'RUT231020P01800000' }, {}],
+  ])('%s', (_what, bad, refused) => {
+    expect(chain(answer([RUT, RUT, bad].slice(1))).refused).toEqual(refused);
+  });
+});
+
+describe('refused, with the reason', () => {
+  test.each([
+    ['cut off', answer([RUT, RUTW]).slice(0, 300), /not valid JSON \(300 characters\)/],
+    ['garbled', answer([RUT]).replace('"bid"', 'bid'), /not valid JSON/],
+    ['no options', answer([]).replace('"options":[],', ''), /data\.options.* missing/],
+    ['none of the options readable', answer([{}, {}]), /none of 2 options/],
+    ['no time at all', answer([RUT], { last_trade_time: null }, null), /neither/],
+    ['a time out of the calendar', answer([RUT], { last_trade_time: '2023-02-30T16:00:00' }), /not in the calendar/],
+    ['no spot and no pairs', answer([RUT], { current_price: null, close: null }), /spot/],
+  ])('%s', (_what, text, reason) => {
+    expect(refusals(text)).toEqual([expect.stringMatching(reason)]);
+  });
+});
+
+test.each(['{}', '{"data":{}}', '{"name":"package","options":[]}', ' {"data":[1]}'])('%s is no market data', (text) => {
+  expect(readText(text)).toEqual([]);
+});

@@ -1,0 +1,30 @@
+import { expect } from 'bun:test';
+import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
+
+export const NOON_MS = Date.parse('2026-08-21T16:00:00Z');
+
+/** What a file of that text holds. */
+export function readText(text: string): Delivery[] {
+  return readMarketFile(new TextEncoder().encode(text), { origin: 'a/b.csv', modifiedMs: NOON_MS });
+}
+
+export function chains(text: string): Chain[] {
+  const deliveries = readText(text);
+  expect(deliveries.filter(({ kind }) => kind !== 'chain')).toEqual([]);
+  return deliveries.flatMap((delivery) => (delivery.kind === 'chain' ? [delivery.chain] : []));
+}
+
+/** The first of so many chains. */
+export function chain(text: string, of = 1): Chain {
+  const read = chains(text);
+  expect(read).toHaveLength(of);
+  return read[0]!;
+}
+
+export function refusals(text: string): string[] {
+  const deliveries = readText(text);
+  expect(deliveries.filter(({ kind }) => kind !== 'refusal')).toEqual([]);
+  return deliveries.flatMap((delivery) => (delivery.kind === 'refusal' ? [delivery.reason] : []));
+}
