@@ -63,10 +63,17 @@ function storeOn(db: Database): Store {
     ...printTable(db),
     ...closeTable(db),
     ...memberTables(db),
-    transaction: (work) => db.transaction(work).immediate(),
+    transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
     // Only a close that may throw ends the statements too: without it the file stays open until they are collected.
     close: () => db.close(true),
   };
+}
+
+/** What awaits would be committed half done, so it is refused before anything is. */
+function atOnce<T>(work: () => T): T {
+  const result = work();
+  if (result instanceof Promise) throw new TypeError('a transaction cannot await');
+  return result;
 }
 
 /**

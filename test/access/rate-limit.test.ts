@@ -65,6 +65,16 @@ test.each([
     ],
   ],
   [
+    '2/s',
+    [
+      [0, true, 1, 1, 0],
+      [0, true, 0, 1, 0],
+      [-5, false, 0, 1, 1],
+      [5, false, 0, 1, 1],
+      [0.5, true, 0, 1, 0],
+    ],
+  ],
+  [
     '1/h',
     [
       [0, true, 0, 3600, 0],
@@ -116,6 +126,25 @@ test('however many accounts come, the table stays bounded and keeps the latest',
   }
   expect(limiter.take('a999').allowed).toBe(false);
   expect(limiter.take('a901').allowed).toBe(false);
+});
+
+test('at the bound the account longest silent is the one forgotten', () => {
+  const { limiter } = limiterOf('1/h', 3);
+  for (const account of ['a', 'b', 'c', 'a', 'd']) limiter.take(account);
+  expect(limiter.take('a').allowed).toBe(false);
+  expect(limiter.take('b').allowed).toBe(true);
+});
+
+test('an allowance that filled in many small steps is whole', () => {
+  const { clock, limiter } = limiterOf('100/s');
+  for (let n = 0; n < 100; n++) limiter.take('a');
+  // Ten times a tenth is 0.9999999999999999.
+  for (let n = 0; n < 9; n++) {
+    clock.ms += 1;
+    expect(limiter.take('a').allowed).toBe(false);
+  }
+  clock.ms += 1;
+  expect(limiter.take('a').allowed).toBe(true);
 });
 
 test('never more than burst plus refill in any stretch, and whoever waits as told is let in', () => {

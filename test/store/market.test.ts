@@ -235,5 +235,7 @@ test('a transaction keeps all or nothing', () =>
     // A bad row refuses its whole call.
     expect(() => store.savePrints([printOf('2'), printOf('3', { price: NaN })])).toThrow('NOT NULL');
     expect(store.prints('SPX', 0, MONDAY_MS, true)).toHaveLength(1);
+    expect(() => store.transaction(async () => store.saveChain(chainOf()))).toThrow('await');
+    expect(store.underlyings(true)).toEqual([]);
     expect(store.transaction(() => store.transaction(() => 42))).toBe(42);
   }));
