@@ -1,11 +1,12 @@
 /**
  * The tiers a membership can have, and whether each may hold an API key. A member can be entered as `none` (known to the
- * operator, without access) and raised later; the eligible ones differ by name only, for the operator's own books.
+ * operator, without access) and raised later; the eligible ones differ by name only, for the operator's own books; `demo` is the member that `zomma start` makes.
  */
 export const TIERS = {
   none: { eligible: false },
   member: { eligible: true },
   pro: { eligible: true },
+  demo: { eligible: true },
 } as const;
 
 export type Tier = keyof typeof TIERS;

@@ -6,6 +6,8 @@ import type { Close, Print } from './prints.ts';
  * Writes are one transaction each; a write seen by one process is seen by every other at once.
  */
 export interface MarketStore {
+  /** Changes whenever this or another process has written: what was read under one version holds while it stands. */
+  version(): string;
   /** Keeps a snapshot. The same (underlying, asOf, simulated) again replaces it. */
   saveChain(chain: Chain): void;
   /** Identity of the newest snapshot, cheap enough to ask on every request; undefined where there is none. */

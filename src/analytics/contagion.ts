@@ -1,0 +1,37 @@
+/** Why a single name's flow spills into its sector ETF, or does not. */
+export interface Contagion {
+  readonly etf: string | null;
+  readonly saturated: boolean;
+  readonly flowThresholdUsd: number;
+  readonly largeFlow: boolean;
+  /** Of daily log returns; null where too few closes of both are known: then it is not required. */
+  readonly correlation: number | null;
+}
+
+/** Share of the name's own 30-day premium from which a flow counts as large. */
+const PREMIUM_SHARE = 0.01;
+const CORRELATION_MIN = 0.5;
+/** Daily closes of both that make a correlation worth asking for. */
+export const CORRELATION_CLOSES = 60;
+
+/**
+ * A name whose volatility has reached its ceiling while large flow goes on is traded through its sector ETF.
+ * Returns the proxy where it is saturated, the flow is large and, where it can be known, the two move together.
+ */
+export function evaluateContagion(input: {
+  readonly proxy: string | undefined;
+  readonly flowUsd: number;
+  readonly iv: number;
+  readonly ivCeiling: number;
+  readonly minFlowUsd: number;
+  /** Premium of the name's 30-day flow, dollars; undefined where not known. */
+  readonly premiumUsd: number | undefined;
+  readonly correlation: number | null;
+}): Contagion {
+  const saturated = input.iv >= input.ivCeiling;
+  const flowThresholdUsd = Math.max(input.minFlowUsd, PREMIUM_SHARE * (input.premiumUsd ?? 0));
+  const largeFlow = Math.abs(input.flowUsd) >= flowThresholdUsd;
+  const together = input.correlation === null || input.correlation >= CORRELATION_MIN;
+  const etf = input.proxy !== undefined && saturated && largeFlow && together ? input.proxy : null;
+  return { etf, saturated, flowThresholdUsd, largeFlow, correlation: input.correlation };
+}

@@ -1,0 +1,178 @@
+import { greeks } from '../math/black-scholes.ts';
+import { impliedVolatility } from '../math/implied-volatility.ts';
+import { normalCdf } from '../math/normal.ts';
+import { type Component, fitMixture, mixturePrices, type PricePoint } from './lognormal-mixture.ts';
+import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
+import { atmVolatility } from './smile.ts';
+
+/** What the options of one expiry say about where the price will be at settlement, under the risk-neutral measure. */
+export interface Density {
+  readonly forward: number;
+  /** Decimal per year. */
+  readonly atmIv: number;
+  /** One standard deviation at the at-the-money volatility, dollars. */
+  readonly expectedMove: number;
+  /** Dollars, by probability. */
+  readonly quantiles: readonly number[];
+  /** Most likely price, dollars. */
+  readonly mode: number;
+  /** Of the log return. */
+  readonly skewness: number;
+  /** Kullback-Leibler divergence from the lognormal of the at-the-money volatility, nats. */
+  readonly divergence: number;
+  /** Root mean square error of the fit within two and a half standard deviations, vol points. */
+  readonly fitError: number;
+  readonly points: number;
+  readonly components: readonly Component[];
+  /** Probability of settling at or below a price. */
+  cdf(price: number): number;
+}
+
+export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
+
+const FIT_ERROR_MONEYNESS = 2.5;
+
+/** Risk-neutral density of a series: a lognormal mixture fitted to its smile. The series must have a smile. */
+export function densityOf(prepared: PreparedChain, series: PreparedSeries): Density {
+  const { forward, tte } = series;
+  const atmIv = atmVolatility(series);
+  const points = pricePoints(prepared, series);
+  const components = fitMixture(points, atmIv, tte);
+  const normals = components.map(({ weight, mean, volatility }) => {
+    const deviation = volatility * Math.sqrt(tte);
+    return { weight, mean: Math.log(mean) - deviation ** 2 / 2, deviation };
+  });
+  const cdfOfReturn = (y: number) =>
+    normals.reduce((sum, { weight, mean, deviation }) => sum + weight * normalCdf((y - mean) / deviation), 0);
+  return {
+    forward,
+    atmIv,
+    expectedMove: forward * atmIv * Math.sqrt(tte),
+    quantiles: QUANTILES.map((probability) => forward * Math.exp(quantile(normals, cdfOfReturn, probability))),
+    mode: forward * Math.exp(modeOf(normals)),
+    skewness: skewnessOf(normals),
+    divergence: divergenceFrom(normals, atmIv * Math.sqrt(tte)),
+    fitError: fitErrorOf(points, components, atmIv, tte),
+    points: points.length,
+    components,
+    cdf: (price) => cdfOfReturn(Math.log(price / forward)),
+  };
+}
+
+/** A component as a normal of the log return ln(S/F). */
+interface Normal {
+  readonly weight: number;
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+/** Out-of-the-money strikes with a volatility of their own; those without a bid are left out where the series has bids. */
+function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoint[] {
+  const rows: number[] = [];
+  for (let at = start; at < end; at++) {
+    const otm = prepared.strike[at]! >= forward === (prepared.callPut[at] === 1);
+    const x = Math.log(prepared.strike[at]! / forward);
+    // Interpolated volatilities are no quotes.
+    if (otm && smile.logMoneyness.includes(x)) rows.push(at);
+  }
+  const quoted = rows.filter((at) => prepared.chain.bid[prepared.row[at]!]! > 0);
+  const chosen = quoted.length > 0 ? quoted : rows;
+  const callPut = Float64Array.from(chosen, (at) => prepared.callPut[at]!);
+  const strike = Float64Array.from(chosen, (at) => prepared.strike[at]! / forward);
+  const iv = Float64Array.from(chosen, (at) => prepared.iv[at]!);
+  const { price, vega } = greeks({ count: chosen.length, callPut, spot: 1, strike, tte, iv, rate: 0, dividend: 0 });
+  return chosen.map((_, at) => ({ callPut: callPut[at]!, strike: strike[at]!, price: price[at]!, vega: vega[at]! }));
+}
+
+function quantile(normals: readonly Normal[], cdf: (y: number) => number, probability: number): number {
+  let [low, high] = support(normals, 9);
+  for (let step = 0; step < 80; step++) {
+    const half = (low + high) / 2;
+    if (cdf(half) < probability) low = half;
+    else high = half;
+  }
+  return (low + high) / 2;
+}
+
+/** Most likely ln(S/F) in terms of price: the density of S is that of the return over S. Best grid point, then refined. */
+function modeOf(normals: readonly Normal[]): number {
+  const byPrice = (y: number) => densityAt(normals, y) * Math.exp(-y);
+  const [low, high] = support(normals, 4);
+  const step = (high - low) / 2000;
+  let best = low;
+  for (let y = low; y <= high; y += step) if (byPrice(y) > byPrice(best)) best = y;
+  let [left, right] = [best - step, best + step];
+  for (let turn = 0; turn < 60; turn++) {
+    const third = (right - left) / 3;
+    if (byPrice(left + third) < byPrice(right - third)) left += third;
+    else right -= third;
+  }
+  return (left + right) / 2;
+}
+
+function skewnessOf(normals: readonly Normal[]): number {
+  const mean = normals.reduce((sum, each) => sum + each.weight * each.mean, 0);
+  let variance = 0;
+  let third = 0;
+  for (const { weight, mean: its, deviation } of normals) {
+    const shift = its - mean;
+    variance += weight * (deviation ** 2 + shift ** 2);
+    third += weight * (3 * shift * deviation ** 2 + shift ** 3);
+  }
+  return third / variance ** 1.5;
+}
+
+function divergenceFrom(normals: readonly Normal[], deviation: number): number {
+  const reference: Normal = { weight: 1, mean: -(deviation ** 2) / 2, deviation };
+  const [low, high] = support(normals, 10);
+  const steps = 4000;
+  const step = (high - low) / steps;
+  let sum = 0;
+  for (let at = 0; at <= steps; at++) {
+    const y = low + at * step;
+    const density = densityAt(normals, y);
+    if (density < 1e-300) continue;
+    sum += density * (Math.log(density) - logDensity(reference, y)) * step;
+  }
+  // Not negative by Gibbs' inequality; the sum's rounding may be.
+  return Math.max(sum, 0);
+}
+
+function fitErrorOf(
+  points: readonly PricePoint[],
+  components: readonly Component[],
+  atmIv: number,
+  tte: number,
+): number {
+  const reach = FIT_ERROR_MONEYNESS * atmIv * Math.sqrt(tte);
+  const near = points.filter(({ strike }) => Math.abs(Math.log(strike)) <= reach);
+  if (near.length === 0) return 0;
+  const columns = {
+    count: near.length,
+    callPut: Float64Array.from(near, ({ callPut }) => callPut),
+    spot: 1,
+    strike: Float64Array.from(near, ({ strike }) => strike),
+    tte,
+    rate: 0,
+    dividend: 0,
+  };
+  const quoted = impliedVolatility({ ...columns, price: Float64Array.from(near, ({ price }) => price) });
+  const fitted = impliedVolatility({ ...columns, price: mixturePrices(components, near, tte) });
+  const errors = Array.from(quoted, (each, at) => 100 * (fitted[at]! - each)).filter(Number.isFinite);
+  return errors.length === 0 ? 0 : Math.sqrt(errors.reduce((sum, each) => sum + each * each, 0) / errors.length);
+}
+
+function support(normals: readonly Normal[], deviations: number): [number, number] {
+  return [
+    Math.min(...normals.map(({ mean, deviation }) => mean - deviations * deviation)),
+    Math.max(...normals.map(({ mean, deviation }) => mean + deviations * deviation)),
+  ];
+}
+
+function densityAt(normals: readonly Normal[], y: number): number {
+  return normals.reduce((sum, each) => sum + each.weight * Math.exp(logDensity(each, y)), 0);
+}
+
+function logDensity({ mean, deviation }: Normal, y: number): number {
+  return -(((y - mean) / deviation) ** 2) / 2 - Math.log(deviation * Math.sqrt(2 * Math.PI));
+}

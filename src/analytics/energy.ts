@@ -1,0 +1,55 @@
+/** How the day's flow stands against the hedging that holds the price: dollars against dollars. */
+export interface EnergyReading {
+  /** |kinetic| + potential, dollars. */
+  readonly systemEnergy: number;
+  readonly kinetic: number;
+  readonly potential: number;
+  /** kinetic / |potential|; null where there is no potential to speak of. */
+  readonly ratio: number | null;
+  readonly state: string;
+  readonly behavior: string;
+  readonly directive: string;
+}
+
+/** Between these ratios flow and friction are of a size. */
+const CONTESTED_FROM = 0.8;
+const CONTESTED_TO = 1.25;
+
+const PINNED = ['SUPERPOSITION: FRICTION_PIN', 'MEAN_REVERSION_PIN', 'FADE_THE_EDGES'] as const;
+const CONTESTED = ['CRITICALITY: WALL_CONTESTED', 'REGIME_TRANSITION', 'WAIT_FOR_COLLAPSE'] as const;
+const SHATTERED = ['WAVE_COLLAPSE: WALL_SHATTERED', 'DIRECTIONAL_GAMMA_CASCADE', 'RIDE_THE_VOID'] as const;
+const NEGATIVE = ['FREE_PARTICLE: NEGATIVE_GAMMA', 'VOLATILITY_EXPANSION', 'TRADE_SMALL'] as const;
+const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'] as const;
+
+/** Every class a reading can have: [state, behavior, directive]. */
+export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONLESS];
+
+/**
+ * Kinetic K = |flow delta-notional|, potential V = friction * factor, both in dollars; classified by the sign of V and K/|V|.
+ * Positive V (dealers long gamma) holds the price until flow overwhelms it; negative V feeds every move.
+ */
+export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {
+  const kinetic = Math.abs(flowUsd);
+  // `+ 0` turns -0 (a negative friction times a factor of 0) into 0.
+  const potential = frictionUsd * factor + 0;
+  const ratio = kinetic / Math.abs(potential);
+  const [state, behavior, directive] = potential === 0 ? FRICTIONLESS : potential > 0 ? held(ratio) : fed(ratio);
+  return {
+    systemEnergy: kinetic + potential,
+    kinetic,
+    potential,
+    ratio: Number.isFinite(ratio) ? ratio : null,
+    state,
+    behavior,
+    directive,
+  };
+}
+
+function held(ratio: number) {
+  if (ratio < CONTESTED_FROM) return PINNED;
+  return ratio <= CONTESTED_TO ? CONTESTED : SHATTERED;
+}
+
+function fed(ratio: number) {
+  return ratio >= CONTESTED_FROM ? SHATTERED : NEGATIVE;
+}

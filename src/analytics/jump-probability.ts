@@ -1,0 +1,87 @@
+import { merton } from '../math/jump-diffusion.ts';
+import type { Surface } from './smile.ts';
+import { TTE_FLOOR_MS, YEAR_MS } from './time.ts';
+
+/** Size of the log-jumps: normal with this mean and width. */
+export interface JumpSizes {
+  readonly mean: number;
+  readonly width: number;
+}
+
+/** Sizes where nothing better is known of a name: a fall of two percent, give or take four. */
+export const DEFAULT_JUMP_SIZES: JumpSizes = { mean: -0.02, width: 0.04 };
+
+export interface JumpProbability {
+  /** Probability of ending at or beyond the strike, 0 to 1: at or above where K >= S, at or below otherwise. */
+  readonly probability: number;
+  readonly direction: 'at_or_above' | 'at_or_below';
+  /** Years. */
+  readonly tte: number;
+  /** Total implied variance at the strike, which diffusion and jumps share. */
+  readonly totalVariance: number;
+  /** Volatility of the diffusion alone, decimal per year. */
+  readonly diffusionVolatility: number;
+  /** Jumps per year. */
+  readonly intensity: number;
+  /** Sizes used: the given ones times `jumpScale`. */
+  readonly sizes: JumpSizes;
+  readonly jumpScale: number;
+  readonly rate: number;
+  readonly dividend: number;
+}
+
+/** Jumps may take at most this share of a strike's variance; the rest stays diffusion. */
+const JUMP_VARIANCE_SHARE_MAX = 0.75;
+
+/**
+ * Merton (1976) probability of ending beyond a strike. Total variance s^2 T + l T (m^2 + d^2) is held at the surface's at that
+ * strike, so that the probability of no jump, e^(-l T), moves only the mix between diffusion and jumps.
+ */
+export function jumpProbability(
+  surface: Surface,
+  {
+    spot,
+    strike,
+    tte: years,
+    noJump,
+    sizes,
+  }: { spot: number; strike: number; tte: number; noJump: number; sizes: JumpSizes },
+): JumpProbability {
+  const tte = Math.max(years, TTE_FLOOR_MS / YEAR_MS);
+  const carry = surface.carry(tte);
+  const rate = surface.rate(tte);
+  const dividend = rate - carry / tte;
+  const totalVariance = surface.variance(Math.log(strike / spot) - carry, tte);
+  const expectedJumps = -Math.log(noJump);
+  const jumpVariance = expectedJumps * (sizes.mean ** 2 + sizes.width ** 2);
+  const jumpScale =
+    jumpVariance > 0 ? Math.min(1, Math.sqrt((JUMP_VARIANCE_SHARE_MAX * totalVariance) / jumpVariance)) : 1;
+  const used = { mean: sizes.mean * jumpScale, width: sizes.width * jumpScale };
+  const diffusionVolatility = Math.sqrt((totalVariance - jumpVariance * jumpScale ** 2) / tte);
+  const intensity = expectedJumps / tte;
+  const { probAbove, probBelow } = merton({
+    count: 1,
+    spot,
+    strike,
+    tte,
+    iv: diffusionVolatility,
+    rate,
+    dividend,
+    jumpIntensity: intensity,
+    jumpMean: used.mean,
+    jumpVol: used.width,
+  });
+  const above = strike >= spot;
+  return {
+    probability: (above ? probAbove : probBelow)[0]!,
+    direction: above ? 'at_or_above' : 'at_or_below',
+    tte,
+    totalVariance,
+    diffusionVolatility,
+    intensity,
+    sizes: used,
+    jumpScale,
+    rate,
+    dividend,
+  };
+}

@@ -1,0 +1,33 @@
+/** How a chain is read. The defaults are Zomma's own; the others reproduce figures that other tools publish. */
+export interface AnalysisOptions {
+  /** `parity`: the forward the quotes imply; `flat`: spot carried at `rate` and `dividend`. */
+  readonly forward: 'parity' | 'flat';
+  /** Continuously compounded, decimal per year, where the quotes do not imply one. */
+  readonly rate: number;
+  readonly dividend: number;
+  /** `recomputed` from IV, or the `feed`'s own (rounded) gamma. */
+  readonly gamma: 'recomputed' | 'feed';
+  /** `otm`: the out-of-the-money side's IV serves call and put, tested against its quote; `own`: each contract's as given. */
+  readonly iv: 'otm' | 'own';
+  readonly expiries: ExpirySelection;
+  /** What a contract counts by. */
+  readonly weight: 'open_interest' | 'volume';
+}
+
+export type ExpirySelection =
+  | { readonly kind: 'all' }
+  /** Expiring on the snapshot's own New York day. */
+  | { readonly kind: '0dte' }
+  | { readonly kind: 'date'; readonly date: string }
+  /** Settling within so many days of the snapshot. */
+  | { readonly kind: 'next'; readonly days: number };
+
+export const DEFAULT_OPTIONS: AnalysisOptions = {
+  forward: 'parity',
+  rate: 0.04,
+  dividend: 0,
+  gamma: 'recomputed',
+  iv: 'otm',
+  expiries: { kind: 'all' },
+  weight: 'open_interest',
+};

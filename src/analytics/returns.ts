@@ -1,0 +1,37 @@
+import type { Close } from '../market/prints.ts';
+
+const TRADING_DAYS_A_YEAR = 252;
+
+/** Annualised volatility of the last `days` daily log returns about zero; null where there are fewer. */
+export function realisedVolatility(closes: readonly Close[], days: number): number | null {
+  const returns = logReturns(closes.map(({ close }) => close)).slice(-days);
+  if (returns.length < days) return null;
+  return Math.sqrt((returns.reduce((sum, each) => sum + each * each, 0) / days) * TRADING_DAYS_A_YEAR);
+}
+
+/** Correlation of daily log returns over the days both have; null below `closesMin` common closes or without variance. */
+export function returnCorrelation(a: readonly Close[], b: readonly Close[], closesMin: number): number | null {
+  const ofB = new Map(b.map(({ date, close }) => [date, close]));
+  const common = a.flatMap(({ date, close }) => (ofB.has(date) ? [[close, ofB.get(date)!] as const] : []));
+  if (common.length < closesMin) return null;
+  const x = logReturns(common.map(([close]) => close));
+  const y = logReturns(common.map(([, close]) => close));
+  const [meanX, meanY] = [mean(x), mean(y)];
+  let xy = 0;
+  let xx = 0;
+  let yy = 0;
+  x.forEach((each, at) => {
+    xy += (each - meanX) * (y[at]! - meanY);
+    xx += (each - meanX) ** 2;
+    yy += (y[at]! - meanY) ** 2;
+  });
+  return xx > 0 && yy > 0 ? xy / Math.sqrt(xx * yy) : null;
+}
+
+function logReturns(closes: readonly number[]): number[] {
+  return closes.slice(1).map((close, at) => Math.log(close / closes[at]!));
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, each) => sum + each, 0) / values.length;
+}

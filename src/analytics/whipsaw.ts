@@ -1,0 +1,44 @@
+import type { GammaFlip } from './gamma-flip.ts';
+
+/** Parts of the whipsaw index, each 0 to 100; null where the data for one is missing. */
+export interface WhipsawComponents {
+  /** How near the flip is, in daily moves. */
+  readonly flip_proximity: number | null;
+  /** 0 where all gamma is dealers' long, 100 where all is short. */
+  readonly regime: number | null;
+  /** Realised over 20 days against implied. */
+  readonly realised_over_implied: number | null;
+  /** Share of gross gamma that expires within a day. */
+  readonly expiring_gamma: number | null;
+}
+
+const TRADING_DAYS_A_YEAR = 252;
+
+export function whipsawComponents(input: {
+  readonly spot: number;
+  readonly flip: GammaFlip;
+  /** At the money, decimal per year. */
+  readonly iv: number;
+  readonly netGamma: number;
+  readonly grossGamma: number;
+  /** Gross gamma of series that settle within a day, in the same unit. */
+  readonly expiringGamma: number;
+  /** Decimal per year. */
+  readonly realised: number | null;
+}): WhipsawComponents {
+  const dailyMove = (input.spot * input.iv) / Math.sqrt(TRADING_DAYS_A_YEAR);
+  const hasGamma = input.grossGamma > 0;
+  return {
+    flip_proximity: input.flip.resolved ? 100 * Math.exp(-Math.abs(input.spot - input.flip.level) / dailyMove) : null,
+    regime: hasGamma ? 50 * (1 - input.netGamma / input.grossGamma) : null,
+    realised_over_implied:
+      input.realised === null ? null : Math.min(Math.max(100 * (input.realised / input.iv - 0.5), 0), 100),
+    expiring_gamma: hasGamma ? (100 * input.expiringGamma) / input.grossGamma : null,
+  };
+}
+
+/** Mean of the components that exist, 0 to 100; null where none does. */
+export function whipsawIndex(components: WhipsawComponents): number | null {
+  const present = Object.values(components).filter((each): each is number => each !== null);
+  return present.length === 0 ? null : present.reduce((sum, each) => sum + each, 0) / present.length;
+}

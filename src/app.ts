@@ -1,0 +1,109 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { version } from '../package.json';
+import { type Access, createAccess } from './access/access.ts';
+import { createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
+import { loadSecret } from './access/secret.ts';
+import { OperatorError } from './errors.ts';
+import type { Observe } from './events.ts';
+import { createFilesFeed } from './feeds/files/files-feed.ts';
+import { createSimulatedFeed } from './feeds/simulated/simulated-feed.ts';
+import { createGuard } from './http/guard.ts';
+import { openapiDocument } from './http/openapi.ts';
+import { routesOf } from './http/routes.ts';
+import { createHttp, type Handler } from './http/server.ts';
+import type { Feed } from './market/feed.ts';
+import { createMarket } from './market/market.ts';
+import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
+import { createSseSessions, type SseSessions } from './mcp/sse.ts';
+import type { Context } from './operations/operation.ts';
+import { openStore, type Store } from './store/sqlite.ts';
+
+export interface DataSettings {
+  readonly dataDir: string;
+  readonly universe?: string | undefined;
+  readonly largePrintMin: string;
+  readonly contagionMin: string;
+}
+
+export interface FeedSettings {
+  readonly feed: string;
+  readonly seed: string;
+}
+
+/** The service, built and not yet listening. */
+export interface App {
+  readonly handle: Handler;
+  readonly feed: Feed;
+  readonly store: Store;
+  readonly sessions: SseSessions;
+  readonly access: Access;
+}
+
+/** Puts the service together: the one place that names the concrete feed, store and stream. */
+export function buildApp(
+  settings: DataSettings & FeedSettings & { readonly rateLimit: string },
+  observe: Observe,
+): App {
+  const universe = readUniverse(settings.universe);
+  const feed = createFeed(settings, universe);
+  const policy = parseRateLimit(settings.rateLimit);
+  const store = openData(settings.dataDir);
+  const access = openAccess(store, settings.dataDir);
+  const context = createContext(settings, store, universe, feed.simulated);
+  const sessions = createSseSessions({ context, version, observe });
+  const openapi = openapiDocument(version);
+  const handle = createHttp({
+    guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),
+    routes: routesOf({ context, access, members: store, openapi: () => openapi }),
+    streams: sessions,
+    observe,
+  });
+  return { handle, feed, store, sessions, access };
+}
+
+/** What operations need, over an open store: recorded data, or the simulated market's. */
+export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
+  return {
+    market: createMarket(store, universe, simulated),
+    universe,
+    nowMs: Date.now,
+    largePrintMinUsd: dollars(settings.largePrintMin, '--large-print-min'),
+    contagionMinUsd: dollars(settings.contagionMin, '--contagion-min'),
+  };
+}
+
+/** Throws `OperatorError` where the text names no feed. */
+export function createFeed({ feed, seed }: FeedSettings, universe: Universe): Feed {
+  if (feed === 'simulated') return createSimulatedFeed({ seed: wholeNumber(seed, '--seed'), universe });
+  if (feed.startsWith('files:') && feed.length > 'files:'.length) return createFilesFeed(feed.slice('files:'.length));
+  throw new OperatorError(
+    `"${feed}" is not a feed`,
+    'use simulated, or files:DIR with the folder of your option chains',
+  );
+}
+
+export function readUniverse(file: string | undefined): Universe {
+  return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
+}
+
+/** Opens the database of a data folder, made where it is missing and closed to others than its owner. */
+export function openData(dataDir: string): Store {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return openStore(join(dataDir, 'zomma.sqlite'));
+}
+
+export function openAccess(store: Store, dataDir: string): Access {
+  return createAccess({ members: store, secret: () => loadSecret(dataDir), now: Date.now });
+}
+
+function dollars(text: string, flag: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
+  throw new OperatorError(`${flag} is not an amount of dollars`, `use a number of 0 or more, e.g. ${flag} 100000`);
+}
+
+function wholeNumber(text: string, flag: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new OperatorError(`${flag} is not a whole number`, `use 0 to 999999999, e.g. ${flag} 1`);
+}

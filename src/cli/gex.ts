@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
+import { gexLevels } from '../analytics/gex-levels.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection } from '../analytics/options.ts';
+import { prepareChain } from '../analytics/prepare.ts';
+import { OperatorError } from '../errors.ts';
+import { isDate } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import { canonicalTicker } from '../market/option-symbol.ts';
+import { reportGex } from '../operations/gex-nodes.ts';
+import type { Ports } from './ports.ts';
+import { DATA_SETTINGS, withSettings } from './settings.ts';
+
+/** `zomma gex`: levels of a file or a stored ticker, under options that reproduce other tools' figures. */
+export function addGex(program: Command, ports: Ports): void {
+  withSettings(
+    program
+      .command('gex')
+      .description('Gamma-exposure levels of a chain file, or of a ticker of the stored market.')
+      .argument('<file|ticker>', 'a chain file of any known format, or a ticker')
+      .option('--ticker <ticker>', 'which underlying of a file that holds several')
+      .addOption(
+        choice(
+          '--forward <how>',
+          'forward price: parity of the quotes, or spot carried flat',
+          ['parity', 'flat'],
+          'parity',
+        ),
+      )
+      .addOption(
+        new Option('--rate <r>', 'rate where the quotes imply none, decimal per year').default(
+          String(DEFAULT_OPTIONS.rate),
+        ),
+      )
+      .addOption(new Option('--dividend <q>', 'dividend yield with a flat forward, decimal per year').default('0'))
+      .addOption(choice('--gamma <which>', 'gamma for net GEX and walls', ['recomputed', 'feed'], 'recomputed'))
+      .addOption(
+        choice(
+          '--iv <which>',
+          "out-of-the-money side's tested IV, or each contract's own as given",
+          ['otm', 'own'],
+          'otm',
+        ),
+      )
+      .addOption(choice('--weight <by>', 'what a contract counts by', ['open_interest', 'volume'], 'open_interest'))
+      .addOption(new Option('--expiries <which>', 'all, 0dte, YYYY-MM-DD, or next:N (days)').default('all'))
+      .option('--json', 'print one JSON object'),
+    DATA_SETTINGS,
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ zomma gex SPX.quotedata.csv
+  $ zomma gex SPX.quotedata.csv --gamma feed --json
+  $ zomma gex SPX.quotedata.csv --forward flat --rate 0 --dividend 0 --iv own
+  $ zomma gex SPY --expiries 0dte --data-dir /var/lib/zomma
+`,
+    )
+    .action(async (target: string, flags) => {
+      const options = analysisOptions(flags);
+      const report = existsSync(target)
+        ? gexOf(chainOf(target, await ports.readFile(target), flags.ticker), new Map(), options)
+        : await ports.withMarket(flags, ({ market, largePrintMinUsd }) => {
+            const chain = market.chain(target);
+            return gexOf(
+              chain,
+              opinionPremium(largePrints(market.recentPrints(chain, FLOW_WINDOW_DAYS), largePrintMinUsd)),
+              options,
+            );
+          });
+      process.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : table(report));
+    });
+}
+
+function gexOf(chain: Chain, premium: ReadonlyMap<string, number>, options: AnalysisOptions) {
+  const prepared = prepareChain(chain, options);
+  return {
+    ...reportGex(prepared, gexLevels(prepared, premium)),
+    source: chain.source,
+    simulated: chain.simulated,
+    as_of: new Date(chain.asOf).toISOString(),
+    options,
+  };
+}
+
+/** The newest chain of a file, of one underlying where it holds several. */
+function chainOf(path: string, deliveries: Awaited<ReturnType<Ports['readFile']>>, ticker: string | undefined): Chain {
+  const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));
+  const refusal = deliveries.find((each) => each.kind === 'refusal');
+  const named =
+    ticker === undefined ? chains : chains.filter(({ underlying }) => underlying === canonicalTicker(ticker));
+  const underlyings = [...new Set(named.map(({ underlying }) => underlying))];
+  if (underlyings.length > 1) {
+    throw new OperatorError(`${path} holds several underlyings`, `choose one with --ticker: ${underlyings.join(', ')}`);
+  }
+  const newest = named.toSorted((a, b) => b.asOf - a.asOf)[0];
+  if (newest) return newest;
+  throw new OperatorError(
+    refusal?.kind === 'refusal' ? `${path}: ${refusal.reason}` : `${path} holds no option chain`,
+    'known formats: normalised chain CSV, delayed-quote JSON, quote-table CSV',
+  );
+}
+
+function analysisOptions(flags: Record<string, string>): AnalysisOptions {
+  return {
+    forward: flags.forward as AnalysisOptions['forward'],
+    rate: decimal(flags.rate!, '--rate'),
+    dividend: decimal(flags.dividend!, '--dividend'),
+    gamma: flags.gamma as AnalysisOptions['gamma'],
+    iv: flags.iv as AnalysisOptions['iv'],
+    weight: flags.weight as AnalysisOptions['weight'],
+    expiries: expirySelection(flags.expiries!),
+  };
+}
+
+function expirySelection(text: string): ExpirySelection {
+  if (text === 'all' || text === '0dte') return { kind: text };
+  const next = /^next[: ]?(\d{1,4})$/.exec(text);
+  if (next) return { kind: 'next', days: Number(next[1]) };
+  if (isDate(text)) return { kind: 'date', date: text };
+  throw new OperatorError(
+    `--expiries ${text} is not understood`,
+    'use all, 0dte, a date YYYY-MM-DD, or next:N for N days',
+  );
+}
+
+function decimal(text: string, flag: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Math.abs(value) <= 1) return value;
+  throw new OperatorError(
+    `${flag} ${text} is not a rate`,
+    `use a decimal per year from -1 to 1: ${flag} 0.04 means 4 %`,
+  );
+}
+
+function choice(flag: string, help: string, choices: readonly string[], byDefault: string): Option {
+  return new Option(flag, help).choices(choices).default(byDefault);
+}
+
+function table(report: ReturnType<typeof gexOf>): string {
+  const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+  const used = report.contracts;
+  const rows: [string, string][] = [
+    ['spot', price(report.spot_price)],
+    ['call wall', price(report.call_wall)],
+    ['gamma flip', `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (unresolved: nearest to zero)'}`],
+    ['put wall', price(report.put_wall)],
+    ['max pain', `${price(report.max_pain)}  (${report.expiry}, by ${report.expiry_chosen_by.replace('_', ' ')})`],
+    ['net GEX', `${price(report.net_gex_mil)} million per 1 %  (${report.regime.replace('_', ' ')})`],
+    ['gross GEX', `${price(report.gross_gex_mil)} million per 1 %`],
+    [
+      'contracts',
+      `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated`,
+    ],
+  ];
+  const head = `${report.ticker}  ${report.as_of}  ${report.source}${report.simulated ? '  SIMULATED' : ''}`;
+  return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;
+}

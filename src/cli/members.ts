@@ -1,0 +1,103 @@
+import { type Command, Option } from 'commander';
+import { canonicalUuid } from '../access/api-key.ts';
+import { DEFAULT_TIER, TIERS } from '../access/tiers.ts';
+import { OperatorError } from '../errors.ts';
+import type { Ports } from './ports.ts';
+import { withSettings } from './settings.ts';
+
+/** `zomma members`: who has access. A running server sees every change at once. */
+export function addMembers(program: Command, ports: Ports): void {
+  const members = program.command('members').description('Admit, list, revoke and link members.');
+  const uuid = () => new Option('--uuid <uuid>', "the member's UUID in the membership system").makeOptionMandatory();
+  const json = () => new Option('--json', 'print one JSON object');
+
+  withSettings(
+    members.command('add').description('Admit a member, or renew one, and print the API key.').addOption(uuid()),
+    ['dataDir'],
+  )
+    .addOption(new Option('--tier <tier>', 'tier of the membership').choices(Object.keys(TIERS)).default(DEFAULT_TIER))
+    .option('--expires <date>', 'last moment of the membership, ISO 8601; without it, it does not expire')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --tier pro --expires 2027-12-31T23:59:59Z --json\n',
+    )
+    .action(async (options) => {
+      const { member, apiKey } = await ports.withMembers(options, (access) =>
+        access.addMember({ uuid: options.uuid, tier: options.tier, expiresAt: expiry(options.expires) }),
+      );
+      const shown = { uuid: member.uuid, api_key: apiKey, tier: member.tier, status: member.status };
+      print(
+        options.json
+          ? JSON.stringify(shown)
+          : Object.entries(shown)
+              .map(([name, value]) => `${name.padEnd(8)} ${value}`)
+              .join('\n'),
+      );
+    });
+
+  withSettings(members.command('list').description('List the members.').addOption(json()), ['dataDir'])
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma members list\n  $ zomma members list --json --data-dir /var/lib/zomma\n',
+    )
+    .action(async (options) => {
+      const rows = await ports.withMembers(options, (_, store) =>
+        store.members().map(({ uuid, tier, status, expiresAt }) => ({
+          uuid,
+          tier,
+          status,
+          expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+        })),
+      );
+      if (options.json) print(JSON.stringify({ members: rows }));
+      else if (rows.length === 0) print('No members yet; add one with: zomma members add --uuid UUID');
+      else
+        for (const row of rows)
+          print(`${row.uuid}  ${row.tier.padEnd(8)} ${row.status.padEnd(8)} ${row.expires_at ?? 'does not expire'}`);
+    });
+
+  withSettings(members.command('revoke').description("Withdraw a member's access at once.").addOption(uuid()), [
+    'dataDir',
+  ])
+    .addHelpText('after', '\nExamples:\n  $ zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n')
+    .action(async (options) => {
+      const member = await ports.withMembers(options, (access) => access.revoke(options.uuid));
+      print(`${member.uuid}  ${member.status}`);
+    });
+
+  withSettings(members.command('link').description("Link a member's messaging account.").addOption(uuid()), ['dataDir'])
+    .requiredOption('--telegram <handle>', 'handle or id of the account')
+    .addOption(switchOption('--routing-1dte <state>', 'route one-day signals'))
+    .addOption(switchOption('--routing-radar <state>', 'route radar signals'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off\n',
+    )
+    .action(async (options) => {
+      await ports.withMembers(options, (_, store) =>
+        store.saveTelegramLink(canonicalUuid(options.uuid), {
+          telegramId: options.telegram,
+          routing1dte: options.routing1dte === 'on',
+          routingRadar: options.routingRadar === 'on',
+          lastPingAt: Date.now(),
+        }),
+      );
+      print('linked');
+    });
+}
+
+function switchOption(flag: string, help: string): Option {
+  return new Option(flag, help).choices(['on', 'off']).default('on');
+}
+
+function expiry(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (!Number.isNaN(at)) return at;
+  throw new OperatorError('--expires is not a date', 'use ISO 8601, e.g. 2027-12-31T23:59:59Z');
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

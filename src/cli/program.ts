@@ -1,0 +1,30 @@
+import { Command } from 'commander';
+import { addCall } from './call.ts';
+import { addGex } from './gex.ts';
+import { addMembers } from './members.ts';
+import type { Ports } from './ports.ts';
+import { addServe } from './serve.ts';
+
+/** The command line, over what the composition root offers it. */
+export function createProgram(ports: Ports, version: string): Command {
+  const program = new Command('zomma')
+    .description('Options-market analytics server: Greeks, GEX levels, flow, jump probabilities, over REST and MCP.')
+    .version(version)
+    .showHelpAfterError('(see --help)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ zomma start                                   try it: simulated market and a demo key
+  $ zomma serve --feed files:./chains             serve your own option chains
+  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90
+  $ zomma gex SPY-quotes.csv                      levels of one file, no server needed
+  $ zomma call calculate_kelly_sizing '{"win_prob":0.55}'
+`,
+    );
+  addServe(program, ports);
+  addGex(program, ports);
+  addCall(program, ports);
+  addMembers(program, ports);
+  return program;
+}

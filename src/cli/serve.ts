@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { SettingName } from '../config.ts';
+import type { Ports } from './ports.ts';
+import { DATA_SETTINGS, withSettings } from './settings.ts';
+
+const SERVE_SETTINGS: readonly SettingName[] = [
+  'host',
+  'port',
+  'feed',
+  'seed',
+  'rateLimit',
+  'tlsCert',
+  'tlsKey',
+  'behindProxy',
+  'logLevel',
+  ...DATA_SETTINGS,
+];
+
+/** `zomma serve` and `zomma start`: the same service, the second with a member to try it with. */
+export function addServe(program: Command, ports: Ports): void {
+  withSettings(program.command('serve').description('Serve REST and MCP from a market-data feed.'), SERVE_SETTINGS)
+    .addHelpText(
+      'after',
+      `
+Prints one line on stdout when ready: listening on http://HOST:PORT
+
+Examples:
+  $ zomma serve --feed files:/srv/chains --data-dir /var/lib/zomma
+  $ zomma serve --feed files:./chains --port 0 --rate-limit off
+  $ zomma serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem
+`,
+    )
+    .action((settings) => ports.serve(settings, { demo: false }));
+  withSettings(
+    program.command('start').description('Serve with a demo member, and print its key and a first request.'),
+    SERVE_SETTINGS,
+  )
+    .addHelpText('after', '\nExamples:\n  $ zomma start\n  $ zomma start --port 9000 --seed 7\n')
+    .action((settings) => ports.serve(settings, { demo: true }));
+}

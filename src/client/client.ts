@@ -1,0 +1,63 @@
+import type { Static } from '@sinclair/typebox';
+import type { REGISTRY } from '../operations/registry.ts';
+
+type Registry = typeof REGISTRY;
+export type ToolName = Exclude<keyof Registry, 'get_target_universe'>;
+/** What callers may send: fields with a default may be left out. */
+type Arguments<Name extends ToolName> = Partial<Static<Registry[Name]['input']>>;
+type Extended<Name extends ToolName> = Static<Registry[Name]['full']>;
+type Answer<Name extends ToolName> = Pick<
+  Extended<Name>,
+  NonNullable<Registry[Name]['tool']>['answers'][number] & keyof Extended<Name>
+>;
+
+export interface ClientSettings {
+  /** e.g. `http://127.0.0.1:8080` */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+interface Problem {
+  readonly detail?: string;
+  readonly code?: string;
+  readonly hint?: string;
+}
+
+/** A refusal of the server, as its problem body tells it. */
+export class ProblemError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string;
+
+  constructor(status: number, problem: Problem) {
+    super(problem.detail ?? `HTTP ${status}`);
+    this.name = 'ProblemError';
+    this.status = status;
+    this.code = problem.code ?? 'unknown';
+    this.hint = problem.hint ?? '';
+  }
+}
+
+export interface Client {
+  /** Calls a tool. Throws `ProblemError` for every refusal. */
+  call<Name extends ToolName>(name: Name, args: Arguments<Name>): Promise<Answer<Name>>;
+  /** The same with all that is known beside the default answer. */
+  callExtended<Name extends ToolName>(name: Name, args: Arguments<Name>): Promise<Extended<Name>>;
+}
+
+/** A client whose types are the registry's own. */
+export function createClient({ baseUrl, apiKey }: ClientSettings): Client {
+  const post = async <Body>(name: string, args: unknown, query: string): Promise<Body> => {
+    const response = await fetch(`${baseUrl}/api/v1/tools/${name}${query}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': apiKey },
+      body: JSON.stringify(args),
+    });
+    if (!response.ok) throw new ProblemError(response.status, (await response.json()) as Problem);
+    return (await response.json()) as Body;
+  };
+  return {
+    call: (name, args) => post(name, args, ''),
+    callExtended: (name, args) => post(name, args, '?extended=true'),
+  };
+}

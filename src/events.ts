@@ -1,0 +1,39 @@
+/**
+ * Everything Zomma observes of itself. Emitters say what happened; the log chooses what to show. No event carries a key, a
+ * UUID or a raw path: paths are route patterns, accounts are opaque ids.
+ */
+export type Observation =
+  | {
+      readonly kind: 'request_answered';
+      readonly method: string;
+      readonly route: string;
+      readonly status: number;
+      readonly duration_ms: number;
+      readonly request_id: string;
+      readonly account: string | undefined;
+    }
+  | { readonly kind: 'request_failed'; readonly route: string; readonly request_id: string; readonly error: unknown }
+  | { readonly kind: 'session_opened'; readonly account: string; readonly sessions: number }
+  | { readonly kind: 'session_closed'; readonly account: string; readonly sessions: number }
+  | { readonly kind: 'tool_failed'; readonly tool: string; readonly error: unknown }
+  | {
+      readonly kind: 'chain_stored';
+      readonly underlying: string;
+      readonly contracts: number;
+      readonly as_of: string;
+      readonly source: string;
+      readonly refused: Readonly<Record<string, number>>;
+    }
+  | { readonly kind: 'data_refused'; readonly origin: string; readonly reason: string }
+  | {
+      readonly kind: 'ingest_polled';
+      readonly chains: number;
+      readonly prints: number;
+      readonly refusals: number;
+      readonly duration_ms: number;
+    }
+  | { readonly kind: 'ingest_failed'; readonly error: unknown }
+  | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }
+  | { readonly kind: 'stopping'; readonly signal: string };
+
+export type Observe = (observation: Observation) => void;

@@ -1,0 +1,64 @@
+import { Failure } from '../errors.ts';
+
+/** Every request of the contract fits many times over. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+/** No schema is deeper than a few levels; parsers and validators recurse. */
+export const JSON_DEPTH_MAX = 32;
+
+/** The request's JSON, bounded in bytes and depth. Throws `Failure`: 413 when too large, 422 when it is no JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  return parseJson(await readText(request));
+}
+
+export function parseJson(text: string): unknown {
+  if (isDeeperThan(text, JSON_DEPTH_MAX)) {
+    throw new Failure('invalid_body', `The body is nested deeper than ${JSON_DEPTH_MAX} levels`, {
+      hint: 'Send one flat JSON object.',
+    });
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Failure('invalid_body', text === '' ? 'The body is empty' : 'The body is not valid JSON', {
+      hint: 'Send one JSON object; NaN and Infinity are no JSON numbers.',
+    });
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  const declared = Number(request.headers.get('content-length') ?? 0);
+  if (declared > BODY_BYTES_MAX) throw tooLarge();
+  if (!request.body) return '';
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // A chunked body declares no length: it is counted as it comes.
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > BODY_BYTES_MAX) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+}
+
+function tooLarge(): Failure {
+  return new Failure('body_too_large', `The body exceeds ${BODY_BYTES_MAX} bytes`, {
+    hint: 'Split the request into smaller ones.',
+  });
+}
+
+/** Brackets outside strings, without parsing: JSON that is merely deep must not reach a recursive reader. */
+function isDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at++;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > limit) return true;
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return false;
+}

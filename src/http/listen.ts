@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { OperatorError } from '../errors.ts';
+import type { Handler } from './server.ts';
+
+export interface ListenSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly behindProxy: boolean;
+}
+
+export interface Listening {
+  readonly url: string;
+  /** Takes no new connections, finishes the requests in flight, and after the deadline cuts what is left. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Longer than the pause between two pings of a stream. */
+const IDLE_TIMEOUT_S = 60;
+/** Bodies are bounded where they are read; the runtime's own bound would answer without the error body. */
+const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** Serves the handler over HTTP, or HTTPS with HTTP/1.1 and HTTP/2. Throws `OperatorError` for what an operator must mend. */
+export function listen(handle: Handler, { host, port, tls, behindProxy }: ListenSettings): Listening {
+  if (!tls && !behindProxy && !LOOPBACK.has(host)) {
+    throw new OperatorError(
+      `keys would cross the network in the clear on ${host}`,
+      'give --tls-cert and --tls-key, or --behind-proxy where a proxy serves HTTPS in front',
+    );
+  }
+  const server = serve(() =>
+    Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: IDLE_TIMEOUT_S,
+      maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
+      development: false,
+      fetch: handle,
+      ...(tls && { tls: { cert: read(tls.certFile, '--tls-cert'), key: read(tls.keyFile, '--tls-key') }, http2: true }),
+    }),
+  );
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `${tls ? 'https' : 'http'}://${shown}:${server.port}`,
+    async stop(deadlineMs) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const deadline = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, deadlineMs);
+      });
+      await Promise.race([server.stop(), deadline]);
+      clearTimeout(timer);
+      await server.stop(true);
+    },
+  };
+}
+
+function serve<Server>(start: () => Server): Server {
+  try {
+    return start();
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new OperatorError(
+      `cannot listen: ${message}`,
+      code === 'EADDRINUSE'
+        ? 'another program has the port; choose one with --port, or 0 for a free one'
+        : 'check --host, --port and the TLS files',
+      { cause: error },
+    );
+  }
+}
+
+function read(file: string, flag: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new OperatorError(`${flag}: cannot read ${file}`, 'give a PEM file that this user may read', {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import type { Access } from '../access/access.ts';
+import type { MemberStore } from '../access/members.ts';
+import { Failure } from '../errors.ts';
+import type { Context, Provenance } from '../operations/operation.ts';
+import { extendedView, type Performed, perform, restView, toolView } from '../operations/perform.ts';
+import { OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { myKey, telegramLinkage } from './account.ts';
+import { readJson } from './body.ts';
+
+/** A route as data: the router, the 405 answers and the OpenAPI page all read this list. */
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** With `{parameter}` segments. */
+  readonly path: string;
+  handle(request: RouteRequest): Response | Promise<Response>;
+}
+
+export interface RouteRequest {
+  readonly request: Request;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+export interface RouteParts {
+  readonly context: Context;
+  readonly access: Access;
+  readonly members: MemberStore;
+  /** The OpenAPI page, ready to send. */
+  readonly openapi: () => Record<string, unknown>;
+}
+
+/** Every plain HTTP route; the MCP stream's two are beside them. */
+export function routesOf({ context, access, members, openapi }: RouteParts): Route[] {
+  return [
+    { method: 'GET', path: '/health', handle: () => Response.json({ status: 'online' }) },
+    { method: 'GET', path: '/openapi.json', handle: () => Response.json(openapi()) },
+    { method: 'GET', path: '/api/v1/auth/my-key', handle: ({ query }) => Response.json(myKey(query, access)) },
+    {
+      method: 'GET',
+      path: '/api/v1/auth/telegram-status',
+      handle: ({ query }) => Response.json(telegramLinkage(query, members)),
+    },
+    ...operationRoutes(context),
+    ...toolRoutes(context),
+  ];
+}
+
+/** The operations' own routes: arguments from the path on GET, from the body on POST. */
+function operationRoutes(context: Context): Route[] {
+  return OPERATIONS.flatMap((operation): Route[] => {
+    if (!operation.rest) return [];
+    const { method, path } = operation.rest;
+    const view = restView(operation);
+    return [
+      {
+        method,
+        path,
+        handle: async ({ request, params }) =>
+          answer(
+            method === 'POST'
+              ? perform(view, await readJson(request), context, 'invalid_body')
+              : perform(view, params, context, 'invalid_parameter'),
+          ),
+      },
+    ];
+  });
+}
+
+/** Every tool over plain HTTP, in its default or its extended form. */
+function toolRoutes(context: Context): Route[] {
+  return TOOLS.map((tool) => ({
+    method: 'POST',
+    path: `/api/v1/tools/${tool.name}`,
+    handle: async ({ request, query }) => {
+      const view = isExtended(query) ? extendedView(tool) : toolView(tool);
+      return answer(perform(view, await readJson(request), context, 'invalid_body'));
+    },
+  }));
+}
+
+function isExtended(query: URLSearchParams): boolean {
+  const given = query.get('extended') ?? 'false';
+  if (given === 'true' || given === 'false') return given === 'true';
+  throw new Failure('invalid_parameter', 'The query parameter extended must be true or false', {
+    hint: 'Send ?extended=true for the extended answer.',
+    faults: [{ field: '/extended', expected: 'must be true or false' }],
+  });
+}
+
+function answer({ body, provenance }: Performed): Response {
+  return Response.json(body, provenance && { headers: provenanceHeaders(provenance) });
+}
+
+function provenanceHeaders({ source, simulated, as_of, age_s, notes }: Provenance): Record<string, string> {
+  return {
+    // A source may be a file of any name; header values are ASCII.
+    'X-Data-Source': encodeURI(source),
+    'X-Data-Simulated': String(simulated),
+    'X-Data-As-Of': as_of,
+    'X-Data-Age': String(age_s),
+    ...(notes.length > 0 && { 'X-Data-Notes': encodeURI(notes.join(' ')).replaceAll('%20', ' ') }),
+  };
+}

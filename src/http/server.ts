@@ -1,0 +1,162 @@
+import { Elysia } from 'elysia';
+import type { Account } from '../access/access.ts';
+import { Failure } from '../errors.ts';
+import type { Observe } from '../events.ts';
+import { readJson } from './body.ts';
+import type { Guard } from './guard.ts';
+import { problemResponse } from './problem.ts';
+import type { Route } from './routes.ts';
+
+/** The two routes of the MCP stream, which need to know who is asking. */
+export interface StreamRoutes {
+  open(account: Account): Response;
+  receive(account: Account, sessionId: string | null, body: unknown): Response;
+}
+
+export interface HttpParts {
+  readonly guard: Guard;
+  readonly routes: readonly Route[];
+  readonly streams: StreamRoutes;
+  readonly observe: Observe;
+}
+
+export type Handler = (request: Request) => Promise<Response>;
+
+/**
+ * The whole HTTP surface as one function. Around Elysia's routing it puts what must hold for every request, found or not: an id,
+ * the guard before anything is parsed, one error shape, and one observation.
+ */
+export function createHttp({ guard, routes, streams, observe }: HttpParts): Handler {
+  const table = [...routes.map(({ method, path }) => ({ method, path })), ...STREAM_ROUTES];
+  const router = createRouter(routes, streams);
+  return async (request) => {
+    const startedAt = performance.now();
+    const requestId = newRequestId();
+    const extra: Record<string, string> = { 'X-Request-Id': requestId };
+    let route = '(none)';
+    let account: Account | undefined;
+    let response: Response;
+    try {
+      refuseAmbiguousHost(request.headers);
+      const path = pathOf(request.url);
+      route = routeOf(table, path) ?? '(none)';
+      const admission = await guard(path, request.headers);
+      account = admission.account;
+      Object.assign(extra, admission.headers);
+      if (admission.refusal) throw admission.refusal;
+      refuseMethod(table, path, request.method);
+      if (account) accounts.set(request, account);
+      response = await router.handle(request);
+    } catch (error) {
+      if (!(error instanceof Failure)) observe({ kind: 'request_failed', route, request_id: requestId, error });
+      const failure =
+        error instanceof Failure
+          ? error
+          : new Failure('internal', 'The request could not be answered', {
+              hint: 'Retry shortly; if it stays, report the request_id.',
+            });
+      if (error instanceof MethodRefusal) extra.Allow = error.allow;
+      response = problemResponse(failure, requestId);
+    }
+    for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, ...extra })) response.headers.set(name, value);
+    const duration = performance.now() - startedAt;
+    observe({
+      kind: 'request_answered',
+      method: request.method,
+      route,
+      status: response.status,
+      duration_ms: Math.round(duration * 1000) / 1000,
+      request_id: requestId,
+      account: account?.id,
+    });
+    return response;
+  };
+}
+
+const STREAM_ROUTES = [
+  { method: 'GET', path: '/sse' },
+  { method: 'POST', path: '/messages' },
+] as const;
+
+const SECURITY_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
+
+/** Who asks, from the guard to the handlers of one request. */
+const accounts = new WeakMap<Request, Account>();
+
+function createRouter(routes: readonly Route[], streams: StreamRoutes) {
+  // Elysia routes; parsing, validation and errors are the registry's, the same on every face.
+  const app = new Elysia({ normalize: false }).onError(({ error, code }) => {
+    throw code === 'NOT_FOUND' ? notFound() : error;
+  });
+  for (const { method, path, handle } of routes) {
+    app.route(
+      method,
+      path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      ({ request, params }) => handle({ request, params, query: queryOf(request.url) }),
+      { parse: 'none' },
+    );
+  }
+  return app
+    .get('/sse', ({ request }) => streams.open(accounts.get(request)!))
+    .post(
+      '/messages',
+      async ({ request }) => {
+        const sessionId = queryOf(request.url).get('sessionId');
+        return streams.receive(accounts.get(request)!, sessionId, await readJson(request));
+      },
+      { parse: 'none' },
+    );
+}
+
+class MethodRefusal extends Failure {
+  constructor(readonly allow: string) {
+    super('method_not_allowed', 'This path does not answer that method', { hint: `Use ${allow}.` });
+  }
+}
+
+function refuseMethod(table: readonly { method: string; path: string }[], path: string, method: string): void {
+  const allowed = table.filter((route) => matches(route.path, path)).map((route) => route.method);
+  if (allowed.length === 0) throw notFound();
+  if (!allowed.includes(method)) throw new MethodRefusal(allowed.join(', '));
+}
+
+function routeOf(table: readonly { path: string }[], path: string): string | undefined {
+  return table.find((route) => matches(route.path, path))?.path;
+}
+
+function matches(pattern: string, path: string): boolean {
+  const [expected, given] = [pattern.split('/'), path.split('/')];
+  return (
+    expected.length === given.length &&
+    expected.every((part, at) => part === given[at] || (part.startsWith('{') && given[at] !== ''))
+  );
+}
+
+function notFound(): Failure {
+  return new Failure('not_found', 'There is nothing at this path', { hint: 'GET /openapi.json lists what there is.' });
+}
+
+/** Two Host headers arrive joined by a comma: which of them counts is not for us to guess. */
+function refuseAmbiguousHost(headers: Headers): void {
+  if (headers.get('host')?.includes(',')) {
+    throw new Failure('invalid_parameter', 'More than one Host header', { hint: 'Send one Host header.' });
+  }
+}
+
+/** As the router reads it: nothing decoded, nothing normalised, so that the guard and the router see the same path. */
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  if (start < 0) return '/';
+  const end = url.slice(start).search(/[?#]/);
+  return end < 0 ? url.slice(start) : url.slice(start, start + end);
+}
+
+function queryOf(url: string): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+}
+
+/** 64 random bits in hex: enough to find a request by, and no UUID. */
+function newRequestId(): string {
+  return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16).padStart(16, '0');
+}

@@ -1,0 +1,46 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type App, createContext, type DataSettings, openAccess, openData, readUniverse } from './app.ts';
+import type { Ports, Settings } from './cli/ports.ts';
+import { readMarketFile } from './feeds/files/read-market-file.ts';
+import { type ServeSettings, serve } from './serve.ts';
+import type { Store } from './store/sqlite.ts';
+
+/** What the command line can do on this machine. */
+export const ports: Ports = {
+  serve: (settings, { demo }) => serve(settings as unknown as ServeSettings, demo ? welcomeDemo : undefined),
+
+  async readFile(path) {
+    const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)]);
+    return readMarketFile(bytes, { origin: basename(path), modifiedMs: Math.floor(mtimeMs) });
+  },
+
+  withMarket: (settings, work) =>
+    withStore(settings, (store) => {
+      const data = settings as unknown as DataSettings;
+      // Real data where there is any: the simulated market answers only where nothing else can.
+      const simulated = store.underlyings(false).length === 0;
+      return work(createContext(data, store, readUniverse(data.universe), simulated));
+    }),
+
+  withMembers: (settings, work) => withStore(settings, (store, dataDir) => work(openAccess(store, dataDir), store)),
+};
+
+async function withStore<T>(settings: Settings, work: (store: Store, dataDir: string) => T): Promise<T> {
+  const dataDir = String(settings.dataDir);
+  const store = openData(dataDir);
+  try {
+    return work(store, dataDir);
+  } finally {
+    store.close();
+  }
+}
+
+/** Makes the demo member where there is none yet, and prints its key with a first request. */
+function welcomeDemo({ store, access }: App, url: string): void {
+  const known = store.members().find(({ tier }) => tier === 'demo');
+  const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
+  process.stdout.write(`demo key: ${apiKey}\n`);
+  process.stdout.write(`try: curl -H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);
+  process.stdout.write('The market is simulated: no real quotes.\n');
+}

@@ -1,0 +1,43 @@
+import { configureSync, getJsonLinesFormatter, getLogger, type LogLevel } from '@logtape/logtape';
+import type { Observation, Observe } from './events.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
+
+/** Which observations show at which level. */
+const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
+  request_answered: 'debug',
+  request_failed: 'error',
+  session_opened: 'debug',
+  session_closed: 'debug',
+  tool_failed: 'error',
+  chain_stored: 'debug',
+  data_refused: 'warning',
+  ingest_polled: 'debug',
+  ingest_failed: 'error',
+  started: 'info',
+  stopping: 'info',
+};
+
+/** Writes observations as JSON lines on stderr, from a level up; stdout stays free for what programs read. */
+export function createLog(lowestLevel: LogLevel): Observe {
+  const format = getJsonLinesFormatter({ properties: 'flatten' });
+  configureSync({
+    reset: true,
+    sinks: { stderr: (record) => process.stderr.write(format(record)) },
+    loggers: [
+      { category: 'zomma', lowestLevel, sinks: ['stderr'] },
+      { category: ['logtape', 'meta'], lowestLevel: 'error', sinks: ['stderr'] },
+    ],
+  });
+  const logger = getLogger('zomma');
+  return ({ kind, ...properties }) => {
+    logger[LEVEL[kind]](
+      kind,
+      'error' in properties ? { ...properties, error: describe(properties.error) } : properties,
+    );
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,23 @@
+import { CommanderError } from 'commander';
+import { version } from '../package.json';
+import { createProgram } from './cli/program.ts';
+import { Failure, OperatorError } from './errors.ts';
+import { ports } from './local.ts';
+
+/** argv to command. What a person can mend is said in two lines; a defect keeps its stack. */
+try {
+  await createProgram(ports, version).parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode;
+  else {
+    process.stderr.write(`${describe(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof OperatorError || error instanceof Failure) {
+    return `zomma: ${error.message}${error.hint ? `\n  ${error.hint}` : ''}`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,83 @@
+import { Failure } from '../errors.ts';
+import type { Chain } from './chain.ts';
+import { canonicalTicker } from './option-symbol.ts';
+import type { Close, Print } from './prints.ts';
+import type { MarketStore } from './store.ts';
+import type { Universe } from './universe.ts';
+
+/** What is known of the market now, from the store, of one kind: simulated or recorded, never both. */
+export interface Market {
+  /**
+   * The newest chain of a ticker (any spelling), the same object while it is the newest.
+   * Throws `Failure`: `no_chain` for a ticker of the universe without one, `unknown_ticker` for any other.
+   */
+  chain(ticker: string): Chain;
+  /** As `chain`, but undefined where there is none. */
+  findChain(ticker: string): Chain | undefined;
+  /** Prints of the `days` calendar days that end at the later of the chain's instant and the last print, in time order. */
+  recentPrints(chain: Chain, days: number): readonly Print[];
+  /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
+  hasPrints(ticker: string): boolean;
+  /** The last snapshot of each New York day of the `days` calendar days that end with the chain, oldest first. */
+  recentChains(chain: Chain, days: number): Chain[];
+  /** Up to `limit` daily closes up to and including a date, oldest first. */
+  closes(ticker: string, date: string, limit: number): Close[];
+}
+
+const DAY_MS = 86_400_000;
+
+export function createMarket(store: MarketStore, universe: Universe, simulated: boolean): Market {
+  /** Chains by ticker with their store id; an entry lives until a newer snapshot replaces it. */
+  const chains = new Map<string, { id: number; chain: Chain }>();
+  let prints = new Map<string, readonly Print[]>();
+  let version = '';
+  const refresh = () => {
+    const current = store.version();
+    if (current === version) return;
+    version = current;
+    prints = new Map();
+  };
+  const findChain = (spelling: string): Chain | undefined => {
+    const ticker = canonicalTicker(spelling);
+    const id = store.latestChainId(ticker, simulated);
+    if (id === undefined) return undefined;
+    const cached = chains.get(ticker);
+    if (cached?.id === id) return cached.chain;
+    const chain = store.chain(id);
+    if (chain) chains.set(ticker, { id, chain });
+    return chain;
+  };
+  return {
+    findChain,
+    chain(spelling) {
+      const chain = findChain(spelling);
+      if (chain) return chain;
+      const ticker = canonicalTicker(spelling);
+      if (universe.tickers.has(ticker)) {
+        throw new Failure('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
+          hint: 'Point the feed at data that holds it, or try again later.',
+        });
+      }
+      throw new Failure('unknown_ticker', 'The ticker is neither in the universe nor has it a stored chain', {
+        hint: 'GET /api/v1/universe lists the tickers that are tracked.',
+      });
+    },
+    recentPrints(chain, days) {
+      refresh();
+      const key = `${chain.underlying} ${chain.asOf} ${days}`;
+      let recent = prints.get(key);
+      if (!recent) {
+        const toMs = Math.max(chain.asOf, store.lastPrintAt(chain.underlying, simulated) ?? 0);
+        recent = store.prints(chain.underlying, toMs - days * DAY_MS, toMs, simulated);
+        prints.set(key, recent);
+      }
+      return recent;
+    },
+    hasPrints: (ticker) => store.lastPrintAt(canonicalTicker(ticker), simulated) !== undefined,
+    recentChains: (chain, days) =>
+      store
+        .dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated)
+        .flatMap((id) => store.chain(id) ?? []),
+    closes: (ticker, date, limit) => store.closes(canonicalTicker(ticker), date, limit, simulated),
+  };
+}

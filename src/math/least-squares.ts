@@ -1,0 +1,100 @@
+/** A minimum of a sum of squares: the parameters and the sum there. */
+export interface LeastSquares {
+  readonly parameters: number[];
+  readonly sumOfSquares: number;
+}
+
+const ITERATIONS_MAX = 60;
+const DAMPING_MAX = 1e10;
+/** Relative gain below which a step is not worth another. */
+const GAIN_MIN = 1e-9;
+/** Forward difference near the square root of the double's precision. */
+const DIFFERENCE_STEP = 1e-7;
+
+/**
+ * Levenberg-Marquardt for a handful of parameters, the Jacobian by forward differences (Marquardt 1963, with his scaling by
+ * the diagonal). `residuals` may return non-finite values where it is undefined: such steps are refused.
+ */
+export function leastSquares(
+  residuals: (parameters: readonly number[]) => Float64Array,
+  start: readonly number[],
+): LeastSquares {
+  let parameters = [...start];
+  let current = residuals(parameters);
+  let sumOfSquares = squares(current);
+  let damping = 1e-3;
+  for (let iteration = 0; iteration < ITERATIONS_MAX && Number.isFinite(sumOfSquares); iteration++) {
+    const { normal, gradient } = normalEquations(residuals, parameters, current);
+    let gain = 0;
+    while (damping < DAMPING_MAX) {
+      const step = solve(
+        normal.map((row, i) => row.map((value, j) => (i === j ? value * (1 + damping) + 1e-12 : value))),
+        gradient,
+      );
+      const next = parameters.map((value, i) => value - step[i]!);
+      const nextResiduals = residuals(next);
+      const nextSum = squares(nextResiduals);
+      if (nextSum < sumOfSquares) {
+        gain = (sumOfSquares - nextSum) / sumOfSquares;
+        [parameters, current, sumOfSquares] = [next, nextResiduals, nextSum];
+        damping = Math.max(damping / 5, 1e-12);
+        break;
+      }
+      damping *= 4;
+    }
+    if (gain < GAIN_MIN) break;
+  }
+  return { parameters, sumOfSquares };
+}
+
+function normalEquations(
+  residuals: (parameters: readonly number[]) => Float64Array,
+  parameters: readonly number[],
+  current: Float64Array,
+): { normal: number[][]; gradient: number[] } {
+  const jacobian = parameters.map((value, i) => {
+    const step = DIFFERENCE_STEP * Math.max(Math.abs(value), 0.1);
+    const moved = residuals(parameters.with(i, value + step));
+    return moved.map((each, at) => (each - current[at]!) / step);
+  });
+  return {
+    normal: jacobian.map((a) => jacobian.map((b) => dot(a, b))),
+    gradient: jacobian.map((a) => dot(a, current)),
+  };
+}
+
+/** Gaussian elimination with partial pivoting; a direction without weight gets no step. */
+function solve(matrix: number[][], right: readonly number[]): number[] {
+  const n = right.length;
+  const rows = matrix.map((row, i) => [...row, right[i]!]);
+  for (let column = 0; column < n; column++) {
+    let pivot = column;
+    for (let i = column + 1; i < n; i++) {
+      if (Math.abs(rows[i]![column]!) > Math.abs(rows[pivot]![column]!)) pivot = i;
+    }
+    [rows[column], rows[pivot]] = [rows[pivot]!, rows[column]!];
+    const lead = rows[column]![column]!;
+    if (lead === 0) continue;
+    for (let i = column + 1; i < n; i++) {
+      const factor = rows[i]![column]! / lead;
+      for (let j = column; j <= n; j++) rows[i]![j]! -= factor * rows[column]![j]!;
+    }
+  }
+  const solution = new Array<number>(n).fill(0);
+  for (let i = n - 1; i >= 0; i--) {
+    let rest = rows[i]![n]!;
+    for (let j = i + 1; j < n; j++) rest -= rows[i]![j]! * solution[j]!;
+    solution[i] = rows[i]![i] === 0 ? 0 : rest / rows[i]![i]!;
+  }
+  return solution;
+}
+
+function squares(residuals: Float64Array): number {
+  return dot(residuals, residuals);
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;
+  return sum;
+}

@@ -1,0 +1,81 @@
+import { Type } from '@sinclair/typebox';
+import { CORRELATION_CLOSES, evaluateContagion } from '../analytics/contagion.ts';
+import { FLOW_WINDOW_DAYS, largePrints, premiumOf } from '../analytics/flow.ts';
+import { returnCorrelation } from '../analytics/returns.ts';
+import { newYorkDate } from '../market/calendar.ts';
+import { canonicalTicker } from '../market/option-symbol.ts';
+import { provenanceOf } from './market-reading.ts';
+import { type Context, defineOperation } from './operation.ts';
+import { dollars, iv, nullable, number, ticker } from './schemas.ts';
+
+export const evaluateEtfContagion = defineOperation({
+  name: 'evaluate_etf_contagion',
+  title: 'Spill into the sector ETF',
+  description:
+    'Names the sector ETF that a single name’s large flow spills into: where its volatility has reached the ceiling, the flow ' +
+    'is large and the two move together; otherwise null. ' +
+    'Example: {"single_name_ticker":"NVDA","whale_fiat":25000000,"current_iv":0.62,"iv_ceiling":0.55}.',
+  input: Type.Object(
+    {
+      single_name_ticker: { ...ticker, description: 'Single-name symbol, e.g. NVDA, in either case.' },
+      whale_fiat: dollars('Large flow in the name, dollars; its absolute value counts.'),
+      current_iv: { ...iv, description: 'Present implied volatility of the name, decimal per year.' },
+      iv_ceiling: { ...iv, description: 'Volatility at which the name counts as saturated, decimal per year.' },
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      etf_proxy: nullable(Type.String(), 'Sector ETF symbol, or null when the requirements are unmet.'),
+      saturated: Type.Boolean({ description: 'Volatility is at or above the ceiling.' }),
+      large_flow: Type.Boolean({ description: 'The flow reaches the threshold.' }),
+      flow_threshold: number('Flow that counts as large, dollars.'),
+      correlation: nullable(
+        Type.Number(),
+        'Of daily log returns with the ETF; null (not required) below 60 common closes.',
+      ),
+      proxy: nullable(Type.String(), 'ETF mapped to the name, whether or not the requirements are met.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['etf_proxy'] },
+  run(input, context) {
+    const name = canonicalTicker(input.single_name_ticker);
+    const chain = context.market.findChain(name);
+    const proxy = context.universe.proxies.get(name);
+    const { etf, ...reading } = evaluateContagion({
+      proxy,
+      flowUsd: input.whale_fiat,
+      iv: input.current_iv,
+      ivCeiling: input.iv_ceiling,
+      minFlowUsd: context.contagionMinUsd,
+      premiumUsd: chain && largePremium(context, chain),
+      correlation: proxy === undefined ? null : correlationWith(proxy, name, context, chain && newYorkDate(chain.asOf)),
+    });
+    return {
+      result: {
+        etf_proxy: etf,
+        saturated: reading.saturated,
+        large_flow: reading.largeFlow,
+        flow_threshold: reading.flowThresholdUsd,
+        correlation: reading.correlation,
+        proxy: proxy ?? null,
+      },
+      ...(chain && { provenance: provenanceOf(chain, context) }),
+    };
+  },
+});
+
+/** Premium of the name's large prints over the flow window, dollars; undefined where its feed has none. */
+function largePremium(context: Context, chain: Parameters<Context['market']['recentPrints']>[0]): number | undefined {
+  if (!context.market.hasPrints(chain.underlying)) return undefined;
+  const large = largePrints(context.market.recentPrints(chain, FLOW_WINDOW_DAYS), context.largePrintMinUsd);
+  return large.reduce((sum, print) => sum + premiumOf(print), 0);
+}
+
+/** Over the last closes up to a date (the name's snapshot; any, where it has none). */
+function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
+  // A few more than needed: the two may miss different days.
+  const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
+  return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
+}

@@ -1,0 +1,44 @@
+import { Type } from '@sinclair/typebox';
+import { kellyAllocationPct, kellyFraction } from '../math/kelly.ts';
+import { defineOperation } from './operation.ts';
+import { number } from './schemas.ts';
+
+export const calculateKellySizing = defineOperation({
+  name: 'calculate_kelly_sizing',
+  title: 'Kelly sizing',
+  description:
+    'Share of capital to risk on a bet by the Kelly criterion (Kelly 1956), scaled by a fraction of it and never below 0 or ' +
+    'above 100 %. Example: {"win_prob":0.55,"payout_ratio":2}.',
+  input: Type.Object(
+    {
+      win_prob: number('Probability of winning, 0 to 1.', { minimum: 0, maximum: 1 }),
+      payout_ratio: number('Won per 1.00 risked, above 0.', { exclusiveMinimum: 0, maximum: 1e6, default: 3 }),
+      fractional_kelly: number('Share of full Kelly to take, above 0 and at most 1.', {
+        exclusiveMinimum: 0,
+        maximum: 1,
+        default: 0.5,
+      }),
+    },
+    { additionalProperties: false, required: ['win_prob'] },
+  ),
+  full: Type.Object(
+    {
+      win_probability: number('Probability of winning as given, 0 to 1.'),
+      recommended_portfolio_allocation_pct: number('Percent of liquid portfolio capital, 0 to 100.'),
+      full_kelly_pct: number('Percent at full Kelly before clamping; negative where the bet loses on average.'),
+      edge: number('Expected win per 1.00 risked.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['win_probability', 'recommended_portfolio_allocation_pct'] },
+  run({ win_prob, payout_ratio, fractional_kelly }) {
+    return {
+      result: {
+        win_probability: win_prob,
+        recommended_portfolio_allocation_pct: kellyAllocationPct(win_prob, payout_ratio, fractional_kelly),
+        full_kelly_pct: 100 * kellyFraction(win_prob, payout_ratio),
+        edge: win_prob * payout_ratio - (1 - win_prob),
+      },
+    };
+  },
+});

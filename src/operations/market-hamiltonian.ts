@@ -1,0 +1,60 @@
+import { Type } from '@sinclair/typebox';
+import { ENERGY_CLASSES, evaluateEnergy } from '../analytics/energy.ts';
+import { defineOperation } from './operation.ts';
+import { dollars, nullable, number, ticker } from './schemas.ts';
+
+const label = (at: 0 | 1 | 2, description: string) =>
+  Type.Unsafe<string>({ type: 'string', enum: [...new Set(ENERGY_CLASSES.map((each) => each[at]))], description });
+
+export const evaluateMarketHamiltonian = defineOperation({
+  name: 'evaluate_market_hamiltonian',
+  title: 'Flow against friction',
+  description:
+    "Weighs the day's large flow (kinetic) against dealers' hedging (potential), both in dollars, and names the regime. " +
+    'run_strategic_omni_radar gives both terms for a ticker. ' +
+    'Example: {"ticker":"SPY","whale_fiat_kinetic":250000000,"gex_potential_friction":900000000,"iv_crush_factor":1}.',
+  input: Type.Object(
+    {
+      ticker,
+      whale_fiat_kinetic: dollars("Delta-notional of the day's large flow, dollars; its absolute value counts."),
+      gex_potential_friction: dollars(
+        'Net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
+      ),
+      iv_crush_factor: number(
+        'Factor on the friction, 0 or more: 1 leaves it, less where falling volatility weakens it.',
+        {
+          minimum: 0,
+          maximum: 1e6,
+        },
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      System_Energy: number('Sum of the kinetic and the potential term, dollars.'),
+      State: label(0, 'Class of the regime.'),
+      Behavior: label(1, 'Behaviour to expect.'),
+      Directive: label(2, 'What operators do in it.'),
+      kinetic: number('Kinetic term, dollars.'),
+      potential: number('Potential term, dollars.'),
+      ratio: nullable(Type.Number(), 'Kinetic over absolute potential; null without potential.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['System_Energy', 'State', 'Behavior', 'Directive'] },
+  run({ whale_fiat_kinetic, gex_potential_friction, iv_crush_factor }) {
+    const reading = evaluateEnergy(whale_fiat_kinetic, gex_potential_friction, iv_crush_factor);
+    return {
+      result: {
+        System_Energy: reading.systemEnergy,
+        State: reading.state,
+        Behavior: reading.behavior,
+        Directive: reading.directive,
+        kinetic: reading.kinetic,
+        potential: reading.potential,
+        ratio: reading.ratio,
+      },
+    };
+  },
+});

@@ -1,0 +1,49 @@
+import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
+import { type GexLevels, gexLevels } from '../analytics/gex-levels.ts';
+import { DEFAULT_OPTIONS } from '../analytics/options.ts';
+import { prepareChain } from '../analytics/prepare.ts';
+import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import type { Chain } from '../market/chain.ts';
+import type { Print } from '../market/prints.ts';
+import type { Context, Provenance } from './operation.ts';
+
+/** A ticker's newest chain read by the default options, with the large prints around it. */
+export interface MarketReading {
+  readonly chain: Chain;
+  readonly prepared: PreparedChain;
+  /** Large prints of the flow window; empty also where the feed has none. */
+  readonly large: readonly Print[];
+}
+
+export function readMarket(ticker: string, context: Context): MarketReading {
+  const chain = context.market.chain(ticker);
+  const recent = context.market.recentPrints(chain, FLOW_WINDOW_DAYS);
+  return {
+    chain,
+    prepared: prepareChain(chain, DEFAULT_OPTIONS),
+    large: largePrints(recent, context.largePrintMinUsd),
+  };
+}
+
+/** Levels of a reading. Kept while the same chain is read: they are a function of it and of the premium by series. */
+export function levelsOf({ prepared, large }: MarketReading): GexLevels {
+  const premium = opinionPremium(large);
+  const key = JSON.stringify([...premium]);
+  const known = levels.get(prepared);
+  if (known?.key === key) return known.levels;
+  const fresh = gexLevels(prepared, premium);
+  levels.set(prepared, { key, levels: fresh });
+  return fresh;
+}
+
+const levels = new WeakMap<PreparedChain, { key: string; levels: GexLevels }>();
+
+export function provenanceOf(chain: Chain, context: Context, notes: readonly string[] = []): Provenance {
+  return {
+    source: chain.source,
+    simulated: chain.simulated,
+    as_of: new Date(chain.asOf).toISOString(),
+    age_s: Math.max(0, Math.round((context.nowMs() - chain.asOf) / 1000)),
+    notes: chain.simulated ? ['Simulated market: no real quotes.', ...notes] : notes,
+  };
+}

@@ -1,0 +1,98 @@
+import { Type } from '@sinclair/typebox';
+import { DEFAULT_JUMP_SIZES, jumpProbability } from '../analytics/jump-probability.ts';
+import { surfaceOf } from '../analytics/smile.ts';
+import { DAY_MS, YEAR_MS } from '../analytics/time.ts';
+import { Failure } from '../errors.ts';
+import { closeOf, isTradingDay, newYorkDate } from '../market/calendar.ts';
+import { provenanceOf, readMarket } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { number, price, ticker } from './schemas.ts';
+
+const DAYS_MAX = 3650;
+
+export const calculateMertonProbability = defineOperation({
+  name: 'calculate_merton_probability',
+  title: 'Jump probability',
+  description:
+    'Risk-neutral probability that the price ends beyond a strike, by Merton’s jump diffusion with the total variance of the ' +
+    'ticker’s own smile: at or above a strike at or over spot, at or below one under it. ' +
+    'Example: {"ticker":"NVDA","spot_price":215,"ambush_strike":225,"days_to_expiry":7}.',
+  input: Type.Object(
+    {
+      ticker,
+      spot_price: price('Spot to reckon from, dollars.'),
+      ambush_strike: price('Strike to end beyond, dollars.'),
+      stag_prob: number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
+        minimum: 0.001,
+        maximum: 1,
+        default: 0.5,
+      }),
+      days_to_expiry: Type.Integer({
+        description: 'Calendar days to expiry; 0 is until the close of the snapshot’s day.',
+        minimum: 0,
+        maximum: DAYS_MAX,
+        default: 1,
+      }),
+    },
+    { additionalProperties: false, required: ['ticker', 'spot_price', 'ambush_strike'] },
+  ),
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      ambush_strike: number('Strike, dollars.'),
+      merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
+      direction: Type.String({ description: 'at_or_above or at_or_below.' }),
+      tte: number('Time used, years.'),
+      implied_volatility: number('The smile’s volatility at that strike and time, decimal per year.'),
+      diffusion_volatility: number('Volatility of the diffusion alone, decimal per year.'),
+      jump_intensity: number('Jumps per year.'),
+      jump_mean: number('Mean of the log-jump used.'),
+      jump_vol: number('Standard deviation of the log-jump used.'),
+      jump_scale: number('Factor on the jump sizes that keeps them within the variance at the strike, 0 to 1.'),
+      rate: number('Discount rate, continuous, decimal per year.'),
+      dividend: number('Yield that carries spot to its forward, continuous, decimal per year.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['ticker', 'ambush_strike', 'merton_probability'] },
+  run(input, context) {
+    const { chain, prepared } = readMarket(input.ticker, context);
+    const surface = surfaceOf(prepared);
+    if (!surface) {
+      throw new Failure('unprocessable', `No option of ${chain.underlying} has a volatility to reckon with`, {
+        hint: 'The snapshot has neither usable quotes nor implied volatilities.',
+      });
+    }
+    const reading = jumpProbability(surface, {
+      spot: input.spot_price,
+      strike: input.ambush_strike,
+      tte: input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS,
+      noJump: input.stag_prob,
+      sizes: DEFAULT_JUMP_SIZES,
+    });
+    return {
+      result: {
+        ticker: chain.underlying,
+        ambush_strike: input.ambush_strike,
+        merton_probability: reading.probability,
+        direction: reading.direction,
+        tte: reading.tte,
+        implied_volatility: Math.sqrt(reading.totalVariance / reading.tte),
+        diffusion_volatility: reading.diffusionVolatility,
+        jump_intensity: reading.intensity,
+        jump_mean: reading.sizes.mean,
+        jump_vol: reading.sizes.width,
+        jump_scale: reading.jumpScale,
+        rate: reading.rate,
+        dividend: reading.dividend,
+      },
+      provenance: provenanceOf(chain, context),
+    };
+  },
+});
+
+/** Years from an instant to the close of its New York day; 0 (held at its floor downstream) once that has passed. */
+function untilClose(atMs: number): number {
+  const day = newYorkDate(atMs);
+  return isTradingDay(day) ? Math.max(0, closeOf(day) - atMs) / YEAR_MS : 0;
+}

@@ -1,0 +1,83 @@
+import { type Static, type TObject, Type } from '@sinclair/typebox';
+import type { Market } from '../market/market.ts';
+import type { Universe } from '../market/universe.ts';
+
+/**
+ * One capability of Zomma, defined once. REST routes, MCP tools, OpenAPI, CLI calls and the typed client are faces of it:
+ * each gives its own view of the input and picks keys from the one full result.
+ */
+export interface Operation<
+  Input extends TObject = TObject,
+  Full extends TObject = TObject,
+  Key extends keyof Static<Full> & string = keyof Static<Full> & string,
+> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Arguments. Each description gives the unit. */
+  readonly input: Input;
+  /** All that the operation can say: the extended answer. */
+  readonly full: Full;
+  /** Keys of the default answer; absent for operations that are no tools. */
+  readonly tool?: { readonly answers: readonly Key[] };
+  readonly rest?: RestFace<Full>;
+  run(input: Static<Input>, context: Context): Answer<Static<Full>>;
+}
+
+export interface RestFace<Full extends TObject = TObject> {
+  readonly method: 'GET' | 'POST';
+  /** Path with `{parameter}` segments. */
+  readonly path: string;
+  /** Where this face's arguments differ from the tool's (a default, say). */
+  readonly input?: TObject;
+  readonly answers: readonly (keyof Static<Full> & string)[];
+}
+
+export interface Answer<Result> {
+  readonly result: Result;
+  /** Present where market data went into the answer. */
+  readonly provenance?: Provenance;
+}
+
+/** Where an answer comes from. Ages are of the wall clock; the figures themselves never are. */
+export interface Provenance {
+  readonly source: string;
+  readonly simulated: boolean;
+  /** ISO 8601: when the quotes were taken. */
+  readonly as_of: string;
+  readonly age_s: number;
+  /** What a reader must know beside the figures, e.g. that flow was taken from snapshots. */
+  readonly notes: readonly string[];
+}
+
+/** What operations may reach: the market, the universe, the wall clock (for ages only) and the operator's thresholds. */
+export interface Context {
+  readonly market: Market;
+  readonly universe: Universe;
+  readonly nowMs: () => number;
+  /** Least premium of a large print, dollars. */
+  readonly largePrintMinUsd: number;
+  /** Least flow that can spill into a sector ETF, dollars. */
+  readonly contagionMinUsd: number;
+}
+
+/** Ties the schemas to the types of `run`, then forgets them so that registries can hold any operation. */
+export function defineOperation<
+  Input extends TObject,
+  Full extends TObject,
+  const Key extends keyof Static<Full> & string = never,
+>(operation: Operation<Input, Full, Key>): Operation<Input, Full, Key> {
+  return operation;
+}
+
+/** The schema of some keys of a full result, closed: an answer carries exactly these. */
+export function answerSchema(full: TObject, keys: readonly string[]): TObject {
+  return Type.Object(Object.fromEntries(keys.map((key) => [key, full.properties[key]!])), {
+    additionalProperties: false,
+  });
+}
+
+/** Picks those keys from a full result, in their order. */
+export function pick(result: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(keys.map((key) => [key, result[key]]));
+}

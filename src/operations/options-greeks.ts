@@ -1,0 +1,77 @@
+import { Type } from '@sinclair/typebox';
+import { type GreekColumns, greeks, inMarketUnits } from '../math/black-scholes.ts';
+import { defineOperation } from './operation.ts';
+import { dividend, iv, number, putCall, rate, spot, strike, tte } from './schemas.ts';
+
+const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
+
+const input = Type.Object(
+  { put_call: putCall, spot, strike, tte, iv, rate, dividend },
+  {
+    additionalProperties: false,
+    required: ['put_call', 'spot', 'strike', 'tte', 'iv', 'rate'],
+  },
+);
+
+const full = Type.Object(
+  {
+    delta: number('Change of price per 1.00 of spot.'),
+    gamma: number('Change of delta per 1.00 of spot.'),
+    vega: number('Change of price per vol point (0.01 of volatility), dollars.'),
+    theta: number('Change of price per calendar day (1/365 year) as time passes, dollars.'),
+    rho: number('Change of price per 1 % of rate (0.01), dollars.'),
+    vanna: number('Change of delta per vol point (0.01 of volatility).'),
+    charm: number('Change of delta per calendar day (1/365 year) as time passes.'),
+    volga: number('Change of vega (as given here) per vol point; also called vomma.'),
+    price: number('Model price, dollars.'),
+    raw: Type.Object(
+      Object.fromEntries(GREEKS.map((name) => [name, number('Plain partial derivative: per 1.00, per year.')])),
+      { additionalProperties: false, description: 'The same as plain partial derivatives (per 1.00, per year).' },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const computeOptionsGreeks = defineOperation({
+  name: 'compute_options_greeks',
+  title: 'Option Greeks',
+  description:
+    'First- and second-order Greeks of one European option, Black-Scholes-Merton with continuous dividend yield. ' +
+    'Market units: vega and volga per vol point (0.01), theta and charm per calendar day, rho per 1 % of rate. ' +
+    'Example: {"put_call":"C","spot":100,"strike":105,"tte":0.25,"iv":0.22,"rate":0.04}.',
+  input,
+  full,
+  tool: { answers: GREEKS },
+  rest: {
+    method: 'POST',
+    path: '/api/v1/physics/greeks',
+    input: Type.Object(
+      { ...input.properties, rate: { ...rate, default: 0.04 } },
+      {
+        additionalProperties: false,
+        required: ['put_call', 'spot', 'strike', 'tte', 'iv'],
+      },
+    ),
+    answers: GREEKS,
+  },
+  run(option) {
+    const columns = greeks({
+      count: 1,
+      callPut: option.put_call === 'C' ? 1 : -1,
+      spot: option.spot,
+      strike: option.strike,
+      tte: option.tte,
+      iv: option.iv,
+      rate: option.rate,
+      dividend: option.dividend,
+    });
+    const market = only(inMarketUnits(columns));
+    return { result: { ...market, price: columns.price[0]!, raw: only(columns) } };
+  },
+});
+
+type Greek = (typeof GREEKS)[number];
+
+function only(columns: GreekColumns): Record<Greek, number> {
+  return Object.fromEntries(GREEKS.map((name) => [name, columns[name][0]!])) as Record<Greek, number>;
+}

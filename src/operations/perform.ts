@@ -1,0 +1,82 @@
+import { type TObject, Type } from '@sinclair/typebox';
+import type { FailureCode } from '../errors.ts';
+import { answerSchema, type Context, type Operation, type Provenance, pick } from './operation.ts';
+import { satisfies, validate } from './validate.ts';
+
+/** One face's view of an operation: what it takes and which keys it answers. */
+export interface View {
+  readonly operation: Operation;
+  readonly input: TObject;
+  /** Schema of the answer. */
+  readonly output: TObject;
+  /** Keys of the answer; undefined for the extended one. */
+  readonly answers: readonly string[] | undefined;
+}
+
+export interface Performed {
+  readonly body: Record<string, unknown>;
+  readonly provenance: Provenance | undefined;
+}
+
+/** The default answer of a tool. */
+export const toolView = perOperation((operation) => view(operation, operation.input, operation.tool!.answers));
+
+/** All an operation can say, with its provenance. */
+export const extendedView = perOperation((operation) => ({
+  operation,
+  input: operation.input,
+  output: Type.Object(
+    { ...operation.full.properties, provenance: Type.Optional(PROVENANCE) },
+    { additionalProperties: false },
+  ),
+  answers: undefined,
+}));
+
+/** The view of an operation's own REST route. */
+export const restView = perOperation((operation) =>
+  view(operation, operation.rest!.input ?? operation.input, operation.rest!.answers),
+);
+
+/**
+ * Validates the arguments, runs the operation and shapes its answer for one face.
+ * Throws `Failure` of the given code for bad arguments and what the operation refuses; an answer that does not fit its own
+ * schema (a number that is not finite, say) is a defect and throws a plain error.
+ */
+export function perform(
+  { operation, input, output, answers }: View,
+  args: unknown,
+  context: Context,
+  code: FailureCode,
+): Performed {
+  const { result, provenance } = operation.run(validate(input, args, code), context);
+  const body = answers
+    ? pick(result, answers)
+    : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
+  if (!satisfies(output, body)) throw new Error(`The answer of ${operation.name} does not fit its schema`);
+  return { body, provenance };
+}
+
+const PROVENANCE = Type.Object(
+  {
+    source: Type.String({ description: 'Where the data came from.' }),
+    simulated: Type.Boolean({ description: 'True for the simulated market.' }),
+    as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
+    age_s: Type.Integer({ description: 'Age of the quotes by the wall clock, seconds.' }),
+    notes: Type.Array(Type.String(), { description: 'What must be known beside the figures.' }),
+  },
+  { additionalProperties: false, description: 'Where the answer comes from.' },
+);
+
+function view(operation: Operation, input: TObject, answers: readonly string[]): View {
+  return { operation, input, output: answerSchema(operation.full, answers), answers };
+}
+
+/** Views are built once: validators are compiled per schema object. */
+function perOperation(build: (operation: Operation) => View): (operation: Operation) => View {
+  const built = new WeakMap<Operation, View>();
+  return (operation) => {
+    const known = built.get(operation) ?? build(operation);
+    built.set(operation, known);
+    return known;
+  };
+}

@@ -1,0 +1,34 @@
+import { evaluateEtfContagion } from './etf-contagion.ts';
+import { getLiveGexNodes } from './gex-nodes.ts';
+import { calculateKellySizing } from './kelly-sizing.ts';
+import { detectLethalNodes } from './lethal-nodes.ts';
+import { evaluateMarketHamiltonian } from './market-hamiltonian.ts';
+import { calculateMertonProbability } from './merton-probability.ts';
+import { runStrategicOmniRadar } from './omni-radar.ts';
+import type { Operation } from './operation.ts';
+import { computeOptionsGreeks } from './options-greeks.ts';
+import { targetUniverse } from './target-universe.ts';
+import { getWhalePrints } from './whale-prints.ts';
+
+/** Every operation, in the contract's order. The type keeps each one's schemas: the typed client is derived from it. */
+export const REGISTRY = {
+  compute_options_greeks: computeOptionsGreeks,
+  get_live_gex_nodes: getLiveGexNodes,
+  get_whale_prints: getWhalePrints,
+  calculate_merton_probability: calculateMertonProbability,
+  calculate_kelly_sizing: calculateKellySizing,
+  run_strategic_omni_radar: runStrategicOmniRadar,
+  evaluate_market_hamiltonian: evaluateMarketHamiltonian,
+  detect_lethal_nodes: detectLethalNodes,
+  evaluate_etf_contagion: evaluateEtfContagion,
+  get_target_universe: targetUniverse,
+};
+
+export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];
+
+/** Operations that are tools: MCP lists them, and `POST /api/v1/tools/{name}` and the CLI call them. */
+export const TOOLS = OPERATIONS.filter((operation) => operation.tool !== undefined);
+
+export function findTool(name: string): Operation | undefined {
+  return TOOLS.find((tool) => tool.name === name);
+}

@@ -1,0 +1,65 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+
+/**
+ * Fields that several operations share. Bounds keep every answer finite and catch slips of unit (4 for 4 %, days for years);
+ * they are wide enough for anything that trades.
+ */
+const PRICE_MIN = 1e-6;
+const PRICE_MAX = 1e9;
+/** A third of a second, in years. */
+const TTE_MIN = 1e-8;
+const TTE_MAX = 100;
+const IV_MIN = 1e-4;
+const IV_MAX = 100;
+/** Beyond any flow or exposure of one underlying; keeps sums and products of answers finite. */
+const DOLLARS_MAX = 1e15;
+
+export const number = (description: string, options: Record<string, unknown> = {}) =>
+  Type.Number({ description, ...options });
+
+export const price = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
+
+export const dollars = (description: string) => number(description, { minimum: -DOLLARS_MAX, maximum: DOLLARS_MAX });
+
+export const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+export const putCall = Type.Unsafe<'C' | 'P'>({
+  type: 'string',
+  enum: ['C', 'P'],
+  description: 'C for a call, P for a put.',
+});
+
+export const spot = price('Spot price of the underlying, in dollars.');
+export const strike = price('Strike price, in dollars.');
+
+export const tte = number('Time to expiration in years (days / 365.25).', { minimum: TTE_MIN, maximum: TTE_MAX });
+
+export const iv = number('Implied volatility, a decimal per year (0.22 means 22 %).', {
+  minimum: IV_MIN,
+  maximum: IV_MAX,
+});
+
+export const rate = number('Risk-free rate, continuously compounded, a decimal per year (0.04 means 4 %).', {
+  minimum: -1,
+  maximum: 1,
+});
+
+export const dividend = number('Continuous dividend yield, a decimal per year.', {
+  minimum: -1,
+  maximum: 1,
+  default: 0,
+});
+
+/** Upper or lower case; the market knows which are tracked. */
+export const ticker = Type.String({
+  description: 'Underlying symbol, e.g. SPY or BRK.B, in either case.',
+  pattern: '^[_^]?[A-Za-z][A-Za-z0-9.]{0,9}$',
+  expected: 'a ticker of 1 to 10 letters, digits and dots, e.g. SPY or BRK.B',
+});
+
+export const date = (description: string) =>
+  Type.String({
+    description,
+    pattern: '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$',
+  });

@@ -1,0 +1,29 @@
+import { Type } from '@sinclair/typebox';
+import { defineOperation } from './operation.ts';
+
+const KEYS = ['status', 'total_tracked', 'macro_themes'] as const;
+
+export const targetUniverse = defineOperation({
+  name: 'get_target_universe',
+  title: 'Target universe',
+  description: 'The tickers that are tracked, by theme.',
+  input: Type.Object({}, { additionalProperties: false }),
+  full: Type.Object(
+    {
+      status: Type.Literal('success'),
+      total_tracked: Type.Integer({ description: 'Count of tracked tickers.' }),
+      macro_themes: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Theme to its tickers.' }),
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/universe', answers: KEYS },
+  run: (_, { universe }) => ({
+    result: {
+      status: 'success' as const,
+      total_tracked: universe.tickers.size,
+      macro_themes: Object.fromEntries(
+        Object.entries(universe.themes).map(([theme, tickers]) => [theme, [...tickers]]),
+      ),
+    },
+  }),
+});

@@ -1,0 +1,94 @@
+import type { TObject, TSchema } from '@sinclair/typebox';
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
+import { Failure, type FailureCode, type Fault } from '../errors.ts';
+
+/** Enough for a person to mend a request; a hostile one gets no longer answer than an honest one. */
+const FAULTS_MAX = 10;
+
+/**
+ * Checks a value against an object schema and fills in the defaults of absent fields.
+ * Throws a `Failure` of the given code naming each faulty field and what must hold there; the value itself is never repeated.
+ */
+export function validate(schema: TObject, value: unknown, code: FailureCode): Record<string, unknown> {
+  const candidate = isRecord(value) ? withDefaults(schema, value) : value;
+  const check = compiled(schema);
+  if (check.Check(candidate)) return candidate as Record<string, unknown>;
+  const faults = faultsOf(schema, check, candidate);
+  throw new Failure(code, faults.map((fault) => `${fault.field || '(whole)'} ${fault.expected}`).join('; '), {
+    faults,
+    hint: `Fields: ${Object.keys(schema.properties)
+      .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
+      .join(', ')}.`,
+  });
+}
+
+/** True where the value satisfies the schema: the last look at an answer before it leaves. */
+export function satisfies(schema: TObject, value: unknown): boolean {
+  return compiled(schema).Check(value);
+}
+
+const checks = new WeakMap<TObject, TypeCheck<TObject>>();
+
+function compiled(schema: TObject): TypeCheck<TObject> {
+  let check = checks.get(schema);
+  if (!check) {
+    check = TypeCompiler.Compile(schema);
+    checks.set(schema, check);
+  }
+  return check;
+}
+
+function withDefaults(schema: TObject, value: Record<string, unknown>): Record<string, unknown> {
+  const filled = { ...value };
+  for (const [key, property] of Object.entries(schema.properties)) {
+    if (filled[key] === undefined && property.default !== undefined) filled[key] = property.default;
+  }
+  return filled;
+}
+
+function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): Fault[] {
+  const faults = new Map<string, Fault>();
+  for (const error of check.Errors(value)) {
+    if (faults.has(error.path)) continue;
+    const key = error.path.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+    const known = error.path === '' || key.includes('/') || Object.hasOwn(schema.properties, key);
+    // An unknown field's name comes from the caller: it is cut short before it is repeated.
+    const field = known ? error.path : `/${[...key].slice(0, 40).join('')}`;
+    faults.set(error.path, { field, expected: known ? expectation(error.schema) : 'is not a field of this request' });
+    if (faults.size >= FAULTS_MAX) break;
+  }
+  return [...faults.values()];
+}
+
+/** What a schema asks for, in words: `must be a number from 0 to 1`. */
+export function expectation(schema: TSchema): string {
+  if (schema.enum) return `must be one of ${schema.enum.map((each: unknown) => JSON.stringify(each)).join(', ')}`;
+  if (schema.anyOf) {
+    return `must be one of ${schema.anyOf.map((each: TSchema) => JSON.stringify(each.const ?? each.type)).join(', ')}`;
+  }
+  switch (schema.type) {
+    case 'number':
+    case 'integer':
+      return `must be ${schema.type === 'integer' ? 'an integer' : 'a finite number'}${bounds(schema)}`;
+    case 'string':
+      return schema.pattern ? `must match ${schema.pattern}: ${schema.description}` : 'must be a string';
+    case 'object':
+      return 'must be a JSON object';
+    case 'array':
+      return `must be an array${schema.maxItems ? ` of at most ${schema.maxItems} items` : ''}`;
+    default:
+      return `must be of type ${schema.type}`;
+  }
+}
+
+function bounds(schema: TSchema): string {
+  const parts: string[] = [];
+  if (schema.exclusiveMinimum !== undefined) parts.push(`above ${schema.exclusiveMinimum}`);
+  if (schema.minimum !== undefined) parts.push(`at least ${schema.minimum}`);
+  if (schema.maximum !== undefined) parts.push(`at most ${schema.maximum}`);
+  return parts.length > 0 ? `, ${parts.join(' and ')}` : '';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,84 @@
+import { Type } from '@sinclair/typebox';
+import { FLOW_WINDOW_DAYS, type Flow, flowOfPrints, flowOfSnapshots } from '../analytics/flow.ts';
+import { Failure } from '../errors.ts';
+import { daysBetween, isDate } from '../market/calendar.ts';
+import { provenanceOf, readMarket } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { date, number, ticker } from './schemas.ts';
+
+/** Expiries named to a caller who asked for one that is not listed. */
+const NEAREST_NAMED = 4;
+
+export const getWhalePrints = defineOperation({
+  name: 'get_whale_prints',
+  title: 'Large-print flow',
+  description:
+    'Premium and contracts of large option prints of one expiry over the last 30 calendar days: calls against puts, dollars ' +
+    'and contracts. Where the feed has no prints, daily volumes stand in and the answer says so. ' +
+    'Example: {"ticker":"NVDA","target_expiry":"2026-12-18"}.',
+  input: Type.Object(
+    { ticker, target_expiry: date('Expiry, YYYY-MM-DD; one that is listed for the ticker.') },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      net_fiat_exposure: number('Call premium minus put premium over 30 days, dollars.'),
+      call_fiat_paid: number('Premium of calls, dollars.'),
+      put_fiat_paid: number('Premium of puts, dollars.'),
+      net_volume_delta: Type.Integer({ description: 'Call contracts minus put contracts.' }),
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      target_expiry: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
+      flow_from: Type.String({ description: 'prints, or snapshots (daily volume at mid, no size threshold).' }),
+      counted: Type.Integer({ description: 'Large prints counted; contract-days where flow is from snapshots.' }),
+      window_days: Type.Integer({ description: 'Calendar days of the window.' }),
+      min_premium: number('Least premium of a print that counts, dollars; 0 where flow is from snapshots.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['net_fiat_exposure', 'call_fiat_paid', 'put_fiat_paid', 'net_volume_delta'] },
+  run({ ticker: name, target_expiry }, context) {
+    const { chain, large } = readMarket(name, context);
+    const listed = new Set(chain.series.map(({ expiry }) => expiry));
+    for (const print of large) listed.add(print.expiry);
+    requireListed(target_expiry, listed);
+    const byPrints = context.market.hasPrints(chain.underlying);
+    const flow: Flow = byPrints
+      ? flowOfPrints(large, target_expiry)
+      : flowOfSnapshots(context.market.recentChains(chain, FLOW_WINDOW_DAYS), target_expiry);
+    const notes = byPrints ? [] : ['The feed has no prints: flow is each contract-day’s volume at its mid.'];
+    return {
+      result: {
+        net_fiat_exposure: flow.callPremium - flow.putPremium,
+        call_fiat_paid: flow.callPremium,
+        put_fiat_paid: flow.putPremium,
+        net_volume_delta: Math.round(flow.callContracts - flow.putContracts),
+        ticker: chain.underlying,
+        target_expiry,
+        flow_from: byPrints ? 'prints' : 'snapshots',
+        counted: flow.counted,
+        window_days: FLOW_WINDOW_DAYS,
+        min_premium: byPrints ? context.largePrintMinUsd : 0,
+      },
+      provenance: provenanceOf(chain, context, notes),
+    };
+  },
+});
+
+function requireListed(expiry: string, listed: ReadonlySet<string>): void {
+  if (listed.has(expiry)) return;
+  const real = isDate(expiry);
+  const nearest = [...listed]
+    .sort(
+      (a, b) => (real ? Math.abs(daysBetween(a, expiry)) - Math.abs(daysBetween(b, expiry)) : 0) || a.localeCompare(b),
+    )
+    .slice(0, NEAREST_NAMED)
+    .sort();
+  throw new Failure(
+    'unprocessable',
+    `${real ? expiry : 'target_expiry'} is ${real ? 'no expiry listed for the ticker' : 'no date of the calendar'}`,
+    {
+      hint: `Nearest listed: ${nearest.join(', ')}.`,
+      faults: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],
+    },
+  );
+}

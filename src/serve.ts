@@ -1,0 +1,72 @@
+import { type App, buildApp, type DataSettings, type FeedSettings } from './app.ts';
+import { OperatorError } from './errors.ts';
+import { ingestOnce, startIngest } from './feeds/ingest.ts';
+import { type ListenSettings, listen } from './http/listen.ts';
+import { createLog, LOG_LEVELS } from './log.ts';
+
+export interface ServeSettings extends DataSettings, FeedSettings {
+  readonly host: string;
+  readonly port: string;
+  readonly rateLimit: string;
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly behindProxy?: boolean | undefined;
+  readonly logLevel: string;
+}
+
+/** Requests in flight get so long to finish; with streams closed first, the process ends within five seconds. */
+const STOP_DEADLINE_MS = 3_000;
+
+/**
+ * Runs the service until SIGTERM or SIGINT: loads what the feed has, listens, prints the ready line, polls on.
+ * `welcome` may print to stdout before the ready line.
+ */
+export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
+  const startedAt = performance.now();
+  const observe = createLog(logLevel(settings.logLevel));
+  const listening = listenSettings(settings);
+  const app = buildApp(settings, observe);
+  const stopped = Promise.withResolvers<NodeJS.Signals>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
+  const parts = { feed: app.feed, store: app.store, observe, nowMs: Date.now };
+  let ended = false;
+  stopped.promise.then(() => {
+    ended = true;
+  });
+  await ingestOnce(parts, () => ended);
+  if (ended) return app.store.close();
+
+  const server = listen(app.handle, listening);
+  const ingest = startIngest(parts);
+  welcome?.(app, server.url);
+  process.stdout.write(`listening on ${server.url}\n`);
+  const duration = Math.round(performance.now() - startedAt);
+  observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: duration });
+
+  observe({ kind: 'stopping', signal: await stopped.promise });
+  // Streams first: the server would wait for them for ever.
+  await app.sessions.close();
+  await Promise.all([server.stop(STOP_DEADLINE_MS), ingest.stop()]);
+  app.store.close();
+}
+
+function listenSettings({ host, port, tlsCert, tlsKey, behindProxy }: ServeSettings): ListenSettings {
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new OperatorError('--tls-cert and --tls-key go together', 'give both, or neither');
+  }
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw new OperatorError(`"${port}" is not a port`, 'use 0 to 65535; 0 takes a free one');
+  }
+  return {
+    host,
+    port: Number(port),
+    tls: tlsCert !== undefined && tlsKey !== undefined ? { certFile: tlsCert, keyFile: tlsKey } : undefined,
+    behindProxy: behindProxy === true,
+  };
+}
+
+function logLevel(text: string): (typeof LOG_LEVELS)[number] {
+  const level = LOG_LEVELS.find((each) => each === text);
+  if (level) return level;
+  throw new OperatorError(`"${text}" is not a log level`, `use ${LOG_LEVELS.join(', ')}`);
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const SRC = resolve(import.meta.dir, '../src');
+
+/**
+ * The floors of docs/architecture.md, the lowest first. A file may import from its own room and from lower floors only;
+ * rooms on one floor do not know each other.
+ */
+const FLOORS: readonly (readonly string[])[] = [
+  ['errors.ts', 'events.ts', 'config.ts'],
+  ['math'],
+  ['market', 'access', 'log.ts'],
+  ['analytics', 'feeds', 'store'],
+  ['operations'],
+  ['http', 'mcp', 'cli', 'client'],
+  ['app.ts'],
+  ['serve.ts'],
+  ['local.ts'],
+  ['main.ts'],
+];
+
+/** Only the composition root and what stands on it name the concrete feeds and the concrete store. */
+const CONCRETE = ['feeds', 'store'];
+const NAMES_CONCRETE = new Set(['app.ts', 'serve.ts', 'local.ts', 'main.ts']);
+
+test('every file of src stands on a floor', () => {
+  const homeless = sourceFiles().filter((file) => floorOf(file) < 0);
+  expect(homeless).toEqual([]);
+});
+
+test('imports point down, and rooms of one floor do not import each other', () => {
+  expect(imports().filter(({ from, to }) => room(from) !== room(to) && floorOf(to) >= floorOf(from))).toEqual([]);
+});
+
+test('only the composition root names feeds and store', () => {
+  const strangers = imports().filter(
+    ({ from, to }) => CONCRETE.includes(room(to)) && room(from) !== room(to) && !NAMES_CONCRETE.has(room(from)),
+  );
+  expect(strangers).toEqual([]);
+});
+
+test('no files import each other in a circle', () => {
+  const edges = new Map<string, string[]>();
+  for (const { from, to } of imports()) edges.set(from, [...(edges.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const circle = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const next of edges.get(file) ?? []) {
+      const found = circle(next, [...path, file]);
+      if (found) return found;
+    }
+    done.add(file);
+    return undefined;
+  };
+  expect([...edges.keys()].map((file) => circle(file, [])).filter(Boolean)).toEqual([]);
+});
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Imports between files of src, type imports included: paths relative to src. */
+function imports(): Import[] {
+  return sourceFiles().flatMap((from) => {
+    const text = readFileSync(join(SRC, from), 'utf8');
+    return [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)]
+      .map(([, specifier]) => resolve(SRC, dirname(from), specifier!))
+      .filter((target) => target.startsWith(`${SRC}/`))
+      .map((target) => ({ from, to: relative(SRC, target) }));
+  });
+}
+
+function sourceFiles(): string[] {
+  return readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && statSync(join(SRC, file)).isFile(),
+  );
+}
+
+function room(file: string): string {
+  return file.split('/')[0]!;
+}
+
+function floorOf(file: string): number {
+  return FLOORS.findIndex((rooms) => rooms.includes(room(file)));
+}
