@@ -23,21 +23,21 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions = {}): Fe
 
   async function* poll(nowMs: number): AsyncGenerator<Delivery> {
     const { files, problems } = await walk(dir);
-    const known = read;
-    // Files that are gone are forgotten here, and read again should they come back.
-    read = new Map(files.flatMap(({ origin }) => (known.has(origin) ? [[origin, known.get(origin) ?? '']] : [])));
-    const news = problems.filter(({ origin, reason }) => reported.get(origin) !== reason);
-    reported = new Map(problems.map(({ origin, reason }) => [origin, reason]));
-    yield* news.map(refusalOf);
+    yield* problems.filter(({ origin, reason }) => reported.get(origin) !== reason).map(refusalOf);
 
+    const unchanged = files.filter((file) => read.get(file.origin) === versionOf(file.stats));
     const changed = files.filter((file) => read.get(file.origin) !== versionOf(file.stats));
+    const done = new Map(unchanged.map(({ origin, stats }) => [origin, versionOf(stats)]));
     if (changed.some(({ stats }) => nowMs - stats.mtimeMs < SETTLED_AFTER_MS)) await pause();
     for (const file of changed) {
       const deliveries = await readSettled(join(dir, file.origin), file);
       if (deliveries === undefined) continue;
-      read.set(file.origin, versionOf(file.stats));
+      done.set(file.origin, versionOf(file.stats));
       yield* deliveries;
     }
+    // Only now: a poll that is broken off is made anew. Files that are gone are forgotten, and read again should they come back.
+    read = done;
+    reported = new Map(problems.map(({ origin, reason }) => [origin, reason]));
   }
 
   return { name: 'files', simulated: false, pollIntervalMs: options.pollIntervalMs ?? POLL_INTERVAL_MS, poll };

@@ -1,0 +1,88 @@
+import { greeks } from '../../math/black-scholes.ts';
+import type { Instrument } from './instruments.ts';
+import type { Term } from './listing.ts';
+import { shortIvAt, spotAt } from './price-path.ts';
+import { impliedVolatility, type Surface } from './smile.ts';
+
+/** A contract to be priced. */
+export interface Contract {
+  readonly term: Term;
+  readonly callPut: 1 | -1;
+  readonly strike: number;
+}
+
+/** What it is quoted at. */
+export interface Quote {
+  /** Model price, dollars. */
+  readonly price: number;
+  readonly bid: number;
+  readonly ask: number;
+  readonly iv: number;
+  readonly delta: number;
+  readonly gamma: number;
+}
+
+/**
+ * Quotes of contracts of one instrument, each as of `atOf` its position, in one call of the kernel. American options are priced
+ * as European ones: early exercise is worth less than the spread but for deep in-the-money puts, whose quotes are somewhat low.
+ */
+export function quotesOf(
+  instrument: Instrument,
+  contracts: readonly Contract[],
+  atOf: (position: number) => number,
+): Quote[] {
+  const { dividend } = instrument;
+  const column = () => new Float64Array(contracts.length);
+  const columns = { callPut: column(), spot: column(), strike: column(), tte: column(), iv: column() };
+  let moment = { at: Number.NaN, spot: Number.NaN, surface: surfaceOf(instrument, Number.NaN) };
+  for (const [i, { term, callPut, strike }] of contracts.entries()) {
+    const at = atOf(i);
+    if (moment.at !== at) {
+      moment = { at, spot: spotAt(instrument, at), surface: surfaceOf(instrument, shortIvAt(instrument, at)) };
+    }
+    const tte = Math.max(SHORTEST_MS, term.settlesAt - at) / YEAR_MS;
+    columns.callPut[i] = callPut;
+    columns.spot[i] = moment.spot;
+    columns.strike[i] = strike;
+    columns.tte[i] = tte;
+    columns.iv[i] = impliedVolatility(moment.surface, Math.log(strike / moment.spot) - (RATE - dividend) * tte, tte);
+  }
+  const model = greeks({ count: contracts.length, ...columns, rate: RATE, dividend });
+  return contracts.map((_, i) => {
+    const price = model.price[i]!;
+    const [bid, ask] = bidAndAsk(instrument, price, model.vega[i]!);
+    const [iv, delta, gamma] = [rounded(columns.iv[i]!), rounded(model.delta[i]!), rounded(model.gamma[i]!)];
+    return { price, bid, ask, iv, delta, gamma };
+  });
+}
+
+/** The smallest step of a quote at that price, dollars: a cent for the busiest funds, else a cent below 3 dollars and five above. */
+export function tickOf(instrument: Instrument, price: number): number {
+  return instrument.cadence === 'daily' || price < 3 ? 0.01 : 0.05;
+}
+
+/** Continuously compounded. */
+const RATE = 0.04;
+const YEAR_MS = 365.25 * 86_400_000;
+/** As in the analyses: nothing unsettled is nearer than that. */
+const SHORTEST_MS = 15 * 60_000;
+const LONG_OVER_BASE = 1.1;
+
+function surfaceOf(instrument: Instrument, shortIv: number): Surface {
+  return { shortIv, longIv: LONG_OVER_BASE * instrument.baseIv, skew: instrument.skew };
+}
+
+/** About a model price, the wider the dearer and the more a vol point counts. Nobody bids for less than a tick. */
+function bidAndAsk(instrument: Instrument, price: number, vega: number): [number, number] {
+  const tick = tickOf(instrument, price);
+  const busy = instrument.cadence === 'daily';
+  const half = tick / 2 + (busy ? 0.001 : 0.006) * price + (busy ? 0.0005 : 0.002) * vega;
+  const bid = Math.max(0, Math.floor((price - half) / tick));
+  const ask = Math.max(bid + 1, Math.ceil((price + half) / tick));
+  return [rounded(bid * tick), rounded(ask * tick)];
+}
+
+/** To four decimals, as feeds give them. */
+function rounded(value: number): number {
+  return Math.round(value * 1e4) / 1e4;
+}

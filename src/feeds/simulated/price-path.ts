@@ -1,0 +1,100 @@
+import { closeOf, daysBetween, isTradingDay, newYorkDate, openOf, previousTradingDay } from '../../market/calendar.ts';
+import type { Instrument } from './instruments.ts';
+import { normal } from './random.ts';
+
+/**
+ * The simulated price at an instant, to the minute while the market is open, else the last close. Log prices are a Brownian
+ * bridge, halved down from blocks of two years to half-minutes: any instant costs twenty draws, and a day's close lies on the
+ * same path as its minutes. Prices return to the base price at the ends of a block, so they stay believable for ever.
+ */
+export function spotAt(instrument: Instrument, atMs: number): number {
+  return priceAt(instrument, pathTime(atMs));
+}
+
+/** Official close of a trading day. */
+export function closeOn(instrument: Instrument, date: string): number {
+  return priceAt(instrument, weekdayNumber(date) * DAY_STEPS);
+}
+
+/** At-the-money volatility of the short end, which wanders about the base and rises when the market falls. */
+export function shortIvAt(instrument: Instrument, atMs: number): number {
+  const level = bridgeAt(
+    pathTime(atMs),
+    (key) => 0.6 * normal(instrument.key, 2, key) - 0.8 * normal(instrument.marketKey, key),
+  );
+  return instrument.baseIv * Math.exp(IV_WANDER * level);
+}
+
+/** The instant a quote taken now is of: this minute while the market is open, else the last close. */
+export function quoteInstant(nowMs: number): number {
+  const today = newYorkDate(nowMs);
+  if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));
+  return Math.min(Math.floor(nowMs / MINUTE_MS) * MINUTE_MS, closeOf(today));
+}
+
+/** Trading days up to and including the last that has closed by that quote, oldest first. */
+export function closedDays(asOf: number, count: number): string[] {
+  const days: string[] = [];
+  let day = newYorkDate(asOf);
+  if (asOf < closeOf(day)) day = previousTradingDay(day);
+  for (; days.length < count; day = previousTradingDay(day)) days.push(day);
+  return days.reverse();
+}
+
+const MINUTE_MS = 60_000;
+/** Realised volatility runs somewhat below implied. */
+const REALISED_OVER_IMPLIED = 0.9;
+/** Log points of volatility per unit of its path: about 20 % either way. */
+const IV_WANDER = 0.3;
+/** Weekdays in a block, and how often a day is halved: 1024 steps, half a minute each. */
+const BLOCK_DAYS = 512;
+const DAY_STEPS = 1_024;
+/** Share of a day's variance that comes before the open. */
+const OVERNIGHT = 0.2;
+
+function priceAt(instrument: Instrument, step: number): number {
+  const level = bridgeAt(step, (key) => shock(instrument, key));
+  const price = instrument.basePrice * Math.exp(REALISED_OVER_IMPLIED * instrument.baseIv * level);
+  return Math.max(0.01, Math.round(price * 100) / 100);
+}
+
+/** A return's chance: shared with the market and the sector, the rest its own. */
+function shock(instrument: Instrument, key: number): number {
+  const { marketLoading, sectorLoading } = instrument;
+  const own = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);
+  return (
+    marketLoading * normal(instrument.marketKey, key) +
+    sectorLoading * normal(instrument.sectorKey, key) +
+    own * normal(instrument.key, 1, key)
+  );
+}
+
+/** Brownian bridge of unit variance a year of 252 days, at a time in steps. Midpoints are drawn by what `draw` makes of them. */
+function bridgeAt(step: number, draw: (midpoint: number) => number): number {
+  const length = BLOCK_DAYS * DAY_STEPS;
+  let low = Math.floor(step / length) * length;
+  let [atLow, atHigh] = [0, 0];
+  for (let width = length; step !== low; ) {
+    width /= 2;
+    const middle = low + width;
+    const atMiddle = (atLow + atHigh) / 2 + draw(middle) * Math.sqrt(width / 2 / DAY_STEPS / 252);
+    if (step >= middle) [low, atLow] = [middle, atMiddle];
+    else atHigh = atMiddle;
+  }
+  return atLow;
+}
+
+/** Position on the path, in whole steps: days count weekdays, a day ends at its close. */
+function pathTime(atMs: number): number {
+  const date = newYorkDate(atMs);
+  const [open, close] = [openOf(date), closeOf(date)];
+  if (atMs < open) return weekdayNumber(previousTradingDay(date)) * DAY_STEPS;
+  const toClose = 1 - Math.min(1, (atMs - open) / (close - open));
+  return Math.round((weekdayNumber(newYorkDate(close)) - (1 - OVERNIGHT) * toClose) * DAY_STEPS);
+}
+
+/** Weekdays since a Monday before all data. */
+function weekdayNumber(date: string): number {
+  const days = daysBetween('1989-01-02', date);
+  return Math.floor(days / 7) * 5 + (((days % 7) + 7) % 7);
+}

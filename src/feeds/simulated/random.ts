@@ -1,0 +1,67 @@
+/**
+ * Chance without state: every draw is a hash of what it is for (seed, ticker, day, contract), so that any moment of the simulation
+ * can be had without those before it. MurmurHash3, 32 bits (A. Appleby, public domain).
+ */
+export function hash(a: number, b = 0, c = 0, d = 0): number {
+  let h = mixed(mixed(mixed(mixed(0, a), b), c), d);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+function mixed(h: number, key: number): number {
+  let k = Math.imul(key | 0, 0xcc9e2d51);
+  k = Math.imul((k << 15) | (k >>> 17), 0x1b873593);
+  const x = h ^ k;
+  return (Math.imul((x << 13) | (x >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+/** A key for a text. */
+export function textKey(text: string): number {
+  let key = 0;
+  for (const character of text) key = hash(key, character.charCodeAt(0));
+  return key;
+}
+
+/** A key for a day, `YYYY-MM-DD`. */
+export function dateKey(date: string): number {
+  return Number(date.replaceAll('-', ''));
+}
+
+/** In (0, 1). */
+export function uniform(a: number, b = 0, c = 0, d = 0): number {
+  return (hash(a, b, c, d) + 0.5) / 2 ** 32;
+}
+
+/** Standard normal (Box-Muller). */
+export function normal(a: number, b = 0, c = 0): number {
+  const h = hash(a, b, c);
+  const radius = Math.sqrt(-2 * Math.log((h + 0.5) / 2 ** 32));
+  return radius * Math.cos(2 * Math.PI * uniform(h, 1));
+}
+
+/** A sequence of draws for one purpose. */
+export interface Random {
+  uniform(): number;
+  normal(): number;
+  /** An entry, each as likely as its weight. */
+  pick<Entry>(entries: readonly Entry[], weightOf: (entry: Entry) => number): Entry;
+}
+
+export function randomOf(a: number, b = 0, c = 0): Random {
+  const start = hash(a, b, c);
+  let drawn = 0;
+  const draw = () => uniform(start, drawn++);
+  return {
+    uniform: draw,
+    normal: () => normal(start, drawn++),
+    pick(entries, weightOf) {
+      let left = draw() * entries.reduce((sum, entry) => sum + weightOf(entry), 0);
+      for (const entry of entries) {
+        left -= weightOf(entry);
+        if (left < 0) return entry;
+      }
+      return entries.at(-1)!;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { addDays, isTradingDay, newYorkDate } from '../../market/calendar.ts';
+import type { Delivery, Feed } from '../../market/feed.ts';
+import type { Close, Print } from '../../market/prints.ts';
+import type { Universe } from '../../market/universe.ts';
+import { type Instrument, instrumentsOf } from './instruments.ts';
+import { closedDays, closeOn, quoteInstant } from './price-path.ts';
+import { simulatedChain } from './simulated-chain.ts';
+import { simulatedPrints } from './simulated-prints.ts';
+
+export interface SimulationOptions {
+  /** Any whole number: the same seed and time give the same market. */
+  readonly seed: number;
+  readonly universe: Universe;
+}
+
+/**
+ * A made-up market for the whole universe, so that everything can be tried without data. Everything it delivers says that it is
+ * simulated. Quotes are of the present minute while the market would be open, else of the last close; a poll delivers what has
+ * happened since the one before, the first a month of prints and a year of closes. A function of (seed, time): no clock, no state
+ * but what was delivered last.
+ */
+export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed {
+  const instruments = instrumentsOf(seed, universe);
+  let deliveredUpTo: number | undefined;
+
+  async function* poll(nowMs: number): AsyncGenerator<Delivery> {
+    const asOf = quoteInstant(nowMs);
+    const since = deliveredUpTo;
+    if (since !== undefined && asOf <= since) return;
+    const lastClosed = since === undefined ? '' : (closedDays(since, 1)[0] ?? '');
+    const closed = closedDays(asOf, CLOSES_KEPT).filter((date) => date > lastClosed);
+    const printsAfter = Math.max(since ?? 0, asOf - PRINT_DAYS * DAY_MS);
+    for (const instrument of instruments) {
+      const closes = closed.map((date) => closeOf(instrument, date));
+      if (closes.length > 0) yield { kind: 'closes', closes };
+      const prints = printsIn(instrument, printsAfter, asOf);
+      if (prints.length > 0) yield { kind: 'prints', prints };
+      yield { kind: 'chain', chain: simulatedChain(instrument, asOf) };
+    }
+    deliveredUpTo = asOf;
+  }
+
+  return { name: 'simulated', simulated: true, pollIntervalMs: POLL_INTERVAL_MS, poll };
+}
+
+const POLL_INTERVAL_MS = 60_000;
+/** A year of trading days. */
+export const CLOSES_KEPT = 252;
+/** Calendar days, ending with the quote: the window of every measure of flow. */
+export const PRINT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+function closeOf(instrument: Instrument, date: string): Close {
+  return { ticker: instrument.ticker, date, close: closeOn(instrument, date), simulated: true };
+}
+
+/** Prints with after < at <= upTo. */
+function printsIn(instrument: Instrument, after: number, upTo: number): Print[] {
+  const prints: Print[] = [];
+  for (let date = newYorkDate(after); date <= newYorkDate(upTo); date = addDays(date, 1)) {
+    if (!isTradingDay(date)) continue;
+    prints.push(...simulatedPrints(instrument, date).filter(({ at }) => at > after && at <= upTo));
+  }
+  return prints;
+}

@@ -1,0 +1,74 @@
+import { closeOf, openOf, previousTradingDay } from '../../market/calendar.ts';
+import type { Print } from '../../market/prints.ts';
+import { type Contract, type Quote, quotesOf } from './contracts.ts';
+import type { Instrument } from './instruments.ts';
+import { strikesOf, termsOn } from './listing.ts';
+import { closeOn } from './price-path.ts';
+import { dateKey, type Random, randomOf } from './random.ts';
+
+/** All large trades of an instrument on a trading day, in time order. A function of the instrument (its seed) and the day. */
+export function simulatedPrints(instrument: Instrument, date: string): Print[] {
+  const random = randomOf(instrument.key, 2, dateKey(date));
+  const orders = ordersOf(instrument, date, random);
+  return quotesOf(instrument, orders, (i) => orders[i]!.at)
+    .flatMap((quote, i) => (quote.bid > 0 ? [printOf(instrument, orders[i]!, quote, random)] : []))
+    .sort((a, b) => a.at - b.at);
+}
+
+interface Order extends Contract, Pick<Print, 'id' | 'at' | 'multiLeg' | 'canceled'> {}
+
+/** What is traded when. The day's crowd leans to one side and to a favourite expiry. */
+function ordersOf(instrument: Instrument, date: string, random: Random): Order[] {
+  const [open, close] = [openOf(date), closeOf(date)];
+  const reference = closeOn(instrument, previousTradingDay(date));
+  const terms = termsOn(instrument, date);
+  const bullish = 0.35 + 0.3 * random.uniform();
+  const favourite = terms[Math.floor(random.uniform() ** 2 * terms.length)];
+  const count = Math.round(PRINTS_A_DAY * Math.sqrt(instrument.depth / 5_000) * Math.exp(0.5 * random.normal()));
+
+  return Array.from({ length: count }, (_, n): Order[] => {
+    const at = Math.floor(open + random.uniform() * (close - open));
+    const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1));
+    const callPut = random.uniform() < bullish ? 1 : -1;
+    const strikes = strikesOf(instrument, term, reference);
+    // In standard deviations out of the money; a few are deep in it, as boxes and dividend trades are.
+    const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
+    const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
+    const id = `simulated:${instrument.key.toString(16)}:${date}:${n}`;
+    const order = { at, term, callPut, multiLeg: random.uniform() < 0.15, canceled: random.uniform() < 0.02 } as const;
+    const first: Order = { ...order, id, strike: strikeAt(distance) };
+    return order.multiLeg ? [first, { ...order, id: `${id}b`, strike: strikeAt(distance + 0.5) }] : [first];
+  }).flat();
+}
+
+/** Large trades a day in a name of middling size. */
+const PRINTS_A_DAY = 4;
+/** Median premium, dollars; one trade in six or so is below the hundred thousand that count as large. */
+const PREMIUM_MEDIAN = 260_000;
+
+function sizeOf(price: number, random: Random): number {
+  const contracts = (PREMIUM_MEDIAN * Math.exp(random.normal())) / (100 * price);
+  // Large orders come in round lots.
+  const lot = contracts > 1_000 ? 100 : contracts > 100 ? 10 : 1;
+  return Math.max(1, Math.round(contracts / lot) * lot);
+}
+
+function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quote, random: Random): Print {
+  const side = random.pick(SIDES, ([, weight]) => weight)[0];
+  const price = side === 'ask' ? ask : side === 'bid' ? bid : Math.round(((bid + ask) / 2) * 1e4) / 1e4;
+  const { id, at, term, callPut, strike, multiLeg, canceled } = order;
+  const { ticker: underlying, root } = instrument;
+  const contract = { underlying, root, expiry: term.expiry, callPut, strike, multiplier: 100 };
+  return { id, ...contract, at, price, size: sizeOf(price, random), side, delta, multiLeg, canceled, simulated: true };
+}
+
+const SIDES: readonly (readonly [Print['side'], number])[] = [
+  ['ask', 0.42],
+  ['bid', 0.33],
+  ['mid', 0.1],
+  [null, 0.15],
+];
+
+function nearest(strikes: readonly number[], price: number): number {
+  return strikes.reduce((best, strike) => (Math.abs(strike - price) < Math.abs(best - price) ? strike : best));
+}
