@@ -57,9 +57,9 @@ async function readSettled(path: string, { origin, stats }: Found): Promise<Deli
     return [refusalOf({ origin, reason: `${stats.size} bytes, more than the ${FILE_BYTES_MAX} that are read` })];
   }
   try {
-    if (versionOf(await stat(path)) !== versionOf(stats)) return undefined;
     const bytes = await readFile(path);
-    if (bytes.length !== stats.size || versionOf(await stat(path)) !== versionOf(stats)) return undefined;
+    // Looked at after the reading: what was written before it or meanwhile shows here.
+    if (versionOf(await stat(path)) !== versionOf(stats)) return undefined;
     return readMarketFile(bytes, { origin, modifiedMs: Math.floor(stats.mtimeMs) });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

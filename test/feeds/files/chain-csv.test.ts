@@ -85,6 +85,20 @@ test('the indispensable columns suffice: the file tells the time, parity the spo
   expect(read.spot).toBeCloseTo(99, 10);
 });
 
+test('an implied spot is taken near the money of the first expiry, stale and one-sided quotes aside', () => {
+  const pair = (expiry: string, strike: number, gap: number) => [
+    `XYZ,${expiry},C,${strike},${10 + gap},${10 + gap},5`,
+    `XYZ,${expiry},P,${strike},10,10,5`,
+  ];
+  const near = [98, 99, 100, 101, 102].flatMap((strike) => pair('2026-09-18', strike, 100 - strike));
+  const stale = [106, 107, 108, 109].flatMap((strike) => pair('2026-09-18', strike, -9));
+  const settled = pair('2026-08-20', 50, 0);
+  const later = pair('2026-10-16', 70, 0);
+  const oneSided = 'XYZ,2026-08-28,C,60,0,1,5\nXYZ,2026-08-28,P,60,1,2,5';
+  const rows = [...settled, oneSided, ...stale, ...near, ...later].join('\n');
+  expect(chain(`underlying,expiry,put_call,strike,bid,ask,open_interest\n${rows}`).spot).toBe(100);
+});
+
 test('several underlyings and times are as many chains', () => {
   const later = CALL.replace('T16:00:00', 'T16:15:00');
   const other = CALL.replaceAll('XYZ', 'ABC');

@@ -93,7 +93,10 @@ describe('the whole universe at once', async () => {
       );
       return kept.reduce((sum, value) => sum + value, 0) / kept.length;
     };
-    expect(mean((i) => spy.strike[i]! % 10 === 0)).toBeGreaterThan(1.5 * mean((i) => spy.strike[i]! % 5 !== 0));
+    const step = (i: number) => [100, 50, 10].find((round) => spy.strike[i]! % round === 0) ?? 1;
+    const [hundreds, fifties, tens, others] = [100, 50, 10, 1].map((round) => mean((i) => step(i) === round));
+    expect(tens!).toBeGreaterThan(1.5 * others!);
+    expect(Math.max(hundreds || 0, fifties || 0)).toBeGreaterThan(1.5 * tens!);
     const of = (expiry: string) => mean((i) => spy.series[spy.seriesIndex[i]!]!.expiry === expiry);
     expect(of('2026-09-18')).toBeGreaterThan(2 * of('2026-09-11'));
   });
