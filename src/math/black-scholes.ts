@@ -1,0 +1,78 @@
+import { type Column, kernels, mapColumns } from './kernels.ts';
+
+/** Options as columns of `count` rows; a number stands for a column of it. */
+export interface OptionColumns {
+  readonly count: number;
+  /** +1 call, -1 put. */
+  readonly callPut: Column;
+  /** > 0. */
+  readonly spot: Column;
+  /** > 0. */
+  readonly strike: Column;
+  /** Years to expiry, >= 0. */
+  readonly tte: Column;
+  /** Volatility per square root of a year, >= 0 (0.2 = 20 %). */
+  readonly iv: Column;
+  /** Continuously compounded, per year. */
+  readonly rate: Column;
+  /** Continuous yield, per year. */
+  readonly dividend: Column;
+}
+
+/** One column of `count` rows for the price and each Greek. */
+export type GreekColumns = Readonly<Record<GreekName, Float64Array>>;
+
+export type GreekName = (typeof GREEKS)[number];
+
+/** In the order of the kernel's outputs. */
+const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
+
+/**
+ * Black-Scholes-Merton price and Greeks as raw partial derivatives: per 1.00 of spot, volatility and rate, per year; theta and
+ * charm are d/dt = -d/dT. Where T or iv is 0, the intrinsic value's.
+ * @throws RangeError where a column's length is not `count`.
+ */
+export function greeks(options: OptionColumns): GreekColumns {
+  const { count, callPut, spot, strike, tte, iv, rate, dividend } = options;
+  const inputs = { callPut, spot, strike, tte, iv, rate, dividend };
+  const outputs = mapColumns(kernels.blackScholes, count, inputs, GREEKS.length);
+  return named((_, at) => outputs[at]!);
+}
+
+/** One option, its fields as in OptionColumns. */
+export type Option = Readonly<Record<Exclude<keyof OptionColumns, 'count'>, number>>;
+
+/** The same kernel for a single option. */
+export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
+  const columns = greeks({ ...option, count: 1 });
+  return named((name) => columns[name][0]!);
+}
+
+const DAY_YEARS = 1 / 365;
+const POINT = 0.01;
+
+/** Raw unit to market unit, as brokers and exchanges quote. */
+const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
+  price: 1,
+  delta: 1,
+  gamma: 1,
+  vega: POINT,
+  theta: DAY_YEARS,
+  rho: POINT,
+  vanna: POINT,
+  charm: DAY_YEARS,
+  volga: POINT * POINT,
+};
+
+/**
+ * Raw Greeks in market units, as new columns: vega per volatility point (0.01), theta per calendar day (1/365), rho per 1 % of
+ * rate, vanna = change of delta per volatility point, charm = change of delta per calendar day as time passes, volga = change
+ * of market vega per volatility point (1e-4 of raw). Price, delta and gamma keep theirs (1.00).
+ */
+export function inMarketUnits(raw: GreekColumns): GreekColumns {
+  return named((name) => raw[name].map((value) => value * MARKET_UNITS[name]));
+}
+
+function named<T>(of: (name: GreekName, at: number) => T): Record<GreekName, T> {
+  return Object.fromEntries(GREEKS.map((name, at) => [name, of(name, at)])) as Record<GreekName, T>;
+}

@@ -1,0 +1,52 @@
+import { type Column, kernels, mapColumns } from './kernels.ts';
+
+/** Options on a spot that diffuses and jumps, as columns of `count` rows; a number stands for a column of it. */
+export interface JumpDiffusionColumns {
+  readonly count: number;
+  /** > 0. */
+  readonly spot: Column;
+  /** > 0. */
+  readonly strike: Column;
+  /** Years to expiry, >= 0. */
+  readonly tte: Column;
+  /** Volatility of the diffusion alone, per square root of a year, >= 0. */
+  readonly iv: Column;
+  /** Continuously compounded, per year. */
+  readonly rate: Column;
+  /** Continuous yield, per year. */
+  readonly dividend: Column;
+  /** Jumps expected per year, >= 0. */
+  readonly jumpIntensity: Column;
+  /** Mean of the jumps in the logarithm of spot. */
+  readonly jumpMean: Column;
+  /** Standard deviation of the jumps in the logarithm of spot, >= 0. */
+  readonly jumpVol: Column;
+}
+
+/** One column of `count` rows each. */
+export interface JumpDiffusionResult {
+  /** Risk-neutral probability of ending at or above the strike. */
+  readonly probAbove: Float64Array;
+  /** Of ending below it, summed on its own: accurate where it is tiny. */
+  readonly probBelow: Float64Array;
+  readonly call: Float64Array;
+  readonly put: Float64Array;
+}
+
+/**
+ * Merton's (1976) jump diffusion: probabilities of ending on either side of the strike, and European prices. The drift carries
+ * the compensator of the jumps. NaN where more than 256 jumps are expected by expiry (`jumpIntensity * tte`, also weighted by
+ * the mean jump factor).
+ * @throws RangeError where a column's length is not `count`.
+ */
+export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
+  const { count, spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol } = options;
+  const inputs = { spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol };
+  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, count, inputs, 4) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  return { probAbove, probBelow, call, put };
+}
