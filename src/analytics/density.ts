@@ -32,8 +32,19 @@ export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
 
 const FIT_ERROR_MONEYNESS = 2.5;
 
-/** Risk-neutral density of a series: a lognormal mixture fitted to its smile. The series must have a smile. */
+/**
+ * Risk-neutral density of a series: a lognormal mixture fitted to its smile. The series must have a smile. Fitted once a
+ * series: it is a function of the snapshot.
+ */
 export function densityOf(prepared: PreparedChain, series: PreparedSeries): Density {
+  const density = fitted.get(series) ?? fit(prepared, series);
+  fitted.set(series, density);
+  return density;
+}
+
+const fitted = new WeakMap<PreparedSeries, Density>();
+
+function fit(prepared: PreparedChain, series: PreparedSeries): Density {
   const { forward, tte } = series;
   const atmIv = atmVolatility(series);
   const points = pricePoints(prepared, series);

@@ -12,7 +12,7 @@ export const calculateKellySizing = defineOperation({
   input: Type.Object(
     {
       win_prob: number('Probability of winning, 0 to 1.', { minimum: 0, maximum: 1 }),
-      payout_ratio: number('Won per 1.00 risked, above 0.', { exclusiveMinimum: 0, maximum: 1e6, default: 3 }),
+      payout_ratio: number('Won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6, default: 3 }),
       fractional_kelly: number('Share of full Kelly to take, above 0 and at most 1.', {
         exclusiveMinimum: 0,
         maximum: 1,

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** Requests through the whole handler, honest and hostile: whatever comes, no 5xx and no number that is not one. */
+const REQUESTS = 20_000;
+
+/** Fields whose schema says that they can be null. */
+const NULLABLE = new Set([
+  ...['etf_proxy', 'proxy', 'correlation', 'ratio', 'atm_iv', 'realised_volatility', 'whipsaw_risk_index'],
+  ...['flip_proximity', 'regime', 'realised_over_implied', 'expiring_gamma'],
+]);
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+test(`${REQUESTS} requests: no 5xx, no null or non-finite number`, async () => {
+  const seen = new Map<number, number>();
+  await fc.assert(
+    fc.asyncProperty(request(), async ({ method, path, key, payload }) => {
+      const headers = { 'X-API-Key': key === 'good' ? service.key : key };
+      const response = await service.request(method, path, { headers, ...(payload !== undefined && { raw: payload }) });
+      const text = path.startsWith('/sse') && response.ok ? '' : await response.text();
+      if (path.startsWith('/sse') && response.ok) await response.body!.cancel();
+      seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
+      expect(response.status).toBeLessThan(500);
+      if (response.ok && text !== '' && text !== 'Accepted') expect(nullPaths(JSON.parse(text))).toEqual([]);
+      if (!response.ok)
+        expect(JSON.parse(text)).toMatchObject({ status: response.status, request_id: expect.any(String) });
+      if (key !== 'good' && key !== null) expect(text).not.toContain(service.key);
+    }),
+    { numRuns: REQUESTS, seed: 20261121, endOnFailure: true },
+  );
+  // The generator is worth nothing unless it reaches the answers and each kind of refusal.
+  for (const status of [200, 400, 401, 403, 404, 405, 422])
+    expect([status, (seen.get(status) ?? 0) > 50]).toEqual([status, true]);
+}, 120_000);
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string | null;
+  readonly payload: string | undefined;
+}
+
+function request(): fc.Arbitrary<Sent> {
+  return fc.oneof(
+    { weight: 6, arbitrary: toolCall() },
+    { weight: 6, arbitrary: greeksCall() },
+    { weight: 3, arbitrary: nodesCall() },
+    { weight: 3, arbitrary: anything() },
+  );
+}
+
+const key = (): fc.Arbitrary<string | null> =>
+  fc.oneof(
+    { weight: 12, arbitrary: fc.constant('good') },
+    fc.constant(null),
+    fc.constantFrom('ZOMMA_0000000000000000', 'x', 'ZOMMA_', 'null'),
+    fc.stringMatching(/^[!-~]{1,60}$/),
+  );
+
+/** Numbers that trade, numbers at the bounds, and numbers that are none. */
+const hostileNumber = (): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(0, -0, -1, 5e-324, 1e-310, 1e308, 1e15, 1e9, 1e-6, 1e-8, 100, 1e-4),
+    fc.constantFrom<unknown>(null, '1', true, [], {}, '', 'NaN'),
+  );
+
+const price = () =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.double({ min: 1, max: 1000, noNaN: true }) },
+    { weight: 2, arbitrary: fc.double({ min: 1e-6, max: 1e9, noNaN: true }) },
+    { weight: 1, arbitrary: hostileNumber() },
+  );
+
+const ticker = () =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom('SPY', 'spy', 'AAPL', 'BRK.B', 'VXX', 'TLT') },
+    { weight: 1, arbitrary: fc.constantFrom('ZZZZ', '', 'A B', '__proto__', 'constructor', 'SPY\u0000', '../SPY') },
+    { weight: 1, arbitrary: fc.string() },
+  );
+
+function field(name: string): fc.Arbitrary<unknown> {
+  if (name.includes('ticker')) return ticker();
+  if (name === 'put_call') return fc.constantFrom<unknown>('C', 'P', 'C', 'P', 'c', 1);
+  if (name === 'target_expiry') return fc.constantFrom('2026-12-18', '2027-01-15', '2026-02-30', 'soon', '1999-01-01');
+  if (/^(tte|iv|current_iv|iv_ceiling)$/.test(name)) {
+    return fc.oneof({ weight: 4, arbitrary: fc.double({ min: 1e-8, max: 100, noNaN: true }) }, hostileNumber());
+  }
+  if (/^(rate|dividend|win_prob|fractional_kelly|stag_prob)$/.test(name)) {
+    return fc.oneof({ weight: 4, arbitrary: fc.double({ min: -0.2, max: 1, noNaN: true }) }, hostileNumber());
+  }
+  if (/days|dte/.test(name)) return fc.oneof(fc.integer({ min: 0, max: 3650 }), fc.integer(), hostileNumber());
+  return price();
+}
+
+/** Arguments of a schema's fields: mostly all of them, sometimes some, sometimes with one too many. */
+function argumentsOf(names: readonly string[]): fc.Arbitrary<string> {
+  const all = fc.record(Object.fromEntries(names.map((name) => [name, field(name)])));
+  const some = fc.record(Object.fromEntries(names.map((name) => [name, field(name)])), { requiredKeys: [] });
+  const more = fc.tuple(all, fc.string(), fc.jsonValue()).map(([args, name, value]) => ({ ...args, [name]: value }));
+  return fc.oneof(
+    { weight: 6, arbitrary: all.map((each) => JSON.stringify(each)) },
+    { weight: 2, arbitrary: some.map((each) => JSON.stringify(each)) },
+    { weight: 1, arbitrary: more.map((each) => JSON.stringify(each)) },
+    {
+      weight: 1,
+      arbitrary: fc.oneof(fc.json(), fc.string(), fc.constantFrom('', '[[[[', '{"spot":1e999}', '{"a":NaN}')),
+    },
+  );
+}
+
+function toolCall(): fc.Arbitrary<Sent> {
+  return fc.constantFrom(...TOOLS).chain((tool) =>
+    fc.record({
+      method: fc.constant('POST'),
+      path: fc
+        .constantFrom('', '', '?extended=true', '?extended=no')
+        .map((query) => `/api/v1/tools/${tool.name}${query}`),
+      key: key(),
+      payload: argumentsOf(Object.keys(tool.input.properties)),
+    }),
+  );
+}
+
+function greeksCall(): fc.Arbitrary<Sent> {
+  return fc.record({
+    method: fc.constant('POST'),
+    path: fc.constant('/api/v1/physics/greeks'),
+    key: key(),
+    payload: argumentsOf(['put_call', 'spot', 'strike', 'tte', 'iv', 'rate', 'dividend']),
+  });
+}
+
+function nodesCall(): fc.Arbitrary<Sent> {
+  return fc.record({
+    method: fc.constant('GET'),
+    path: fc
+      .oneof(ticker(), fc.webSegment())
+      .map((segment) => `/api/v1/nodes/gex/${encodeURIComponent(segment.toWellFormed())}`),
+    key: key(),
+    payload: fc.constant(undefined),
+  });
+}
+
+const PATHS = ['/health', '/openapi.json', '/api/v1/universe', '/sse', '/messages', '/messages?sessionId=x'];
+
+function anything(): fc.Arbitrary<Sent> {
+  return fc.record({
+    method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'),
+    path: fc.oneof(
+      fc.constantFrom(
+        ...PATHS,
+        '/api/v1/auth/my-key',
+        '/api/v1/auth/telegram-status?uuid=x',
+        '/api/v1/nodes/gex/%E0%A4%A',
+      ),
+      fc.webPath().map((path) => (path.startsWith('/') ? path : `/${path}`)),
+      fc.tuple(fc.constantFrom(...PATHS), fc.webQueryParameters()).map(([path, query]) => `${path}?${query}`),
+    ),
+    key: key(),
+    payload: fc.constant(undefined),
+  });
+}
+
+function nullPaths(value: unknown, path = ''): string[] {
+  if (value === null) return NULLABLE.has(path.split('.').at(-1)!) ? [] : [path];
+  if (typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([name, each]) => nullPaths(each, `${path}.${name}`));
+}

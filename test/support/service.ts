@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type App, buildApp } from '../../src/app.ts';
+import type { Observation } from '../../src/events.ts';
+import { ingestOnce } from '../../src/feeds/ingest.ts';
+
+/** A whole service in this process, on the simulated market, with one member; called without a socket. */
+export interface Service {
+  readonly app: App;
+  readonly dataDir: string;
+  readonly uuid: string;
+  readonly key: string;
+  readonly observations: Observation[];
+  /** Sends a request with the member's key unless headers say otherwise (`null` takes a header away). */
+  request(method: string, path: string, options?: RequestOptions): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body` as JSON. */
+  readonly raw?: string | ReadableStream<Uint8Array>;
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+export const MEMBER_UUID = '0b9f5a3c-6d1e-4c7a-8f2b-1a2b3c4d5e6f';
+
+export async function startService(settings: { feed?: string; rateLimit?: string } = {}): Promise<Service> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'zomma-service-'));
+  const observations: Observation[] = [];
+  const observe = (each: Observation) => observations.push(each);
+  const app = buildApp(
+    {
+      dataDir,
+      feed: settings.feed ?? 'simulated',
+      seed: '1',
+      rateLimit: settings.rateLimit ?? 'off',
+      largePrintMin: '100000',
+      contagionMin: '1000000',
+    },
+    observe,
+  );
+  await ingestOnce({ feed: app.feed, store: app.store, observe, nowMs: Date.now });
+  const { apiKey } = app.access.addMember({ uuid: MEMBER_UUID });
+  return {
+    app,
+    dataDir,
+    uuid: MEMBER_UUID,
+    key: apiKey,
+    observations,
+    request(method, path, { body, raw, headers = {} } = {}) {
+      const sent = new Headers({ 'X-API-Key': apiKey });
+      if (body !== undefined || raw !== undefined) sent.set('Content-Type', 'application/json');
+      for (const [name, value] of Object.entries(headers)) {
+        if (value === null) sent.delete(name);
+        else sent.set(name, value);
+      }
+      const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      return app.handle(
+        new Request(`http://localhost${path}`, {
+          method,
+          headers: sent,
+          ...(payload !== undefined && { body: payload }),
+        }),
+      );
+    },
+    async close() {
+      await app.sessions.close();
+      app.store.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
