@@ -10,6 +10,8 @@ export { blackScholes } from './black-scholes';
 // (count, strike, tte, iv, rate, dividend, weight, reference, levels, moves, sums)
 // (count, levels, reference, moves)
 export { addGammaByStrike, addGammaProfile, logMoves } from './gamma-exposure';
+// (count, callPut, price, spot, strike, tte, rate, dividend, iv)
+export { impliedVolatility } from './implied-volatility';
 // (p): x
 export { inverseCumulative } from './inverse-normal';
 // (count, spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol, probAbove, probBelow, call, put)
