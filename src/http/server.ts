@@ -92,7 +92,7 @@ function createRouter(routes: readonly Route[], streams: StreamRoutes) {
     app.route(
       method,
       path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      ({ request, params }) => handle({ request, params, query: queryOf(request.url) }),
+      ({ request, params }) => handle({ request, params: params ?? {}, query: queryOf(request.url) }),
       { parse: 'none' },
     );
   }

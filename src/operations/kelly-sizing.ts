@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { kellyAllocationPct, kellyFraction } from '../math/kelly.ts';
 import { defineOperation } from './operation.ts';
-import { number } from './schemas.ts';
+import { defaulted, number } from './schemas.ts';
 
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
@@ -12,14 +12,13 @@ export const calculateKellySizing = defineOperation({
   input: Type.Object(
     {
       win_prob: number('Probability of winning, 0 to 1.', { minimum: 0, maximum: 1 }),
-      payout_ratio: number('Won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6, default: 3 }),
-      fractional_kelly: number('Share of full Kelly to take, above 0 and at most 1.', {
-        exclusiveMinimum: 0,
-        maximum: 1,
-        default: 0.5,
-      }),
+      payout_ratio: defaulted(number('Won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
+      fractional_kelly: defaulted(
+        number('Share of full Kelly to take, above 0 and at most 1.', { exclusiveMinimum: 0, maximum: 1 }),
+        0.5,
+      ),
     },
-    { additionalProperties: false, required: ['win_prob'] },
+    { additionalProperties: false },
   ),
   full: Type.Object(
     {

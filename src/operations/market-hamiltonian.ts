@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { ENERGY_CLASSES, evaluateEnergy } from '../analytics/energy.ts';
 import { defineOperation } from './operation.ts';
-import { dollars, nullable, number, ticker } from './schemas.ts';
+import { dollars, nullable, number, oneOf, ticker } from './schemas.ts';
 
 const label = (at: 0 | 1 | 2, description: string) =>
-  Type.Unsafe<string>({ type: 'string', enum: [...new Set(ENERGY_CLASSES.map((each) => each[at]))], description });
+  oneOf<string>([...new Set(ENERGY_CLASSES.map((each) => each[at]))], description);
 
 export const evaluateMarketHamiltonian = defineOperation({
   name: 'evaluate_market_hamiltonian',

@@ -6,7 +6,7 @@ import { Failure } from '../errors.ts';
 import { closeOf, isTradingDay, newYorkDate } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { number, price, ticker } from './schemas.ts';
+import { defaulted, number, price, ticker } from './schemas.ts';
 
 const DAYS_MAX = 3650;
 
@@ -22,19 +22,23 @@ export const calculateMertonProbability = defineOperation({
       ticker,
       spot_price: price('Spot to reckon from, dollars.'),
       ambush_strike: price('Strike to end beyond, dollars.'),
-      stag_prob: number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
-        minimum: 0.001,
-        maximum: 1,
-        default: 0.5,
-      }),
-      days_to_expiry: Type.Integer({
-        description: 'Calendar days to expiry; 0 is until the close of the snapshot’s day.',
-        minimum: 0,
-        maximum: DAYS_MAX,
-        default: 1,
-      }),
+      stag_prob: defaulted(
+        number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
+          minimum: 0.001,
+          maximum: 1,
+        }),
+        0.5,
+      ),
+      days_to_expiry: defaulted(
+        Type.Integer({
+          description: 'Calendar days to expiry; 0 is until the close of the snapshot’s day.',
+          minimum: 0,
+          maximum: DAYS_MAX,
+        }),
+        1,
+      ),
     },
-    { additionalProperties: false, required: ['ticker', 'spot_price', 'ambush_strike'] },
+    { additionalProperties: false },
   ),
   full: Type.Object(
     {

@@ -12,7 +12,7 @@ import { Failure } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { levelsOf, type MarketReading, provenanceOf, readMarket } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
-import { nullable, number, ticker } from './schemas.ts';
+import { defaulted, nullable, number, ticker } from './schemas.ts';
 
 const REALISED_DAYS = 20;
 const TRADING_DAYS_A_YEAR = 252;
@@ -90,9 +90,12 @@ export const runStrategicOmniRadar = defineOperation({
   input: Type.Object(
     {
       ticker,
-      target_dte: Type.Integer({ description: 'Days to expiry to aim at.', minimum: 0, maximum: DTE_MAX, default: 30 }),
+      target_dte: defaulted(
+        Type.Integer({ description: 'Days to expiry to aim at.', minimum: 0, maximum: DTE_MAX }),
+        30,
+      ),
     },
-    { additionalProperties: false, required: ['ticker'] },
+    { additionalProperties: false },
   ),
   full: Type.Object(
     {

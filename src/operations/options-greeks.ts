@@ -1,16 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import { type GreekColumns, greeks, inMarketUnits } from '../math/black-scholes.ts';
 import { defineOperation } from './operation.ts';
-import { dividend, iv, number, putCall, rate, spot, strike, tte } from './schemas.ts';
+import { defaulted, dividend, iv, number, putCall, rate, spot, strike, tte } from './schemas.ts';
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
 const input = Type.Object(
   { put_call: putCall, spot, strike, tte, iv, rate, dividend },
-  {
-    additionalProperties: false,
-    required: ['put_call', 'spot', 'strike', 'tte', 'iv', 'rate'],
-  },
+  { additionalProperties: false },
 );
 
 const full = Type.Object(
@@ -45,13 +42,7 @@ export const computeOptionsGreeks = defineOperation({
   rest: {
     method: 'POST',
     path: '/api/v1/physics/greeks',
-    input: Type.Object(
-      { ...input.properties, rate: { ...rate, default: 0.04 } },
-      {
-        additionalProperties: false,
-        required: ['put_call', 'spot', 'strike', 'tte', 'iv'],
-      },
-    ),
+    input: Type.Object({ ...input.properties, rate: defaulted(rate, 0.04) }, { additionalProperties: false }),
     answers: GREEKS,
   },
   run(option) {

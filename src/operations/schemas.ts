@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox';
+import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 
 /**
  * Fields that several operations share. Bounds keep every answer finite and catch slips of unit (4 for 4 %, days for years);
@@ -17,6 +17,13 @@ const DOLLARS_MAX = 1e15;
 export const number = (description: string, options: Record<string, unknown> = {}) =>
   Type.Number({ description, ...options });
 
+/**
+ * A field that callers may leave out: optional in the schema they read. Its type stays that of the field, because `validate`
+ * fills in the default before anything runs.
+ */
+export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema['static']): Schema =>
+  Type.Optional({ ...schema, default: value }) as unknown as Schema;
+
 export const price = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
 
 export const dollars = (description: string) => number(description, { minimum: -DOLLARS_MAX, maximum: DOLLARS_MAX });
@@ -24,11 +31,13 @@ export const dollars = (description: string) => number(description, { minimum: -
 export const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-export const putCall = Type.Unsafe<'C' | 'P'>({
-  type: 'string',
-  enum: ['C', 'P'],
-  description: 'C for a call, P for a put.',
-});
+/** JSON Schema's `enum`, which TypeBox leaves to its users: shorter for agents to read than a union of constants. */
+TypeRegistry.Set<{ enum: unknown[] }>('StringEnum', (schema, value) => schema.enum.includes(value));
+
+export const oneOf = <const Value extends string>(values: readonly Value[], description: string) =>
+  Type.Unsafe<Value>({ [Kind]: 'StringEnum', type: 'string', enum: [...values], description });
+
+export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 
 export const spot = price('Spot price of the underlying, in dollars.');
 export const strike = price('Strike price, in dollars.');
@@ -45,11 +54,10 @@ export const rate = number('Risk-free rate, continuously compounded, a decimal p
   maximum: 1,
 });
 
-export const dividend = number('Continuous dividend yield, a decimal per year.', {
-  minimum: -1,
-  maximum: 1,
-  default: 0,
-});
+export const dividend = defaulted(
+  number('Continuous dividend yield, a decimal per year.', { minimum: -1, maximum: 1 }),
+  0,
+);
 
 /** Upper or lower case; the market knows which are tracked. */
 export const ticker = Type.String({

@@ -237,7 +237,7 @@ describe('POST /api/v1/physics/greeks', () => {
     ['a number', '1'],
     ['null', 'null'],
     ['100,000 nested arrays', '['.repeat(100_000) + ']'.repeat(100_000)],
-    ['100,000 nested objects', '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)],
+    ['100,000 nested objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['a prototype', '{"__proto__":{"spot":1},"put_call":"C","spot":100,"strike":105,"tte":0.25,"iv":0.22}'],
   ])('refuses %s as a body', async (_name, raw) => {
     await expectProblem(await service.request('POST', '/api/v1/physics/greeks', { raw }), 422, 'invalid_body');
@@ -284,23 +284,23 @@ describe('POST /api/v1/tools/{name}', () => {
     await expectProblem(response, 422, 'invalid_body');
   });
 
-  const defaults: [name: string, args: Record<string, unknown>, field: string, value: number][] = [
-    ['compute_options_greeks', { ...OPTION, rate: 0.04 }, 'dividend', 0],
-    ['calculate_merton_probability', { ticker: 'SPY', spot_price: 500, ambush_strike: 501 }, 'stag_prob', 0.5],
-    ['calculate_merton_probability', { ticker: 'SPY', spot_price: 500, ambush_strike: 501 }, 'days_to_expiry', 1],
-    ['calculate_kelly_sizing', { win_prob: 0.6 }, 'payout_ratio', 3],
-    ['calculate_kelly_sizing', { win_prob: 0.6 }, 'fractional_kelly', 0.5],
-    ['run_strategic_omni_radar', { ticker: 'SPY' }, 'target_dte', 30],
+  const defaults: [name: string, field: string, value: number, args: Record<string, unknown>][] = [
+    ['compute_options_greeks', 'dividend', 0, { ...OPTION, rate: 0.04 }],
+    ['calculate_merton_probability', 'stag_prob', 0.5, { ticker: 'SPY', spot_price: 500, ambush_strike: 501 }],
+    ['calculate_merton_probability', 'days_to_expiry', 1, { ticker: 'SPY', spot_price: 500, ambush_strike: 501 }],
+    ['calculate_kelly_sizing', 'payout_ratio', 3, { win_prob: 0.6 }],
+    ['calculate_kelly_sizing', 'fractional_kelly', 0.5, { win_prob: 0.6 }],
+    ['run_strategic_omni_radar', 'target_dte', 30, { ticker: 'SPY' }],
   ];
-  test.each(defaults)('%s %p: %s defaults to %p', async (name, args, field, value) => {
+  test.each(defaults)('%s: %s defaults to %d', async (name, field, value, args) => {
     const call = async (body: unknown) => (await service.request('POST', `/api/v1/tools/${name}`, { body })).text();
     expect(await call(args)).toBe(await call({ ...args, [field]: value }));
   });
 
-  const required: [name: string, args: Record<string, unknown>, field: string][] = TOOLS.flatMap(([name, args]) =>
-    Object.keys(args).map((field): [string, Record<string, unknown>, string] => [name, args, field]),
+  const required: [name: string, field: string, args: Record<string, unknown>][] = TOOLS.flatMap(([name, args]) =>
+    Object.keys(args).map((field): [string, string, Record<string, unknown>] => [name, field, args]),
   );
-  test.each(required)('%s %p: requires %s', async (name, args, field) => {
+  test.each(required)('%s: requires %s', async (name, field, args) => {
     const { [field]: _left, ...body } = args;
     await expectProblem(await service.request('POST', `/api/v1/tools/${name}`, { body }), 422, 'invalid_body');
   });

@@ -125,10 +125,8 @@ describe('the wire', () => {
     expect(stream.endpoint).toMatch(/^\/messages\?sessionId=[\w-]{22}$/);
     const response = await stream.post({ jsonrpc: '2.0', id: 'a', method: 'ping' });
     expect(response.status).toBe(202);
-    expect(await stream.next()).toEqual({
-      event: 'message',
-      data: JSON.stringify({ jsonrpc: '2.0', id: 'a', result: {} }),
-    });
+    const { event, data } = await stream.next();
+    expect([event, JSON.parse(data)]).toEqual(['message', { jsonrpc: '2.0', id: 'a', result: {} }]);
     await stream.close();
   });
 
@@ -148,14 +146,14 @@ describe('the wire', () => {
   });
 
   test.each([
-    ['no JSON', '{', 422],
-    ['no JSON-RPC', '{"hello":1}', 422],
-    ['an empty batch', '[]', 422],
-    ['nothing', '', 422],
-    ['100,000 nested arrays', '['.repeat(100_000), 422],
-  ])('answers %s with %p', async (_name, raw, status) => {
+    ['no JSON', '{'],
+    ['no JSON-RPC', '{"hello":1}'],
+    ['an empty batch', '[]'],
+    ['nothing', ''],
+    ['100,000 nested arrays', '['.repeat(100_000)],
+  ])('answers %s with 422', async (_name, raw) => {
     const stream = await openStream();
-    expect((await stream.postRaw(raw)).status).toBe(status);
+    expect((await stream.postRaw(raw)).status).toBe(422);
     await stream.close();
   });
 
@@ -208,7 +206,8 @@ async function withClient(use: (client: Client) => Promise<void>): Promise<void>
 
 /** A stream read event by event. */
 async function openStream() {
-  const response = await fetch(`${server.url}/sse`, { headers: { 'X-API-Key': service.key } });
+  const ending = new AbortController();
+  const response = await fetch(`${server.url}/sse`, { headers: { 'X-API-Key': service.key }, signal: ending.signal });
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/event-stream');
   const reader = response
@@ -248,7 +247,7 @@ async function openStream() {
     next,
     postRaw,
     post: (message: unknown) => postRaw(JSON.stringify(message)),
-    close: () => reader.cancel(),
+    close: async () => ending.abort(),
   };
 }
 
