@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
 
-const steps: Record<string, () => void | Promise<void>> = { kernels };
+const steps: Record<string, () => void | Promise<void>> = { kernels, binary };
 
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : Object.keys(steps)) {
@@ -43,7 +43,31 @@ function kernels(): void {
   } finally {
     rmSync(aside, { recursive: true });
   }
-  console.log(`build: kernels compiled in ${Math.round(performance.now() - started)} ms`);
+  told('kernels compiled', started);
+}
+
+/** Packs the server with its kernels into one file, build/zomma, which needs nothing beside it. */
+function binary(): void {
+  const started = performance.now();
+  // Without the autoload flags a stray .env or bunfig in the folder it is started from would be taken in.
+  const flags = [
+    '--minify',
+    '--bytecode',
+    '--format=esm',
+    '--no-compile-autoload-dotenv',
+    '--no-compile-autoload-bunfig',
+  ];
+  const { exitCode, stderr } = Bun.spawnSync(
+    [process.execPath, 'build', '--compile', ...flags, 'src/main.ts', '--outfile', join(ROOT, 'build/zomma')],
+    { cwd: ROOT },
+  );
+  if (exitCode !== 0) fail(`src/ does not compile\n${stderr.toString()}`);
+  told('build/zomma written', started);
+}
+
+/** On stderr: what a server prints on stdout is for programs. */
+function told(what: string, started: number): void {
+  console.error(`build: ${what} in ${Math.round(performance.now() - started)} ms`);
 }
 
 function digestOf(files: readonly string[]): string {
