@@ -84,8 +84,8 @@ export function merton(
         break;
       }
     }
-    store<f64>(probAbove + at, strikeAbove / strikeNow);
-    store<f64>(probBelow + at, strikeBelow / strikeNow);
+    store<f64>(probAbove + at, Math.min(1.0, strikeAbove / strikeNow));
+    store<f64>(probBelow + at, Math.min(1.0, strikeBelow / strikeNow));
     store<f64>(call + at, Math.max(0.0, spotAbove - strikeAbove));
     store<f64>(put + at, Math.max(0.0, strikeBelow - spotBelow));
   }
@@ -93,6 +93,6 @@ export function merton(
 
 /** x / deviation; without deviation the outcome is certain, and x = 0 is at the strike, which counts as above. */
 function standardised(x: f64, deviation: f64): f64 {
-  if (deviation > 0.0) return Math.max(-D_MAX, Math.min(D_MAX, x / deviation));
-  return x < 0.0 ? -D_MAX : D_MAX;
+  if (deviation === 0.0) return x < 0.0 ? -D_MAX : D_MAX;
+  return Math.max(-D_MAX, Math.min(D_MAX, x / deviation));
 }

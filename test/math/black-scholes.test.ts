@@ -1,0 +1,322 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type GreekName,
+  greeks,
+  greeksOf,
+  inMarketUnits,
+  type Option,
+  type OptionColumns,
+} from '../../src/math/black-scholes.ts';
+import { reference, worst } from './reference.ts';
+
+const GREEKS: readonly GreekName[] = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
+
+const bsm = reference('bsm.csv');
+const options: OptionColumns = {
+  count: bsm.count,
+  callPut: bsm.column('put_call'),
+  spot: bsm.column('spot'),
+  strike: bsm.column('strike'),
+  tte: bsm.column('tte'),
+  iv: bsm.column('iv'),
+  rate: bsm.column('rate'),
+  dividend: bsm.column('dividend'),
+};
+
+const call: Option = { callPut: 1, spot: 100, strike: 105, tte: 0.5, iv: 0.3, rate: 0.04, dividend: 0.01 };
+const put: Option = { ...call, callPut: -1 };
+
+describe('against 60-digit values', () => {
+  const computed = greeks(options);
+  test.each([...GREEKS])('%s', (name) => {
+    const row = worst(computed[name], bsm.column(name), bsm.column(`condition_${name}`));
+    expect(row.scaledError, JSON.stringify(row)).toBeLessThan(4);
+  });
+});
+
+describe('published values', () => {
+  // Haug, The Complete Guide to Option Pricing Formulas: 1.1 to 1.1.5 (prices) and chapter 2 (Greeks), as in QuantLib's
+  // test-suite/europeanoption.cpp, "pag 2-8" and "pag 11-16" of the first edition. Printed digits give the tolerance.
+  test.each([
+    [
+      'stock call',
+      'price',
+      2.1334,
+      4,
+      { callPut: 1, spot: 60, strike: 65, tte: 0.25, iv: 0.3, rate: 0.08, dividend: 0 },
+    ],
+    [
+      'index put',
+      'price',
+      2.4648,
+      4,
+      { callPut: -1, spot: 100, strike: 95, tte: 0.5, iv: 0.2, rate: 0.1, dividend: 0.05 },
+    ],
+    [
+      'futures call',
+      'price',
+      1.7011,
+      4,
+      { callPut: 1, spot: 19, strike: 19, tte: 0.75, iv: 0.28, rate: 0.1, dividend: 0.1 },
+    ],
+    [
+      'futures put',
+      'price',
+      1.7011,
+      4,
+      { callPut: -1, spot: 19, strike: 19, tte: 0.75, iv: 0.28, rate: 0.1, dividend: 0.1 },
+    ],
+    [
+      'futures call',
+      'delta',
+      0.5946,
+      4,
+      { callPut: 1, spot: 105, strike: 100, tte: 0.5, iv: 0.36, rate: 0.1, dividend: 0.1 },
+    ],
+    [
+      'futures put',
+      'delta',
+      -0.3566,
+      4,
+      { callPut: -1, spot: 105, strike: 100, tte: 0.5, iv: 0.36, rate: 0.1, dividend: 0.1 },
+    ],
+    [
+      'stock call',
+      'gamma',
+      0.0278,
+      4,
+      { callPut: 1, spot: 55, strike: 60, tte: 0.75, iv: 0.3, rate: 0.1, dividend: 0 },
+    ],
+    [
+      'stock call',
+      'vega',
+      18.9358,
+      4,
+      { callPut: 1, spot: 55, strike: 60, tte: 0.75, iv: 0.3, rate: 0.1, dividend: 0 },
+    ],
+    [
+      'index put',
+      'theta',
+      -31.1924,
+      4,
+      { callPut: -1, spot: 430, strike: 405, tte: 1 / 12, iv: 0.2, rate: 0.07, dividend: 0.05 },
+    ],
+    ['stock call', 'rho', 38.7325, 4, { callPut: 1, spot: 72, strike: 75, tte: 1, iv: 0.19, rate: 0.09, dividend: 0 }],
+  ] as const)('%s: %s %d', (_, name, published, digits, option) => {
+    expect(greeksOf(option)[name]).toBeCloseTo(published, digits);
+  });
+});
+
+describe('relations', () => {
+  test('parity: a call less a put is a forward, in price and every Greek', () => {
+    const [c, p] = [greeksOf(call), greeksOf(put)];
+    const { spot: S, strike: K, tte: T, rate: r, dividend: q } = call;
+    const [spotNow, strikeNow] = [S * Math.exp(-q * T), K * Math.exp(-r * T)];
+    expect(c.price - p.price).toBeCloseTo(spotNow - strikeNow, 12);
+    expect(c.delta - p.delta).toBeCloseTo(spotNow / S, 14);
+    expect(c.theta - p.theta).toBeCloseTo(q * spotNow - r * strikeNow, 12);
+    expect(c.rho - p.rho).toBeCloseTo(T * strikeNow, 12);
+    expect(c.charm - p.charm).toBeCloseTo((q * spotNow) / S, 14);
+    for (const name of ['gamma', 'vega', 'vanna', 'volga'] as const) expect(c[name]).toBe(p[name]);
+  });
+
+  test.each([
+    ['delta', 'price', 'spot', 1],
+    ['gamma', 'delta', 'spot', 1],
+    ['vega', 'price', 'iv', 1],
+    ['theta', 'price', 'tte', -1],
+    ['rho', 'price', 'rate', 1],
+    ['vanna', 'delta', 'iv', 1],
+    ['vanna', 'vega', 'spot', 1],
+    ['charm', 'delta', 'tte', -1],
+    ['volga', 'vega', 'iv', 1],
+  ] as const)('%s is the slope of %s in %s', (name, of, input, sign) => {
+    for (const option of [call, put, { ...call, strike: 80 }, { ...put, tte: 2, dividend: 0.08 }]) {
+      const step = 1e-4 * option[input];
+      const bumped = (by: number) => greeksOf({ ...option, [input]: option[input] + by })[of];
+      // Fourth order: the remainder is of the order of 1e-16, the rounding of 1e-11.
+      const slope = (8 * (bumped(step) - bumped(-step)) - (bumped(2 * step) - bumped(-2 * step))) / (12 * step);
+      const analytic = greeksOf(option)[name];
+      expect(Math.abs(sign * slope - analytic)).toBeLessThan(1e-8 * Math.max(1, Math.abs(analytic)));
+    }
+  });
+
+  test('homogeneous of degree one: eight shares of an option are an option on eight shares, to the last bit', () => {
+    const [one, eight] = [greeksOf(call), greeksOf({ ...call, spot: 8 * call.spot, strike: 8 * call.strike })];
+    for (const name of ['price', 'vega', 'theta', 'rho', 'volga'] as const) expect(eight[name]).toBe(8 * one[name]);
+    for (const name of ['delta', 'vanna', 'charm'] as const) expect(eight[name]).toBe(one[name]);
+    expect(8 * eight.gamma).toBe(one.gamma);
+  });
+});
+
+describe('limits', () => {
+  const [r, q] = [0.05, 0.02];
+  const at = { spot: 100, rate: r, dividend: q };
+  const [S1, K1] = [100 * Math.exp(-q), 90 * Math.exp(-r)];
+  const still = { gamma: 0, vega: 0, vanna: 0, volga: 0 };
+  const nothing = { ...still, price: 0, delta: 0, theta: 0, rho: 0, charm: 0 };
+
+  test.each([
+    [
+      'T = 0, call in the money',
+      { ...at, callPut: 1, strike: 90, tte: 0, iv: 0.2 },
+      { ...still, price: 10, delta: 1, theta: 100 * q - 90 * r, rho: 0, charm: q },
+    ],
+    [
+      'T = 0, put in the money',
+      { ...at, callPut: -1, strike: 110, tte: 0, iv: 0.2 },
+      { ...still, price: 10, delta: -1, theta: 110 * r - 100 * q, rho: 0, charm: -q },
+    ],
+    ['T = 0, call out of the money', { ...at, callPut: 1, strike: 110, tte: 0, iv: 0.2 }, nothing],
+    [
+      'T = 0, at the strike',
+      { ...at, callPut: 1, strike: 100, tte: 0, iv: 0.2 },
+      { ...still, price: 0, delta: 0.5, theta: 50 * (q - r), rho: 0, charm: q / 2 },
+    ],
+    [
+      'v = 0, call in the money',
+      { ...at, callPut: 1, strike: 90, tte: 1, iv: 0 },
+      { ...still, price: S1 - K1, delta: S1 / 100, theta: q * S1 - r * K1, rho: K1, charm: (q * S1) / 100 },
+    ],
+    ['v = 0, put out of the money', { ...at, callPut: -1, strike: 90, tte: 1, iv: 0 }, nothing],
+    [
+      'T = 0 and v = 0',
+      { ...at, callPut: -1, strike: 110, tte: 0, iv: 0 },
+      { ...still, price: 10, delta: -1, theta: 110 * r - 100 * q, rho: 0, charm: -q },
+    ],
+  ] as const)('%s', (_, option, limit) => {
+    const computed = greeksOf(option);
+    for (const name of GREEKS) expect(computed[name], name).toBeCloseTo(limit[name], 12);
+  });
+
+  test('are what small times and volatilities tend to', () => {
+    for (const option of [call, put, { ...call, strike: 90 }, { ...put, strike: 120 }]) {
+      for (const [near, limit] of [
+        [
+          { ...option, tte: 1e-9 },
+          { ...option, tte: 0 },
+        ],
+        [
+          { ...option, iv: 1e-9 },
+          { ...option, iv: 0 },
+        ],
+      ] as const) {
+        const [a, b] = [greeksOf(near), greeksOf(limit)];
+        for (const name of GREEKS) expect(a[name], name).toBeCloseTo(b[name], 6);
+      }
+    }
+  });
+
+  test('no corner of the domain gives NaN or Infinity, nor a negative price', () => {
+    const corners: Option[] = [];
+    for (const callPut of [1, -1])
+      for (const spot of [1e-8, 1, 100, 1e8])
+        for (const strike of [1e-8, 1, 100, 1e8])
+          for (const tte of [0, 1e-300, 1e-12, 1e-5, 1, 100])
+            for (const iv of [0, 1e-300, 1e-9, 0.2, 10])
+              for (const [rate, dividend] of [
+                [0, 0],
+                [0.2, 0],
+                [-0.1, 0.2],
+              ] as const)
+                corners.push({ callPut, spot, strike, tte, iv, rate, dividend });
+    const wrong = corners.filter((option) => {
+      const computed = greeksOf(option);
+      return computed.price < 0 || !GREEKS.every((name) => Number.isFinite(computed[name]));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('a d of 1e9 gives zeros, not 0 * Infinity', () => {
+    const far = greeksOf({ ...call, spot: 1e-4, strike: 1e4, tte: 1e-12, iv: 0.02 });
+    for (const name of GREEKS) expect(far[name], name).toBe(0);
+  });
+
+  test('an input that is no number gives none', () => {
+    for (const field of Object.keys(call)) expect(greeksOf({ ...call, [field]: Number.NaN }).price, field).toBeNaN();
+  });
+});
+
+describe('columns', () => {
+  const rows = (from: number, to: number): OptionColumns => {
+    const cut = (column: OptionColumns['spot']) => (typeof column === 'number' ? column : column.slice(from, to));
+    const { callPut, spot, strike, tte, iv, rate, dividend } = options;
+    return {
+      count: to - from,
+      callPut: cut(callPut),
+      spot: cut(spot),
+      strike: cut(strike),
+      tte: cut(tte),
+      iv: cut(iv),
+      rate: cut(rate),
+      dividend: cut(dividend),
+    };
+  };
+
+  test('every batch size gives each row the same bits', () => {
+    const whole = greeks(options);
+    for (const size of [1, 7, 1023, 1024, 1025, 4000]) {
+      for (let from = 0; from < options.count; from += size === 1 ? 397 : size) {
+        const to = Math.min(from + size, options.count);
+        const part = greeks(rows(from, to));
+        for (const name of GREEKS) expect(part[name]).toEqual(whole[name].slice(from, to));
+      }
+    }
+  });
+
+  test('none gives none', () => {
+    const empty = greeks(rows(0, 0));
+    for (const name of GREEKS) expect(empty[name]).toHaveLength(0);
+  });
+
+  test('a number stands for a column of it', () => {
+    const count = 2500;
+    const filled = (value: number) => new Float64Array(count).fill(value);
+    const strike = Float64Array.from({ length: count }, (_, at) => 50 + at / 25);
+    const { callPut, spot, tte, iv, rate, dividend } = call;
+    const columns = {
+      callPut: filled(callPut),
+      spot: filled(spot),
+      tte: filled(tte),
+      iv: filled(iv),
+      rate: filled(rate),
+      dividend: filled(dividend),
+    };
+    expect(greeks({ ...call, count, strike })).toEqual(greeks({ ...columns, count, strike }));
+  });
+
+  test('of unequal length are refused by name', () => {
+    expect(() => greeks({ ...call, count: 3, strike: new Float64Array(2) })).toThrow(
+      'column strike has 2 rows, expected 3',
+    );
+    expect(() => greeks({ ...call, count: -1 })).toThrow('count must be a whole number');
+  });
+
+  test('results stay as they are when the kernel runs again', () => {
+    const first = greeks({ ...call, count: 1 });
+    const price = first.price[0]!;
+    greeks({ ...put, count: 1 });
+    expect(first.price[0]).toBe(price);
+  });
+});
+
+test('market units: per volatility point, calendar day, percent of rate', () => {
+  const raw = greeks({ ...call, count: 1 });
+  const market = inMarketUnits(raw);
+  const factors = {
+    price: 1,
+    delta: 1,
+    gamma: 1,
+    vega: 1e-2,
+    theta: 1 / 365,
+    rho: 1e-2,
+    vanna: 1e-2,
+    charm: 1 / 365,
+    volga: 1e-4,
+  };
+  for (const name of GREEKS) expect(market[name][0]).toBeCloseTo(raw[name][0]! * factors[name], 14);
+  const oneDayOn = greeksOf({ ...call, tte: call.tte - 1 / 365 });
+  expect(oneDayOn.price - raw.price[0]!).toBeCloseTo(market.theta[0]!, 3);
+  const onePointUp = greeksOf({ ...call, iv: call.iv + 0.01 });
+  expect(onePointUp.price - raw.price[0]!).toBeCloseTo(market.vega[0]! + market.volga[0]! / 2, 4);
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test';
+import { greeks } from '../../src/math/black-scholes.ts';
+import { gammaByStrike, gammaProfile } from '../../src/math/gamma-exposure.ts';
+
+/** More contracts and levels than one chunk holds, of every kind; numbers from a fixed linear congruence. */
+function book(count: number) {
+  let state = 12345;
+  const uniform = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const column = (of: () => number) => Float64Array.from({ length: count }, of);
+  return {
+    count,
+    strike: column(() => 100 * Math.exp(uniform() - 0.5)),
+    tte: column(() => 10 ** (-4 * uniform())),
+    iv: column(() => 0.05 + uniform()),
+    rate: 0.04,
+    dividend: column(() => 0.03 * uniform()),
+    weight: column(() => Math.round(1000 * (uniform() - 0.5))),
+  };
+}
+
+describe('gamma profile', () => {
+  test('is the weighted sum of the Greeks’ gamma at each level', () => {
+    const contracts = book(1300);
+    const levels = Float64Array.from({ length: 1100 }, (_, at) => 60 + 0.08 * at);
+    const profile = gammaProfile(contracts, levels);
+    expect(profile).toHaveLength(levels.length);
+    for (const at of [0, 1, 500, 1023, 1024, 1099]) {
+      const { gamma } = greeks({ ...contracts, callPut: 1, spot: levels[at]! });
+      let [sum, gross] = [0, 0];
+      contracts.weight.forEach((weight, row) => {
+        sum += weight * gamma[row]!;
+        gross += Math.abs(weight * gamma[row]!);
+      });
+      expect(Math.abs(profile[at]! - sum) / gross, `level ${levels[at]}`).toBeLessThan(1e-13);
+    }
+  });
+
+  test('counts nothing for weight, time or volatility of zero, nor for an exponential below the smallest double', () => {
+    const contracts = {
+      count: 5,
+      strike: Float64Array.of(100, 100, 100, 100, 1e6),
+      tte: Float64Array.of(0.1, 0.1, 0, 0.1, 1e-5),
+      iv: Float64Array.of(0.2, Number.NaN, 0.2, 0, 0.01),
+      rate: 0,
+      dividend: 0,
+      weight: Float64Array.of(3, 0, 1, 1, 1e300),
+    };
+    const { gamma } = greeks({ count: 1, callPut: 1, spot: 100, strike: 100, tte: 0.1, iv: 0.2, rate: 0, dividend: 0 });
+    expect(gammaProfile(contracts, Float64Array.of(100))[0]).toBeCloseTo(3 * gamma[0]!, 14);
+  });
+
+  test('of nothing is zero, at no level nothing', () => {
+    expect(gammaProfile(book(0), Float64Array.of(90, 100))).toEqual(Float64Array.of(0, 0));
+    expect(gammaProfile(book(3), new Float64Array(0))).toHaveLength(0);
+  });
+
+  test('a contract without a number spoils the sum rather than vanish', () => {
+    const contracts = { ...book(2), iv: Float64Array.of(0.2, Number.NaN), weight: 1 };
+    expect(gammaProfile(contracts, Float64Array.of(100))[0]).toBeNaN();
+  });
+
+  test('refuses columns of unequal length by name', () => {
+    expect(() => gammaProfile({ ...book(3), weight: new Float64Array(2) }, Float64Array.of(100))).toThrow(
+      'column weight has 2 rows, expected 3',
+    );
+  });
+});
+
+describe('gamma by strike', () => {
+  test('sums each strike’s contracts, across chunks of rows and of strikes', () => {
+    const [count, strikes] = [5000, 2100];
+    const gamma = Float64Array.from({ length: count }, (_, at) => 0.001 * ((at % 17) + 1));
+    const weight = Float64Array.from({ length: count }, (_, at) => (at % 5) - 2);
+    const strikeIndex = Uint32Array.from({ length: count }, (_, at) => (at * 7919) % strikes);
+    const expected = new Float64Array(strikes);
+    for (let at = 0; at < count; at++) expected[strikeIndex[at]!]! += gamma[at]! * weight[at]!;
+    expect(gammaByStrike(gamma, weight, strikeIndex, strikes)).toEqual(expected);
+  });
+
+  test('a strike without contracts has zero', () => {
+    expect(gammaByStrike(Float64Array.of(2), Float64Array.of(3), Uint32Array.of(1), 3)).toEqual(
+      Float64Array.of(0, 6, 0),
+    );
+    expect(gammaByStrike(new Float64Array(0), new Float64Array(0), new Uint32Array(0), 2)).toEqual(new Float64Array(2));
+  });
+
+  test('refuses an index beyond the strikes, and unequal lengths', () => {
+    const two = Float64Array.of(1, 1);
+    expect(() => gammaByStrike(two, two, Uint32Array.of(0, 2), 2)).toThrow('strikeIndex 2 is outside the 2 strikes');
+    expect(() => gammaByStrike(two, Float64Array.of(1), Uint32Array.of(0, 1), 2)).toThrow('column weight has 1 rows');
+  });
+});

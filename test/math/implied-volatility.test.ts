@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'bun:test';
+import { greeks, greeksOf, type Option } from '../../src/math/black-scholes.ts';
+import { impliedVolatility } from '../../src/math/implied-volatility.ts';
+import { EPSILON, reference } from './reference.ts';
+
+/** Beyond, one rounding of price, spot or strike moves the volatility by more than 1 %: no solver can know it. */
+const CONDITION_MAX = 0.01 / EPSILON;
+
+function ivOf(option: Omit<Option, 'iv'>, price: number): number {
+  return impliedVolatility({ ...option, price, count: 1 })[0]!;
+}
+
+function grid(): Option[] {
+  const options: Option[] = [];
+  for (const tte of [1e-4, 1 / 365, 0.02, 0.25, 1, 3, 10])
+    for (const iv of [0.01, 0.03, 0.1, 0.2, 0.45, 1, 2.5, 5])
+      for (const deviations of [0, 1e-9, 1e-6, 1e-3, 0.01, 0.1, 0.3, 1, 2, 3, 5, 7, 10, 14, 20])
+        for (const side of [1, -1])
+          for (const callPut of [1, -1])
+            for (const [rate, dividend] of [
+              [0, 0],
+              [0.05, 0.02],
+              [-0.01, 0.04],
+            ] as const) {
+              const forward = 100 * Math.exp((rate - dividend) * tte);
+              const strike = forward * Math.exp(side * deviations * iv * Math.sqrt(tte));
+              options.push({ callPut, spot: 100, strike, tte, iv, rate, dividend });
+            }
+  return options;
+}
+
+test('round trip over moneyness to 20 deviations, T 1e-4 to 10, volatility 1 % to 500 %, both sides', () => {
+  const options = grid();
+  const column = (name: keyof Option) => Float64Array.from(options, (option) => option[name]);
+  const columns = {
+    count: options.length,
+    callPut: column('callPut'),
+    spot: column('spot'),
+    strike: column('strike'),
+    tte: column('tte'),
+    iv: column('iv'),
+    rate: column('rate'),
+    dividend: column('dividend'),
+  };
+  const { price, delta, vega, rho } = greeks(columns);
+  const solved = impliedVolatility({ ...columns, price });
+  let worst = { error: 0, solved: 0, option: {} };
+  let resolvable = 0;
+  options.forEach((option, at) => {
+    const { callPut, spot, strike, tte, iv, rate, dividend } = option;
+    const spotLeg = Math.abs(spot * delta[at]!);
+    const condition =
+      price[at]! +
+      spotLeg * (1 + Math.abs(dividend * tte)) +
+      Math.abs(callPut * spotLeg - price[at]!) +
+      Math.abs(rate * rho[at]!);
+    const attainable = EPSILON * (1 + condition / (vega[at]! * iv));
+    const cap = callPut > 0 ? spot * Math.exp(-dividend * tte) : strike * Math.exp(-rate * tte);
+    if (price[at]! < cap) expect(solved[at], JSON.stringify(option)).toBeFinite();
+    if (!(attainable < EPSILON * CONDITION_MAX) || price[at]! < 1e-290) return;
+    resolvable++;
+    const error = Math.abs(solved[at]! / iv - 1) / attainable;
+    if (!(error <= worst.error)) worst = { error, solved: solved[at]!, option };
+  });
+  expect(resolvable).toBeGreaterThan(0.7 * options.length);
+  expect(worst.error, JSON.stringify(worst)).toBeLessThan(4);
+});
+
+test('the volatilities of the 60-digit prices', () => {
+  const bsm = reference('bsm.csv');
+  const [price, condition, vega, iv] = [
+    bsm.column('price'),
+    bsm.column('condition_price'),
+    bsm.column('vega'),
+    bsm.column('iv'),
+  ];
+  const solved = impliedVolatility({
+    count: bsm.count,
+    callPut: bsm.column('put_call'),
+    price,
+    spot: bsm.column('spot'),
+    strike: bsm.column('strike'),
+    tte: bsm.column('tte'),
+    rate: bsm.column('rate'),
+    dividend: bsm.column('dividend'),
+  });
+  let worst = { error: 0, row: -1, solved: 0, expected: 0 };
+  let resolvable = 0;
+  iv.forEach((expected, row) => {
+    const attainable = EPSILON * (1 + (price[row]! + condition[row]!) / (vega[row]! * expected));
+    if (!(attainable < EPSILON * CONDITION_MAX) || price[row]! < 1e-290) return;
+    resolvable++;
+    const error = Math.abs(solved[row]! / expected - 1) / attainable;
+    if (!(error <= worst.error)) worst = { error, row, solved: solved[row]!, expected };
+  });
+  expect(resolvable).toBeGreaterThan(0.6 * bsm.count);
+  expect(worst.error, JSON.stringify(worst)).toBeLessThan(4);
+});
+
+test.each([1e-12, 1e-6, 1e-3, 0.2, 3, 15])('at the money, to the last digits: s = %d', (s) => {
+  // Computed without cancellation: 2 N(s / 2) - 1 by its series, and by the tail.
+  const half = s / 2;
+  const series =
+    (half * (1 - half ** 2 / 6 + half ** 4 / 40 - half ** 6 / 336 + half ** 8 / 3456)) / Math.sqrt(Math.PI / 2);
+  const price =
+    s < 0.3 ? series : greeksOf({ callPut: 1, spot: 1, strike: 1, tte: 1, iv: s, rate: 0, dividend: 0 }).price;
+  const solved = ivOf({ callPut: 1, spot: 1, strike: 1, tte: 1, rate: 0, dividend: 0 }, price);
+  const attainable = EPSILON * (1 + (price * Math.sqrt(2 * Math.PI) * Math.exp(half ** 2 / 2)) / s);
+  expect(Math.abs(solved / s - 1)).toBeLessThan(8 * attainable);
+});
+
+describe('no time value, and none possible', () => {
+  const call = { callPut: 1, spot: 100, strike: 90, tte: 1, rate: 0.05, dividend: 0.02 };
+  const put = { ...call, callPut: -1, strike: 110 };
+  const [S, K, KPut] = [100 * Math.exp(-0.02), 90 * Math.exp(-0.05), 110 * Math.exp(-0.05)];
+  const { NaN: none, POSITIVE_INFINITY: infinite } = Number;
+
+  test.each([
+    ['call at its discounted intrinsic value', call, S - K, 0],
+    ['call below it', call, S - K - 1, 0],
+    ['put at it', put, KPut - S, 0],
+    ['call worth nothing', { ...call, strike: 110 }, 0, 0],
+    ['call at spot’s present value', call, S, none],
+    ['call above it', call, 101, none],
+    ['put at the strike’s present value', put, KPut, none],
+    ['no price', call, none, none],
+    ['infinite price', call, infinite, none],
+    ['no spot', { ...call, spot: 0 }, 5, none],
+    ['negative strike', { ...call, strike: -1 }, 5, none],
+    ['no time', { ...call, tte: 0 }, 12, none],
+    ['infinite time', { ...call, tte: infinite }, 12, none],
+    ['no rate', { ...call, rate: none }, 12, none],
+  ])('%s', (_, option, price, expected) => {
+    expect(ivOf(option, price)).toBe(expected);
+  });
+
+  test('a hair inside either bound has a volatility', () => {
+    expect(ivOf(call, (S - K) * (1 + 1e-12))).toBeWithin(1e-6, 0.1);
+    expect(ivOf(call, S * (1 - 1e-14))).toBeWithin(5, 20);
+  });
+});
+
+test('rows stand alone to the bit, in any number', () => {
+  const options = grid().slice(0, 3000);
+  const columns = (rows: readonly Option[]) => ({
+    count: rows.length,
+    callPut: Float64Array.from(rows, (row) => row.callPut),
+    price: Float64Array.from(rows, (row) => greeksOf(row).price),
+    spot: 100,
+    strike: Float64Array.from(rows, (row) => row.strike),
+    tte: Float64Array.from(rows, (row) => row.tte),
+    rate: Float64Array.from(rows, (row) => row.rate),
+    dividend: Float64Array.from(rows, (row) => row.dividend),
+  });
+  const whole = impliedVolatility(columns(options));
+  for (const [from, to] of [
+    [0, 0],
+    [17, 18],
+    [1000, 1007],
+    [1023, 1025],
+  ] as const) {
+    expect(impliedVolatility(columns(options.slice(from, to)))).toEqual(whole.slice(from, to));
+  }
+});

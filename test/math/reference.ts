@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Columns of a reference file by name; `put_call` as +1 and -1. */
+export interface Reference {
+  readonly count: number;
+  column(name: string): Float64Array;
+}
+
+export function reference(file: 'bsm.csv' | 'merton.csv'): Reference {
+  const text = readFileSync(join(import.meta.dir, '../fixtures/reference', file), 'utf8');
+  const [head, ...rows] = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  const value = (cell: string) => (cell === 'C' ? 1 : cell === 'P' ? -1 : Number(cell));
+  return {
+    count: rows.length,
+    column: (name) => {
+      const at = head!.indexOf(name);
+      if (at < 0) throw new Error(`${file} has no column ${name}`);
+      return Float64Array.from(rows, (row) => value(row[at]!));
+    },
+  };
+}
+
+export const EPSILON = 2.22e-16;
+
+/**
+ * The row farthest from the reference, in units of what one rounding of each input can do (see the fixture's README); with the
+ * numbers, so that a failing expectation shows them.
+ */
+export function worst(computed: Float64Array, expected: Float64Array, condition: Float64Array) {
+  let found = { scaledError: 0, row: -1, computed: Number.NaN, expected: Number.NaN };
+  expected.forEach((X, row) => {
+    const x = computed[row]!;
+    const underflows = Math.abs(X) < 1e-290 && Math.abs(x) < 1e-280;
+    const scaledError = underflows ? 0 : Math.abs(x - X) / (EPSILON * (Math.abs(X) + condition[row]!));
+    if (!(scaledError <= found.scaledError)) found = { scaledError, row, computed: x, expected: X };
+  });
+  return found;
+}
