@@ -1,7 +1,8 @@
+import type { Chain } from '../market/chain.ts';
 import { greeks } from '../math/black-scholes.ts';
 import { impliedVolatility } from '../math/implied-volatility.ts';
 import { normalCdf } from '../math/normal.ts';
-import { type Component, fitMixture, mixturePrices, type PricePoint } from './lognormal-mixture.ts';
+import { type Component, fitMixture, mixturePrices, POINTS_MIN, type PricePoint } from './lognormal-mixture.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { atmVolatility } from './smile.ts';
 
@@ -20,7 +21,7 @@ export interface Density {
   readonly skewness: number;
   /** Kullback-Leibler divergence from the lognormal of the at-the-money volatility, nats. */
   readonly divergence: number;
-  /** Root mean square error of the fit within two and a half standard deviations, vol points. */
+  /** Root mean square error of the fit within two and a half standard deviations, by the quotes' weights, vol points. */
   readonly fitError: number;
   readonly points: number;
   readonly components: readonly Component[];
@@ -77,7 +78,7 @@ interface Normal {
   readonly deviation: number;
 }
 
-/** Out-of-the-money strikes with a volatility of their own; those without a bid are left out where the series has bids. */
+/** Out-of-the-money strikes with a volatility of their own; those without a bid are left out where enough have one. */
 function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoint[] {
   const rows: number[] = [];
   for (let at = start; at < end; at++) {
@@ -87,13 +88,27 @@ function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile 
     if (otm && smile.logMoneyness.includes(x)) rows.push(at);
   }
   const quoted = rows.filter((at) => prepared.chain.bid[prepared.row[at]!]! > 0);
-  const chosen = quoted.length > 0 ? quoted : rows;
+  const chosen = quoted.length >= POINTS_MIN ? quoted : rows;
   const callPut = Float64Array.from(chosen, (at) => prepared.callPut[at]!);
   const strike = Float64Array.from(chosen, (at) => prepared.strike[at]! / forward);
   const iv = Float64Array.from(chosen, (at) => prepared.iv[at]!);
   const { price, vega } = greeks({ count: chosen.length, callPut, spot: 1, strike, tte, iv, rate: 0, dividend: 0 });
-  return chosen.map((_, at) => ({ callPut: callPut[at]!, strike: strike[at]!, price: price[at]!, vega: vega[at]! }));
+  return chosen.map((position, at) => ({
+    callPut: callPut[at]!,
+    strike: strike[at]!,
+    price: price[at]!,
+    vega: vega[at]!,
+    weight: trust(prepared.chain, prepared.row[position]!, vega[at]! * forward),
+  }));
 }
+
+/** 1 for a tight quote, a half where its half-width is two vol points, or where it has one side only. */
+function trust(chain: Chain, row: number, vega: number): number {
+  const halfWidth = (chain.ask[row]! - chain.bid[row]!) / 2 / vega;
+  return halfWidth >= 0 ? WIDTH / (WIDTH + halfWidth) : 0.5;
+}
+
+const WIDTH = 0.02;
 
 function quantile(normals: readonly Normal[], cdf: (y: number) => number, probability: number): number {
   let [low, high] = support(normals, 9);
@@ -169,8 +184,15 @@ function fitErrorOf(
   };
   const quoted = impliedVolatility({ ...columns, price: Float64Array.from(near, ({ price }) => price) });
   const fitted = impliedVolatility({ ...columns, price: mixturePrices(components, near, tte) });
-  const errors = Array.from(quoted, (each, at) => 100 * (fitted[at]! - each)).filter(Number.isFinite);
-  return errors.length === 0 ? 0 : Math.sqrt(errors.reduce((sum, each) => sum + each * each, 0) / errors.length);
+  let squares = 0;
+  let weights = 0;
+  near.forEach(({ weight }, at) => {
+    const error = 100 * (fitted[at]! - quoted[at]!);
+    if (!Number.isFinite(error)) return;
+    squares += (weight * error) ** 2;
+    weights += weight ** 2;
+  });
+  return weights === 0 ? 0 : Math.sqrt(squares / weights);
 }
 
 function support(normals: readonly Normal[], deviations: number): [number, number] {
