@@ -74,10 +74,9 @@ export function merton(
       const next = jumped + 1.0;
       strikePart *= jumps / next;
       spotPart *= jumpsInSpot / next;
-      // Past the mode the parts fall at least geometrically, by this ratio.
+      // From here the parts fall at least geometrically, by jumps / (next + 1); before the mode that exceeds 1 and the bound is
+      // negative, which no part meets.
       if (
-        next >= jumps &&
-        next >= jumpsInSpot &&
         strikePart <= REMAINDER * (1.0 - jumps / (next + 1.0)) * Math.min(strikeAbove, strikeBelow) &&
         spotPart <= REMAINDER * (1.0 - jumpsInSpot / (next + 1.0)) * Math.min(spotAbove, spotBelow)
       ) {

@@ -7,6 +7,7 @@ import {
   type Option,
   type OptionColumns,
 } from '../../src/math/black-scholes.ts';
+import { normalCdf } from '../../src/math/normal.ts';
 import { reference, worst } from './reference.ts';
 
 const GREEKS: readonly GreekName[] = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
@@ -230,6 +231,28 @@ describe('limits', () => {
   test('a d of 1e9 gives zeros, not 0 * Infinity', () => {
     const far = greeksOf({ ...call, spot: 1e-4, strike: 1e4, tte: 1e-12, iv: 0.02 });
     for (const name of GREEKS) expect(far[name], name).toBe(0);
+  });
+
+  test('the logarithm keeps its digits where spot and strike differ by a few roundings', () => {
+    // ln(S / K) = 2^-38 / 3 to one part in 1e12: one standard deviation, on either side.
+    const step = 2 ** -38;
+    const near = { callPut: 1, tte: 1, iv: step / 3, rate: 0, dividend: 0 };
+    expect(greeksOf({ ...near, spot: 3 + step, strike: 3 }).delta).toBeCloseTo(normalCdf(1), 11);
+    expect(greeksOf({ ...near, spot: 3, strike: 3 + step }).delta).toBeCloseTo(normalCdf(-1), 11);
+  });
+
+  test('a density that underflows on one leg does not take the other along', () => {
+    const far = { callPut: -1, spot: 1e200, strike: 1, tte: 9, iv: 5, rate: 0, dividend: 0 };
+    const nearer = 7.5 - Math.log(1e200) / 15;
+    expect(greeksOf(far).rho / (-9 * normalCdf(nearer))).toBeCloseTo(1, 10);
+    expect(greeksOf({ ...far, callPut: 1, spot: 1, strike: 1e200 }).delta / normalCdf(nearer)).toBeCloseTo(1, 10);
+  });
+
+  test('no price below nothing where both legs differ by their rounding alone', () => {
+    const count = 4000;
+    const strike = Float64Array.from({ length: count }, (_, at) => 100 * (1 + (at + 1) * 2e-15));
+    const { price } = greeks({ ...call, count, strike, tte: 1, iv: 1e-14, rate: 0, dividend: 0 });
+    expect(Math.min(...price)).toBe(0);
   });
 
   test('an input that is no number gives none', () => {

@@ -38,6 +38,17 @@ describe('gamma profile', () => {
     }
   });
 
+  test('keeps the gamma of levels far from the strike', () => {
+    const contract = { count: 1, strike: 100, tte: 0.01, iv: 0.2, rate: 0.03, dividend: 0.01, weight: 1 };
+    const levels = Float64Array.of(100, 70, 55, 180);
+    const { gamma } = greeks({ ...contract, count: levels.length, callPut: 1, spot: levels });
+    const profile = gammaProfile(contract, levels);
+    expect(gamma[2]).toBeLessThan(1e-180);
+    // One rounding of d moves the density by d^2, here up to 900.
+    for (const at of levels.keys())
+      expect(Math.abs(profile[at]! / gamma[at]! - 1), `${levels[at]}`).toBeLessThan(1e-12);
+  });
+
   test('counts nothing for weight, time or volatility of zero, nor for an exponential below the smallest double', () => {
     const contracts = {
       count: 5,
