@@ -1,16 +1,11 @@
 import { type App, buildApp, type DataSettings, type FeedSettings } from './app.ts';
 import { OperatorError } from './errors.ts';
 import { ingestOnce, startIngest } from './feeds/ingest.ts';
-import { type ListenSettings, listen } from './http/listen.ts';
+import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, LOG_LEVELS } from './log.ts';
 
-export interface ServeSettings extends DataSettings, FeedSettings {
-  readonly host: string;
-  readonly port: string;
+export interface ServeSettings extends DataSettings, FeedSettings, ListenSettings {
   readonly rateLimit: string;
-  readonly tlsCert?: string | undefined;
-  readonly tlsKey?: string | undefined;
-  readonly behindProxy?: boolean | undefined;
   readonly logLevel: string;
 }
 
@@ -24,7 +19,7 @@ const STOP_DEADLINE_MS = 3_000;
 export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
   const startedAt = performance.now();
   const observe = createLog(logLevel(settings.logLevel));
-  const listening = listenSettings(settings);
+  const listening = listenOptions(settings);
   const app = buildApp(settings, observe);
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
@@ -48,21 +43,6 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   await app.sessions.close();
   await Promise.all([server.stop(STOP_DEADLINE_MS), ingest.stop()]);
   app.store.close();
-}
-
-function listenSettings({ host, port, tlsCert, tlsKey, behindProxy }: ServeSettings): ListenSettings {
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new OperatorError('--tls-cert and --tls-key go together', 'give both, or neither');
-  }
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new OperatorError(`"${port}" is not a port`, 'use 0 to 65535; 0 takes a free one');
-  }
-  return {
-    host,
-    port: Number(port),
-    tls: tlsCert !== undefined && tlsKey !== undefined ? { certFile: tlsCert, keyFile: tlsKey } : undefined,
-    behindProxy: behindProxy === true,
-  };
 }
 
 function logLevel(text: string): (typeof LOG_LEVELS)[number] {

@@ -4,9 +4,18 @@ import type { Handler } from './server.ts';
 
 export interface ListenSettings {
   readonly host: string;
+  readonly port: string;
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly behindProxy?: boolean | undefined;
+}
+
+/** Settings that were found good. */
+export interface ListenOptions {
+  readonly host: string;
   readonly port: number;
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
-  readonly behindProxy: boolean;
+  /** PEM texts. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
 }
 
 export interface Listening {
@@ -22,14 +31,28 @@ const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
-/** Serves the handler over HTTP, or HTTPS with HTTP/1.1 and HTTP/2. Throws `OperatorError` for what an operator must mend. */
-export function listen(handle: Handler, { host, port, tls, behindProxy }: ListenSettings): Listening {
-  if (!tls && !behindProxy && !LOOPBACK.has(host)) {
+/** Checks settings before anything is started. Throws `OperatorError` for what an operator must mend. */
+export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: ListenSettings): ListenOptions {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw new OperatorError(`"${port}" is not a port`, 'use 0 to 65535; 0 takes a free one');
+  }
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new OperatorError('--tls-cert and --tls-key go together', 'give both, or neither');
+  }
+  if (tlsCert !== undefined && tlsKey !== undefined) {
+    return { host, port: Number(port), tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
+  }
+  if (!behindProxy && !LOOPBACK.has(host)) {
     throw new OperatorError(
       `keys would cross the network in the clear on ${host}`,
       'give --tls-cert and --tls-key, or --behind-proxy where a proxy serves HTTPS in front',
     );
   }
+  return { host, port: Number(port), tls: undefined };
+}
+
+/** Serves the handler over HTTP, or HTTPS with HTTP/1.1 and HTTP/2. Throws `OperatorError` where the address or PEM is no good. */
+export function listen(handle: Handler, { host, port, tls }: ListenOptions): Listening {
   const server = serve(() =>
     Bun.serve({
       hostname: host,
@@ -38,7 +61,7 @@ export function listen(handle: Handler, { host, port, tls, behindProxy }: Listen
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       development: false,
       fetch: handle,
-      ...(tls && { tls: { cert: read(tls.certFile, '--tls-cert'), key: read(tls.keyFile, '--tls-key') }, http2: true }),
+      ...(tls && { tls, http2: true }),
     }),
   );
   const shown = host.includes(':') ? `[${host}]` : host;
@@ -60,7 +83,6 @@ function serve<Server>(start: () => Server): Server {
   try {
     return start();
   } catch (error) {
-    if (error instanceof OperatorError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new OperatorError(
       `cannot listen: ${message}`,

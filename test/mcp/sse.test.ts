@@ -10,7 +10,7 @@ let service: Service;
 let server: Listening;
 beforeAll(async () => {
   service = await startService();
-  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined, behindProxy: false });
+  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
 });
 afterAll(async () => {
   await service.app.sessions.close();

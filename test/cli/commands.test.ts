@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeChain } from '../support/chain-file.ts';
+import { FROM_SOURCE, type Run, run } from '../support/process.ts';
+
+/** The command line as a person meets it, run from source in another folder. */
+const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
+
+let folder: string;
+let dataDir: string;
+let chain: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-cli-'));
+  dataDir = join(folder, 'data');
+  chain = join(folder, 'chain.csv');
+  writeChain(chain);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const zomma = (...args: string[]): Promise<Run> => run(FROM_SOURCE, args);
+
+describe('help', () => {
+  test.each([[], ['serve'], ['start'], ['gex'], ['call'], ['members'], ['members', 'add'], ['members', 'list']])(
+    'zomma %s %s --help shows examples or commands',
+    async (...command) => {
+      const { code, stdout } = await zomma(...command, '--help');
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/Examples:|Commands:/);
+    },
+  );
+});
+
+describe('gex FILE', () => {
+  test('prints the contract’s fields at the top of one object, and needs no data folder', async () => {
+    const { code, stdout } = await zomma('gex', chain, '--json', '--data-dir', join(folder, 'none'));
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ticker: 'TEST',
+      spot_price: 100,
+      expiry: '2026-09-18',
+      whale_expiry: '2026-09-18',
+      call_wall: 105,
+      put_wall: 95,
+      max_pain: expect.any(Number),
+      gex_flip: expect.any(Number),
+      net_gex_mil: expect.any(Number),
+      flip_resolved: expect.any(Boolean),
+      simulated: false,
+      as_of: '2026-08-21T20:00:00.000Z',
+    });
+    expect(existsSync(join(folder, 'none'))).toBe(false);
+  });
+
+  test('prints a table for people', async () => {
+    const { code, stdout } = await zomma('gex', chain);
+    expect(code).toBe(0);
+    expect(stdout).toContain('call wall   105');
+  });
+
+  const options: [name: string, flags: string[], expected: Record<string, unknown>][] = [
+    [
+      'flat forward',
+      ['--forward', 'flat', '--rate', '0', '--dividend', '0'],
+      { series: [expect.objectContaining({ forward: 100 })] },
+    ],
+    [
+      'own volatilities',
+      ['--iv', 'own'],
+      { contracts: expect.objectContaining({ iv: expect.objectContaining({ taken: 18 }) }) },
+    ],
+    ['feed gamma, not given', ['--gamma', 'feed'], { net_gex_mil: 0 }],
+    ['volume', ['--weight', 'volume'], { gross_gex_mil: expect.any(Number) }],
+    ['one date', ['--expiries', '2026-09-18'], { expiry: '2026-09-18' }],
+    ['the next days', ['--expiries', 'next:30'], { expiry: '2026-09-18' }],
+  ];
+  test.each(options)('takes %s', async (_name, flags, expected) => {
+    const { code, stdout } = await zomma('gex', chain, '--json', ...flags);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject(expected);
+  });
+
+  test('says what is wrong with a file, a flag or a selection, in two lines and no stack', async () => {
+    const junk = join(folder, 'junk.txt');
+    writeFileSync(junk, 'hello');
+    const faults: [args: string[], told: RegExp][] = [
+      [['gex', junk], /holds no option chain/],
+      [['gex', chain, '--rate', 'four'], /not a rate/],
+      [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
+      [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
+      [['gex', 'NONE', '--data-dir', dataDir], /neither in the universe/],
+    ];
+    for (const [args, told] of faults) {
+      const { code, stdout, stderr } = await zomma(...args);
+      expect([args, code]).toEqual([args, 1]);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(told);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+  });
+});
+
+describe('call', () => {
+  test('answers a tool, plain and extended', async () => {
+    const args = ['calculate_kelly_sizing', '{"win_prob":0.6}', '--data-dir', dataDir];
+    const plain = JSON.parse((await zomma('call', ...args)).stdout);
+    expect(plain).toEqual({
+      win_probability: 0.6,
+      recommended_portfolio_allocation_pct: expect.closeTo(23.333333333333332, 9),
+    });
+    const extended = JSON.parse((await zomma('call', ...args, '--extended')).stdout);
+    expect(extended).toMatchObject({ ...plain, full_kelly_pct: expect.closeTo(46.666666666666664, 9) });
+  });
+
+  test.each([
+    ['an unknown tool', ['no_such', '{}'], /Tool 'no_such' is not registered/],
+    ['no JSON', ['calculate_kelly_sizing', '{'], /not JSON/],
+    ['a missing field', ['calculate_kelly_sizing', '{}'], /win_prob/],
+  ])('refuses %s', async (_name, args, told) => {
+    const { code, stderr } = await zomma('call', ...args, '--data-dir', dataDir);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(told);
+  });
+});
+
+describe('members', () => {
+  test('adds one and prints the key; the same key every time', async () => {
+    const first = await zomma('members', 'add', '--uuid', UUID, '--json', '--data-dir', dataDir);
+    const again = await zomma('members', 'add', '--uuid', UUID.toUpperCase(), '--json', '--data-dir', dataDir);
+    expect(JSON.parse(first.stdout)).toEqual({
+      uuid: UUID,
+      api_key: expect.stringMatching(/^ZOMMA_[0-9A-HJKMNP-TV-Z]{16}$/),
+      tier: 'member',
+      status: 'active',
+    });
+    expect(again.stdout).toBe(first.stdout);
+    expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
+  });
+
+  test('lists, revokes and links', async () => {
+    expect(
+      (await zomma('members', 'link', '--uuid', UUID, '--telegram', '5551234567', '--data-dir', dataDir)).code,
+    ).toBe(0);
+    expect((await zomma('members', 'revoke', '--uuid', UUID, '--data-dir', dataDir)).code).toBe(0);
+    const { stdout } = await zomma('members', 'list', '--json', '--data-dir', dataDir);
+    expect(JSON.parse(stdout)).toEqual({
+      members: [{ uuid: UUID, tier: 'member', status: 'revoked', expires_at: null }],
+    });
+  });
+
+  test.each([
+    ['a bad uuid', ['--uuid', 'abc'], /UUID/],
+    ['a bad tier', ['--uuid', UUID, '--tier', 'gold'], /tier/],
+    ['a bad expiry', ['--uuid', UUID, '--expires', 'never'], /--expires/],
+    ['no uuid', [], /--uuid/],
+  ])('refuses %s', async (_name, args, told) => {
+    const { code, stderr } = await zomma('members', 'add', ...args, '--data-dir', dataDir);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(told);
+  });
+});
+
+describe('serve refuses', () => {
+  test.each([
+    ['a feed that is none', ['--feed', 'magic'], /not a feed/],
+    ['a port that is none', ['--port', '70000'], /not a port/],
+    ['a rate that is none', ['--rate-limit', 'fast'], /not a rate limit/],
+    ['plain HTTP on the network', ['--host', '0.0.0.0'], /in the clear/],
+    ['a certificate without its key', ['--tls-cert', 'c.pem'], /go together/],
+    ['a certificate that is not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], /cannot read no\.pem/],
+  ])('%s', async (_name, args, told) => {
+    const { code, stdout, stderr } = await zomma('serve', '--port', '0', '--data-dir', dataDir, ...args);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(told);
+  });
+});

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { createClient, ProblemError } from '../../src/client/client.ts';
+import { writeChain } from '../support/chain-file.ts';
+import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
+import { describeRecorded } from '../support/recorded-chains.ts';
+
+/** The compiled binary, run from another folder, as an operator and a stranger meet it. */
+const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
+
+beforeAll(async () => {
+  const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
+  expect([code, stderr.includes('build/zomma written')]).toEqual([0, true]);
+}, 60_000);
+
+test('start prints a demo key before the ready line, on stdout alone, and the key works', async () => {
+  await withFolder(async (dataDir) => {
+    const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir]);
+    const key = server.before.join('\n').match(/ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/)?.[0];
+    expect(server.before.join('\n')).toContain('curl ');
+    const response = await fetch(`${server.url}/api/v1/nodes/gex/SPY`, { headers: { 'X-API-Key': key! } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-data-simulated')).toBe('true');
+    const { code, stderr } = await server.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr).not.toContain('ZOMMA_');
+  });
+});
+
+describe('serving a folder of chains', () => {
+  let folder: string;
+  let server: Server;
+  let key: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'zomma-e2e-'));
+    mkdirSync(join(folder, 'chains/deep'), { recursive: true });
+    writeChain(join(folder, 'chains/deep/a.csv'), 'TEST');
+    writeFileSync(join(folder, 'chains/README.md'), 'notes');
+    server = await startServer(BINARY, [
+      'serve',
+      '--port',
+      '0',
+      '--feed',
+      `files:${join(folder, 'chains')}`,
+      '--data-dir',
+      join(folder, 'data'),
+    ]);
+    key = JSON.parse(
+      (await run(BINARY, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', join(folder, 'data')])).stdout,
+    ).api_key;
+  });
+  afterAll(async () => {
+    await server.stop('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('a member added beside the running server is known to it at once, and gone when revoked', async () => {
+    const uuid = '5f0c1d9e-3b2a-4c6d-8e7f-9a0b1c2d3e4f';
+    const change = (verb: string) =>
+      run(BINARY, [
+        'members',
+        verb,
+        '--uuid',
+        uuid,
+        ...(verb === 'add' ? ['--json'] : []),
+        '--data-dir',
+        join(folder, 'data'),
+      ]);
+    const { api_key } = JSON.parse((await change('add')).stdout);
+    const ask = async () =>
+      (await fetch(`${server.url}/api/v1/universe`, { headers: { 'X-API-Key': api_key } })).status;
+    expect(await ask()).toBe(200);
+    expect(await (await fetch(`${server.url}/api/v1/auth/my-key?uuid=${uuid}`)).json()).toEqual({
+      status: 'authorized',
+      api_key,
+    });
+    await change('revoke');
+    expect(await ask()).toBe(403);
+  });
+
+  test('the typed client calls and is told what is wrong', async () => {
+    const client = createClient({ baseUrl: server.url, apiKey: key });
+    const nodes = await client.call('get_live_gex_nodes', { ticker: 'TEST' });
+    expect(nodes).toMatchObject({ ticker: 'TEST', call_wall: 105, put_wall: 95 });
+    expect((await client.callExtended('get_live_gex_nodes', { ticker: 'test' })).contracts.used).toBe(18);
+    const refusal = await client.call('calculate_kelly_sizing', { win_prob: 2 }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ProblemError);
+    expect(refusal).toMatchObject({ status: 422, code: 'invalid_body' });
+  });
+
+  test('zomma call and zomma gex work on the same data beside the server', async () => {
+    const data = ['--data-dir', join(folder, 'data')];
+    const called = await run(BINARY, ['call', 'get_live_gex_nodes', '{"ticker":"TEST"}', ...data]);
+    const listed = await run(BINARY, ['gex', 'TEST', '--json', ...data]);
+    const served = await fetch(`${server.url}/api/v1/nodes/gex/TEST`, { headers: { 'X-API-Key': key } });
+    const { net_gex_mil, expiry: _expiry, ...nodes } = (await served.json()) as Record<string, unknown>;
+    expect(JSON.parse(called.stdout)).toMatchObject(nodes);
+    expect(JSON.parse(listed.stdout)).toMatchObject({ ...nodes, net_gex_mil });
+  });
+
+  test('a ticker without a chain is a 400 that says which kind it is', async () => {
+    const ask = async (ticker: string) =>
+      (await fetch(`${server.url}/api/v1/nodes/gex/${ticker}`, { headers: { 'X-API-Key': key } })).json();
+    expect(await ask('QQQ')).toMatchObject({ status: 400, code: 'no_chain' });
+    expect(await ask('NOPE')).toMatchObject({ status: 400, code: 'unknown_ticker' });
+  });
+
+  test('flow without prints is taken from snapshots, and says so', async () => {
+    const response = await fetch(`${server.url}/api/v1/tools/get_whale_prints`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key },
+      body: '{"ticker":"TEST","target_expiry":"2026-09-18"}',
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-data-notes')).toContain('no prints');
+  });
+
+  test('ten megabytes are refused in the one error shape, over a socket', async () => {
+    const response = await fetch(`${server.url}/api/v1/physics/greeks`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key },
+      body: ' '.repeat(10 * 1024 * 1024),
+    });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ code: 'body_too_large' });
+  });
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s closes open streams, finishes and exits 0 within five seconds',
+  async (signal) => {
+    await withFolder(async (folder) => {
+      const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+      const key = server.before.join('\n').match(/ZOMMA_\w{16}/)![0];
+      const streams = await Promise.all(
+        Array.from({ length: 5 }, () => fetch(`${server.url}/sse`, { headers: { 'X-API-Key': key } })),
+      );
+      const { code, durationMs } = await server.stop(signal);
+      expect(code).toBe(0);
+      expect(durationMs).toBeLessThan(5_000);
+      for (const stream of streams) expect(await stream.text()).toContain('retry: ');
+    });
+  },
+);
+
+describeRecorded('recorded chains', (recorded) => {
+  test('AAPL, SPY, SPX and RUT answer from their files, over HTTP and over HTTPS by h1 and h2, and over MCP', async () => {
+    await withFolder(async (folder) => {
+      const [cert, tlsKey] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+      const made = await run(
+        ['openssl'],
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'rsa:2048',
+          '-nodes',
+          '-keyout',
+          tlsKey,
+          '-out',
+          cert,
+          '-days',
+          '1',
+          '-subj',
+          '/CN=localhost',
+        ],
+      );
+      expect(made.code).toBe(0);
+      const args = ['serve', '--port', '0', '--feed', `files:${recorded}`, '--data-dir', join(folder, 'data')];
+      const plain = await startServer(BINARY, args);
+      const secure = await startServer(BINARY, [...args, '--tls-cert', cert, '--tls-key', tlsKey]);
+      const { api_key } = JSON.parse(
+        (await run(BINARY, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', join(folder, 'data')])).stdout,
+      );
+      const headers = { 'X-API-Key': api_key };
+      try {
+        for (const ticker of ['AAPL', 'SPY', 'SPX', 'RUT']) {
+          const path = `/api/v1/nodes/gex/${ticker}`;
+          const response = await fetch(plain.url + path, { headers });
+          const body = await response.text();
+          expect(Object.keys(JSON.parse(body))).toEqual([
+            'ticker',
+            'spot_price',
+            'expiry',
+            'max_pain',
+            'call_wall',
+            'put_wall',
+            'gex_flip',
+            'net_gex_mil',
+          ]);
+          expect(response.headers.get('x-data-source')).toStartWith('files:');
+          for (const [flag, version] of [
+            ['--http1.1', '1.1'],
+            ['--http2', '2'],
+          ] as const) {
+            const { stdout } = await run(
+              ['curl'],
+              ['-sk', flag, '-w', '\n%{http_version} %{http_code}', '-H', `X-API-Key: ${api_key}`, secure.url + path],
+            );
+            expect(stdout).toBe(`${body}\n${version} 200`);
+          }
+        }
+        const client = new Client({ name: 'e2e', version: '1' });
+        await client.connect(
+          new SSEClientTransport(new URL(`${plain.url}/sse`), {
+            requestInit: { headers },
+            eventSourceInit: {
+              fetch: (url, init) => fetch(url, { ...init, headers: { ...(init?.headers as object), ...headers } }),
+            },
+          }),
+        );
+        const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPX' } });
+        expect(answer.structuredContent).toMatchObject({ ticker: 'SPX', call_wall: 4000, put_wall: 3950 });
+        await client.close();
+      } finally {
+        await Promise.all([plain.stop('SIGTERM'), secure.stop('SIGTERM')]);
+      }
+    });
+  }, 60_000);
+});

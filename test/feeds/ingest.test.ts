@@ -1,0 +1,86 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ingestOnce, startIngest } from '../../src/feeds/ingest.ts';
+import type { Delivery, Feed } from '../../src/market/feed.ts';
+import { writeChain } from '../support/chain-file.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** From a feed's deliveries to what requests see. */
+const folders: string[] = [];
+const services: Service[] = [];
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+async function serveFolder(): Promise<{ folder: string; service: Service; poll: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-ingest-'));
+  folders.push(folder);
+  writeChain(join(folder, 'a.csv'), 'AAA');
+  const service = await startService({ feed: `files:${folder}` });
+  services.push(service);
+  const { feed, store } = service.app;
+  const observe = (each: (typeof service.observations)[number]) => service.observations.push(each);
+  return { folder, service, poll: () => ingestOnce({ feed, store, observe, nowMs: Date.now }) };
+}
+
+test('a new file is served after the next poll, and a newer snapshot replaces the older', async () => {
+  const { folder, service, poll } = await serveFolder();
+  writeChain(join(folder, 'b.csv'), 'BBB');
+  writeChain(join(folder, 'later.csv'), 'AAA', '2026-08-24T16:00:00-04:00');
+  await poll();
+  expect((await service.request('GET', '/api/v1/nodes/gex/BBB')).status).toBe(200);
+  const response = await service.request('GET', '/api/v1/nodes/gex/AAA');
+  expect(response.headers.get('x-data-as-of')).toBe('2026-08-24T20:00:00.000Z');
+});
+
+test.each([
+  ['truncated in its header', 'underlying,as_of,sp'],
+  ['garbled', 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled'],
+  ['of an older snapshot', '(older)'],
+  ['empty', ''],
+])('a file that is %s leaves what stood before', async (_name, text) => {
+  const { folder, service, poll } = await serveFolder();
+  const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
+  if (text === '(older)') writeChain(join(folder, 'a.csv'), 'AAA', '2026-08-20T16:00:00-04:00');
+  else writeFileSync(join(folder, 'a.csv'), text);
+  await poll();
+  expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
+});
+
+test('a damaged chain is reported with its file and reason', async () => {
+  const { folder, service, poll } = await serveFolder();
+  writeFileSync(join(folder, 'bad.csv'), 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
+  await poll();
+  expect(service.observations).toContainEqual({ kind: 'data_refused', origin: 'bad.csv', reason: expect.any(String) });
+});
+
+test('a poll that fails is reported and the next one comes all the same', async () => {
+  const { service } = await serveFolder();
+  const failed = Promise.withResolvers<void>();
+  const recovered = Promise.withResolvers<void>();
+  let polls = 0;
+  const feed: Feed = {
+    name: 'flaky',
+    simulated: false,
+    pollIntervalMs: 1,
+    // biome-ignore lint/correctness/useYield: a feed that has nothing to deliver
+    async *poll(): AsyncGenerator<Delivery> {
+      if (++polls === 1) throw new Error('cable pulled');
+      recovered.resolve();
+    },
+  };
+  const ingest = startIngest({
+    feed,
+    store: service.app.store,
+    nowMs: Date.now,
+    observe: (each) => {
+      if (each.kind === 'ingest_failed') failed.resolve();
+    },
+  });
+  await failed.promise;
+  await recovered.promise;
+  await ingest.stop();
+});

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const ROOT = resolve(import.meta.dir, '../..');
+export const FROM_SOURCE = [process.execPath, join(ROOT, 'src/main.ts')];
+export const BINARY = [join(ROOT, 'build/zomma')];
+
+export interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command to its end, from a folder that is not the project's. */
+export async function run(command: readonly string[], args: readonly string[]): Promise<Run> {
+  const child = Bun.spawn([...command, ...args], {
+    cwd: tmpdir(),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    stdin: 'ignore',
+    env: cleanEnv(),
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, stdout, stderr };
+}
+
+export interface Server {
+  readonly url: string;
+  /** What was printed before the ready line. */
+  readonly before: readonly string[];
+  /** Sends the signal and waits for the end. */
+  stop(signal: 'SIGTERM' | 'SIGINT'): Promise<{ code: number; durationMs: number; stderr: string }>;
+}
+
+/** Starts a server and waits for its ready line. */
+export async function startServer(command: readonly string[], args: readonly string[]): Promise<Server> {
+  const child = Bun.spawn([...command, ...args], {
+    cwd: tmpdir(),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    stdin: 'ignore',
+    env: cleanEnv(),
+  });
+  const stderr = new Response(child.stderr).text();
+  const lines: string[] = [];
+  let buffer = '';
+  const reader = child.stdout
+    .pipeThrough(new TextDecoderStream() as never)
+    .getReader() as ReadableStreamDefaultReader<string>;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`ended before it was ready: ${await stderr}`);
+    buffer += value;
+    lines.push(...buffer.split('\n').slice(0, -1));
+    buffer = buffer.slice(buffer.lastIndexOf('\n') + 1);
+    const ready = lines.find((line) => line.startsWith('listening on '));
+    if (ready === undefined) continue;
+    return {
+      url: ready.slice('listening on '.length),
+      before: lines.slice(0, lines.indexOf(ready)),
+      async stop(signal) {
+        const startedAt = performance.now();
+        child.kill(signal);
+        const code = await child.exited;
+        return { code, durationMs: performance.now() - startedAt, stderr: await stderr };
+      },
+    };
+  }
+}
+
+export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-test-'));
+  return work(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
+}
+
+/** Settings of the machine that runs the tests are not theirs. */
+function cleanEnv(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_'))) as Record<
+    string,
+    string
+  >;
+}
