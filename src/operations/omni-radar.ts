@@ -1,12 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Density, densityOf, QUANTILES } from '../analytics/density.ts';
-import { gexByContract } from '../analytics/exposures.ts';
 import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow-notional.ts';
 import type { GexLevels } from '../analytics/gex-levels.ts';
-import type { PreparedChain, PreparedSeries } from '../analytics/prepared-chain.ts';
+import type { PreparedSeries } from '../analytics/prepared-chain.ts';
 import { realisedVolatility } from '../analytics/returns.ts';
-import { DAY_MS } from '../analytics/time.ts';
-import { strikeGamma } from '../analytics/walls.ts';
+import { expiringGamma, gammaConcentration, seriesNearest } from '../analytics/scan.ts';
 import { whipsawComponents, whipsawIndex } from '../analytics/whipsaw.ts';
 import { Failure } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
@@ -16,8 +14,6 @@ import { defaulted, nullable, number, ticker } from './schemas.ts';
 
 const REALISED_DAYS = 20;
 const TRADING_DAYS_A_YEAR = 252;
-/** Strikes whose share of gross gamma is the concentration. */
-const CONCENTRATED_STRIKES = 5;
 const DTE_MAX = 3650;
 
 const probability = (description: string) => number(description, { minimum: 0, maximum: 1 });
@@ -142,7 +138,12 @@ export const runStrategicOmniRadar = defineOperation({
     const { chain, prepared } = reading;
     const levels = levelsOf(reading);
     const today = newYorkDate(chain.asOf);
-    const series = targetSeries(prepared, today, input.target_dte);
+    const series = seriesNearest(prepared, input.target_dte);
+    if (!series) {
+      throw new Failure('unprocessable', `No option of ${chain.underlying} has a volatility to scan`, {
+        hint: 'The snapshot has neither usable quotes nor implied volatilities.',
+      });
+    }
     const density = densityOf(prepared, series);
     const realised = realisedVolatility(
       context.market.closes(chain.underlying, today, REALISED_DAYS + 1),
@@ -163,8 +164,8 @@ export const runStrategicOmniRadar = defineOperation({
         spot_price: chain.spot,
         state_density: reportDensity(density, series, levels, today),
         gex_boundaries: reportBoundaries(reading, levels, density.atmIv, today, context),
-        institutional_concentration_pct: concentration(prepared, series),
-        institutional_concentration_all_expiries_pct: concentration(prepared),
+        institutional_concentration_pct: gammaConcentration(prepared, series),
+        institutional_concentration_all_expiries_pct: gammaConcentration(prepared),
         whipsaw_risk_index: whipsawIndex(components),
         whipsaw_components: { ...components },
         density_components: density.components.map((each) => ({ ...each })),
@@ -175,20 +176,6 @@ export const runStrategicOmniRadar = defineOperation({
     };
   },
 });
-
-/** The series with contracts that count and a smile, nearest in days; the earlier on a tie. */
-function targetSeries(prepared: PreparedChain, today: string, targetDte: number): PreparedSeries {
-  const distance = ({ series }: PreparedSeries) => Math.abs(daysBetween(today, series.expiry) - targetDte);
-  const withSmile = prepared.series.filter(({ smile }) => smile.logMoneyness.length > 0);
-  const open = withSmile.filter(({ start, end }) => prepared.weight.subarray(start, end).some((each) => each > 0));
-  const [best] = (open.length > 0 ? open : withSmile).toSorted((a, b) => distance(a) - distance(b) || a.tte - b.tte);
-  if (!best) {
-    throw new Failure('unprocessable', `No option of ${prepared.chain.underlying} has a volatility to scan`, {
-      hint: 'The snapshot has neither usable quotes nor implied volatilities.',
-    });
-  }
-  return best;
-}
 
 function reportDensity(
   density: Density,
@@ -242,23 +229,6 @@ function reportBoundaries(
     whale_fiat_kinetic: Math.abs(kinetic),
     gex_potential_friction: (exposures.gex * 100 * atmIv) / Math.sqrt(TRADING_DAYS_A_YEAR),
   };
-}
-
-/** Percent of gross gamma on the five largest strikes, of one series or of all; 0 where there is no gamma. */
-function concentration(prepared: PreparedChain, series?: PreparedSeries): number {
-  const [start, end] = series ? [series.start, series.end] : [0, prepared.count];
-  const { call, put } = strikeGamma(prepared, start, end);
-  const gross = Array.from(call, (each, at) => each + put[at]!).sort((a, b) => b - a);
-  const total = gross.reduce((sum, each) => sum + each, 0);
-  const top = gross.slice(0, CONCENTRATED_STRIKES).reduce((sum, each) => sum + each, 0);
-  return total > 0 ? (100 * top) / total : 0;
-}
-
-function expiringGamma(prepared: PreparedChain): number {
-  const gex = gexByContract(prepared);
-  return prepared.series
-    .filter(({ series }) => series.settlesAt - prepared.chain.asOf <= DAY_MS)
-    .reduce((sum, { start, end }) => sum + gex.subarray(start, end).reduce((a, each) => a + Math.abs(each), 0), 0);
 }
 
 function quantileName(probability: number): string {
