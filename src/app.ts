@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { version } from '../package.json';
 import { type Access, createAccess } from './access/access.ts';
@@ -76,7 +76,7 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
 /** Throws `OperatorError` where the text names no feed. */
 export function createFeed({ feed, seed }: FeedSettings, universe: Universe): Feed {
   if (feed === 'simulated') return createSimulatedFeed({ seed: wholeNumber(seed, '--seed'), universe });
-  if (feed.startsWith('files:') && feed.length > 'files:'.length) return createFilesFeed(feed.slice('files:'.length));
+  if (feed.startsWith('files:')) return createFilesFeed(existingFolder(feed.slice('files:'.length)));
   throw new OperatorError(
     `"${feed}" is not a feed`,
     'use simulated, or files:DIR with the folder of your option chains',
@@ -95,6 +95,12 @@ export function openData(dataDir: string): Store {
 
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({ members: store, secret: () => loadSecret(dataDir), now: Date.now });
+}
+
+/** A folder that is missing at the start is a slip of the pen; one that goes missing later is reported and polled on. */
+function existingFolder(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw new OperatorError(`"${path}" is not a folder`, 'use files:DIR with the folder of your option chains');
 }
 
 function dollars(text: string, flag: string): number {

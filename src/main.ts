@@ -19,5 +19,7 @@ function describe(error: unknown): string {
   if (error instanceof OperatorError || error instanceof Failure) {
     return `zomma: ${error.message}${error.hint ? `\n  ${error.hint}` : ''}`;
   }
+  // A path that is not there or may not be used: the system's own words name it.
+  if (error instanceof Error && 'syscall' in error) return `zomma: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -60,6 +60,10 @@ Examples:
     )
     .action(async (target: string, flags) => {
       const options = analysisOptions(flags);
+      // No ticker has a path or an extension: it was meant as a file.
+      if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
+        throw new OperatorError(`there is no file ${target}`, 'name a chain file, or a ticker');
+      }
       const report = existsSync(target)
         ? gexOf(chainOf(target, await ports.readFile(target), flags.ticker), new Map(), options)
         : await ports.withMarket(flags, ({ market, largePrintMinUsd }) => {

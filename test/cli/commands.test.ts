@@ -91,6 +91,7 @@ describe('gex FILE', () => {
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
       [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
       [['gex', 'NONE', '--data-dir', dataDir], /neither in the universe/],
+      [['gex', 'missing.csv', '--data-dir', dataDir], /no file missing\.csv/],
     ];
     for (const [args, told] of faults) {
       const { code, stdout, stderr } = await zomma(...args);
@@ -165,6 +166,8 @@ describe('members', () => {
 describe('serve refuses', () => {
   test.each([
     ['a feed that is none', ['--feed', 'magic'], /not a feed/],
+    ['a folder that is none', ['--feed', 'files:/no/such'], /not a folder/],
+    ['a universe that is not there', ['--universe', 'no.json'], /no such file.*no\.json/],
     ['a port that is none', ['--port', '70000'], /not a port/],
     ['a rate that is none', ['--rate-limit', 'fast'], /not a rate limit/],
     ['plain HTTP on the network', ['--host', '0.0.0.0'], /in the clear/],
