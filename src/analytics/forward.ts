@@ -51,7 +51,7 @@ interface Pair {
 }
 
 function byRegression(pairs: readonly Pair[], spot: number, tte: number): Forward | undefined {
-  const near = pairs.filter((pair) => Math.abs(pair.strike / spot - 1) <= REGRESSION_MONEYNESS_MAX);
+  const near = pairs.filter((pair) => Math.abs(pair.strike - spot) <= REGRESSION_MONEYNESS_MAX * spot);
   if (near.length < REGRESSION_PAIRS_MIN) return undefined;
   const meanStrike = mean(near.map((pair) => pair.strike));
   const meanDifference = mean(near.map((pair) => pair.difference));

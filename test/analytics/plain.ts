@@ -1,0 +1,106 @@
+/**
+ * The same mathematics a second time, as plainly as it can be written and without the kernels: what the tests compare with.
+ * Nothing here is fast or accurate in far tails; none of it is meant to be.
+ */
+export interface PlainOption {
+  readonly callPut: number;
+  readonly spot: number;
+  readonly strike: number;
+  readonly tte: number;
+  readonly iv: number;
+  readonly rate: number;
+  readonly dividend: number;
+}
+
+/** N(x): the series of erf around 0, the continued fraction of erfc beyond. */
+export function normalCdf(x: number): number {
+  if (x > 0) return 1 - normalCdf(-x);
+  const z = -x / Math.SQRT2;
+  if (z < 2.5) {
+    let term = z;
+    let sum = z;
+    for (let n = 1; n < 80; n++) {
+      term *= (-z * z) / n;
+      sum += term / (2 * n + 1);
+    }
+    return 0.5 - sum / Math.sqrt(Math.PI);
+  }
+  let fraction = z;
+  for (let n = 60; n >= 1; n--) fraction = z + n / 2 / fraction;
+  return Math.exp(-z * z) / fraction / Math.sqrt(Math.PI) / 2;
+}
+
+export function blackScholesPrice({ callPut, spot, strike, tte, iv, rate, dividend }: PlainOption): number {
+  const deviation = iv * Math.sqrt(tte);
+  const d1 = (Math.log(spot / strike) + (rate - dividend) * tte) / deviation + deviation / 2;
+  const carried = spot * Math.exp(-dividend * tte) * normalCdf(callPut * d1);
+  const paid = strike * Math.exp(-rate * tte) * normalCdf(callPut * (d1 - deviation));
+  return callPut * (carried - paid);
+}
+
+export function blackScholesDelta(option: PlainOption): number {
+  const { callPut, spot, strike, tte, iv, rate, dividend } = option;
+  const d1 = (Math.log(spot / strike) + (rate - dividend + (iv * iv) / 2) * tte) / (iv * Math.sqrt(tte));
+  return callPut * Math.exp(-dividend * tte) * normalCdf(callPut * d1);
+}
+
+/** Second difference of prices, of fourth order, over steps of a fiftieth of a standard deviation. */
+export function bumpedGamma(option: PlainOption): number {
+  const step = 0.02 * option.spot * option.iv * Math.sqrt(option.tte);
+  // Out of the money, prices are small and lose least to cancellation; both sides have the same gamma.
+  const callPut = option.strike >= option.spot ? 1 : -1;
+  const at = (steps: number) => blackScholesPrice({ ...option, callPut, spot: option.spot + steps * step });
+  return (-at(2) + 16 * at(1) - 30 * at(0) + 16 * at(-1) - at(-2)) / (12 * step * step);
+}
+
+/** The contracts' net gamma, dollars per 1 % move, with spot at a level and each volatility standing still. */
+export function netGex(
+  contracts: readonly (PlainOption & { readonly weight: number; readonly multiplier: number })[],
+  level: number,
+): number {
+  return contracts.reduce((sum, each) => {
+    if (!(each.iv > 0) || each.weight === 0) return sum;
+    const gamma = bumpedGamma({ ...each, spot: level });
+    return sum + each.callPut * gamma * each.weight * each.multiplier * level * level * 0.01;
+  }, 0);
+}
+
+/** The sign change nearest a spot: outward in small steps until one is met, then halved. */
+export function nearestSignChange(value: (level: number) => number, spot: number, step: number): number {
+  let [above, below] = [spot, spot];
+  let [valueAbove, valueBelow] = [value(spot), value(spot)];
+  while (above < 1.5 * spot) {
+    const [up, down] = [above + step, below - step];
+    const [valueUp, valueDown] = [value(up), value(down)];
+    if (valueUp * valueAbove <= 0) return halve(value, above, up);
+    if (valueDown * valueBelow <= 0) return halve(value, down, below);
+    [above, below, valueAbove, valueBelow] = [up, down, valueUp, valueDown];
+  }
+  return Number.NaN;
+}
+
+function halve(value: (level: number) => number, from: number, to: number): number {
+  let [low, high] = [from, to];
+  const sign = Math.sign(value(low));
+  for (let turn = 0; turn < 20; turn++) {
+    const half = (low + high) / 2;
+    if (Math.sign(value(half)) === sign) low = half;
+    else high = half;
+  }
+  return (low + high) / 2;
+}
+
+/** The strike that pays out least: every option at every listed strike, the lowest on a tie. */
+export function bruteMaxPain(options: readonly { callPut: number; strike: number; contracts: number }[]): number {
+  const strikes = [...new Set(options.map(({ strike }) => strike))].sort((a, b) => a - b);
+  let best = Number.NaN;
+  let least = Number.POSITIVE_INFINITY;
+  for (const settle of strikes) {
+    const paid = options.reduce(
+      (sum, { callPut, strike, contracts }) => sum + contracts * Math.max(callPut * (settle - strike), 0),
+      0,
+    );
+    if (paid < least * (1 - 1e-12)) [best, least] = [settle, paid];
+  }
+  return best;
+}

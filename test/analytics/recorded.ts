@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
+import type { Chain } from '../../src/market/chain.ts';
+
+/** Every chain of a folder of recordings, by `UNDERLYING YYYY-MM-DD`: the name that its file begins with. */
+export function recordedNames(dir: string): string[] {
+  return files(dir).map((file) => nameOf(file));
+}
+
+/** One recorded chain, read once. */
+export function recordedChain(dir: string, name: string): Chain {
+  const file = files(dir).find((each) => nameOf(each) === name);
+  if (file === undefined) throw new Error(`no recording of ${name}`);
+  const known = chains.get(file);
+  if (known !== undefined) return known;
+  const [delivery] = readMarketFile(readFileSync(join(dir, file)), { origin: file, modifiedMs: 0 });
+  if (delivery?.kind !== 'chain') throw new Error(`${file} holds no chain`);
+  chains.set(file, delivery.chain);
+  return delivery.chain;
+}
+
+const chains = new Map<string, Chain>();
+
+function files(dir: string): string[] {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /[A-Z]+-\d{4}-\d\d-\d\d\.[\w.]+$/.test(file))
+    .sort();
+}
+
+function nameOf(file: string): string {
+  const [, ticker, date] = /([A-Z]+)-(\d{4}-\d\d-\d\d)\.[\w.]+$/.exec(file)!;
+  return `${ticker} ${date}`;
+}

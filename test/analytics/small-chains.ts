@@ -1,0 +1,113 @@
+import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
+import { prepareChain } from '../../src/analytics/prepare.ts';
+import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
+import { buildChain, type ChainHead, type ContractRow } from '../../src/market/build-chain.ts';
+import { settlementInstant } from '../../src/market/calendar.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import { settlementOf } from '../../src/market/option-symbol.ts';
+import type { Print } from '../../src/market/prints.ts';
+import { blackScholesPrice } from './plain.ts';
+
+/** 15:00 in New York on a Monday, one hour before the close. */
+export const AS_OF = Date.parse('2026-01-05T20:00:00Z');
+export const TODAY = '2026-01-05';
+/** A third Friday, 11 days on. */
+export const EXPIRY = '2026-01-16';
+export const LATER = '2026-02-20';
+
+export const HEAD: ChainHead = { underlying: 'ACME', asOf: AS_OF, spot: 100, source: 'test', simulated: false };
+
+/** A contract of which nothing is given but what it is. */
+export function contract(over: Partial<ContractRow> = {}): ContractRow {
+  const none = Number.NaN;
+  return {
+    root: 'ACME',
+    expiry: EXPIRY,
+    callPut: 1,
+    strike: 100,
+    bid: none,
+    ask: none,
+    last: none,
+    volume: none,
+    openInterest: none,
+    iv: none,
+    delta: none,
+    gamma: none,
+    multiplier: none,
+    ...over,
+  };
+}
+
+export interface Quotes {
+  readonly strikes: readonly number[];
+  readonly root?: string;
+  readonly expiry?: string;
+  /** Decimal per year, the same for call and put of a strike. */
+  readonly iv?: number | ((strike: number) => number);
+  readonly rate?: number;
+  readonly dividend?: number;
+  readonly spot?: number;
+  readonly asOf?: number;
+  /** Half the distance of bid and ask. */
+  readonly halfSpread?: number;
+  /** Whatever the quotes do not say. */
+  readonly rest?: Partial<ContractRow>;
+}
+
+/** Calls and puts quoted around their Black-Scholes prices; without the feed's own volatility, delta and gamma. */
+export function quoted(quotes: Quotes): ContractRow[] {
+  const { strikes, root = 'ACME', expiry = EXPIRY, iv = 0.3, rate = 0.04, dividend = 0, halfSpread = 0 } = quotes;
+  const { spot = HEAD.spot, asOf = AS_OF, rest = {} } = quotes;
+  const tte = yearsTo(root, expiry, asOf);
+  return strikes.flatMap((strike) =>
+    [1, -1].map((callPut) => {
+      const its = typeof iv === 'number' ? iv : iv(strike);
+      const price = blackScholesPrice({ callPut, spot, strike, tte, iv: its, rate, dividend });
+      return contract({ root, expiry, strike, callPut, bid: price - halfSpread, ask: price + halfSpread, ...rest });
+    }),
+  );
+}
+
+export function yearsTo(root: string, expiry: string, asOf = AS_OF): number {
+  return (settlementInstant(expiry, settlementOf(root)) - asOf) / (365.25 * 86_400_000);
+}
+
+export function chainOf(rows: readonly ContractRow[], head: Partial<ChainHead> = {}): Chain {
+  return buildChain({ ...HEAD, ...head }, rows);
+}
+
+export function prepared(
+  rows: readonly ContractRow[],
+  options: Partial<typeof DEFAULT_OPTIONS> = {},
+  head: Partial<ChainHead> = {},
+): PreparedChain {
+  return prepareChain(chainOf(rows, head), { ...DEFAULT_OPTIONS, ...options });
+}
+
+/** Gamma as a feed would give it, so that a test can say what every contract weighs; forward at spot, no rates. */
+export const FEED_GAMMA = { gamma: 'feed', forward: 'flat', rate: 0, dividend: 0 } as const;
+
+export function range(from: number, to: number, step = 1): number[] {
+  return Array.from({ length: Math.floor((to - from) / step + 1e-9) + 1 }, (_, at) => from + at * step);
+}
+
+export function print(over: Partial<Print> = {}): Print {
+  return {
+    id: 'p1',
+    underlying: 'ACME',
+    root: 'ACME',
+    expiry: EXPIRY,
+    callPut: 1,
+    strike: 100,
+    price: 5,
+    size: 400,
+    multiplier: 100,
+    at: AS_OF,
+    side: null,
+    delta: null,
+    multiLeg: false,
+    canceled: false,
+    simulated: false,
+    ...over,
+  };
+}
