@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type App, createContext, type DataSettings, openAccess, openData, readUniverse } from './app.ts';
-import type { Ports, Settings } from './cli/ports.ts';
+import type { Ports } from './cli/ports.ts';
 import { readMarketFile } from './feeds/files/read-market-file.ts';
 import { type ServeSettings, serve } from './serve.ts';
-import type { Store } from './store/sqlite.ts';
+import { openStore } from './store/sqlite.ts';
 
 /** What the command line can do on this machine. */
 export const ports: Ports = {
@@ -15,26 +16,29 @@ export const ports: Ports = {
     return readMarketFile(bytes, { origin: basename(path), modifiedMs: Math.floor(mtimeMs) });
   },
 
-  withMarket: (settings, work) =>
-    withStore(settings, (store) => {
-      const data = settings as unknown as DataSettings;
+  async withMarket(settings, work) {
+    const data = settings as unknown as DataSettings;
+    // Asking a question makes no data folder: where there is none, nothing is stored.
+    const store = existsSync(data.dataDir) ? openData(data.dataDir) : openStore(':memory:');
+    try {
       // Real data where there is any: the simulated market answers only where nothing else can.
       const simulated = store.underlyings(false).length === 0;
       return work(createContext(data, store, readUniverse(data.universe), simulated));
-    }),
+    } finally {
+      store.close();
+    }
+  },
 
-  withMembers: (settings, work) => withStore(settings, (store, dataDir) => work(openAccess(store, dataDir), store)),
+  async withMembers(settings, work) {
+    const dataDir = String(settings.dataDir);
+    const store = openData(dataDir);
+    try {
+      return work(openAccess(store, dataDir), store);
+    } finally {
+      store.close();
+    }
+  },
 };
-
-async function withStore<T>(settings: Settings, work: (store: Store, dataDir: string) => T): Promise<T> {
-  const dataDir = String(settings.dataDir);
-  const store = openData(dataDir);
-  try {
-    return work(store, dataDir);
-  } finally {
-    store.close();
-  }
-}
 
 /** Makes the demo member where there is none yet, and prints its key with a first request. */
 function welcomeDemo({ store, access }: App, url: string): void {

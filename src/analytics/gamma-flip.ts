@@ -58,7 +58,8 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   let before = -1;
   for (let at = 0; at < gex.length; at++) {
     if (gex[at] === 0) continue;
-    if (before >= 0 && gex[before]! * gex[at]! < 0) {
+    // By sign: the product of two tails underflows.
+    if (before >= 0 && gex[before]! < 0 !== gex[at]! < 0) {
       const share = at === before + 1 ? gex[before]! / (gex[before]! - gex[at]!) : 0.5;
       offer(level[before]! + share * (level[at]! - level[before]!));
     }

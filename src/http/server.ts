@@ -44,9 +44,13 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
       account = admission.account;
       Object.assign(extra, admission.headers);
       if (admission.refusal) throw admission.refusal;
-      refuseMethod(table, path, request.method);
-      if (account) accounts.set(request, account);
-      response = await router.handle(request);
+      // HEAD is GET without the body, wherever the answer ends.
+      const bodiless = request.method === 'HEAD' && route !== '/sse';
+      const asked = bodiless ? new Request(request.url, { headers: request.headers }) : request;
+      refuseMethod(table, path, asked.method);
+      if (account) accounts.set(asked, account);
+      response = await router.handle(asked);
+      if (bodiless) response = new Response(null, response);
     } catch (error) {
       if (!(error instanceof Failure)) observe({ kind: 'request_failed', route, request_id: requestId, error });
       const failure =

@@ -12,7 +12,7 @@ export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',
   title: 'Spill into the sector ETF',
   description:
-    'Names the sector ETF that a single name’s large flow spills into: where its volatility has reached the ceiling, the flow ' +
+    "Names the sector ETF that a single name's large flow spills into: where its volatility has reached the ceiling, the flow " +
     'is large and the two move together; otherwise null. ' +
     'Example: {"single_name_ticker":"NVDA","whale_fiat":25000000,"current_iv":0.62,"iv_ceiling":0.55}.',
   input: Type.Object(

@@ -57,7 +57,7 @@ export const gexReport = Type.Object(
     net_dex_mil: number('Delta exposure, millions of dollars; never negative under the default sign convention.'),
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
     net_cex_mil: number('Charm exposure, millions of dollars per calendar day.'),
-    sign_convention: Type.String({ description: 'What is assumed of dealers’ side.' }),
+    sign_convention: Type.String({ description: "What is assumed of dealers' side." }),
     series: Type.Array(seriesReading, { description: 'Forward and volatility of each series analysed.' }),
     contracts: Type.Object(
       {

@@ -14,8 +14,8 @@ export const calculateMertonProbability = defineOperation({
   name: 'calculate_merton_probability',
   title: 'Jump probability',
   description:
-    'Risk-neutral probability that the price ends beyond a strike, by Merton’s jump diffusion with the total variance of the ' +
-    'ticker’s own smile: at or above a strike at or over spot, at or below one under it. ' +
+    "Risk-neutral probability that the price ends beyond a strike, by Merton's jump diffusion with the total variance of the " +
+    "ticker's own smile: at or above a strike at or over spot, at or below one under it. " +
     'Example: {"ticker":"NVDA","spot_price":215,"ambush_strike":225,"days_to_expiry":7}.',
   input: Type.Object(
     {
@@ -31,7 +31,7 @@ export const calculateMertonProbability = defineOperation({
       ),
       days_to_expiry: defaulted(
         Type.Integer({
-          description: 'Calendar days to expiry; 0 is until the close of the snapshot’s day.',
+          description: "Calendar days to expiry; 0 is until the close of the snapshot's day.",
           minimum: 0,
           maximum: DAYS_MAX,
         }),
@@ -47,7 +47,7 @@ export const calculateMertonProbability = defineOperation({
       merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
       direction: Type.String({ description: 'at_or_above or at_or_below.' }),
       tte: number('Time used, years.'),
-      implied_volatility: number('The smile’s volatility at that strike and time, decimal per year.'),
+      implied_volatility: number("The smile's volatility at that strike and time, decimal per year."),
       diffusion_volatility: number('Volatility of the diffusion alone, decimal per year.'),
       jump_intensity: number('Jumps per year.'),
       jump_mean: number('Mean of the log-jump used.'),

@@ -57,7 +57,7 @@ const gexBoundaries = Type.Object(
     net_gex_mil: number('Millions of dollars per 1 % move.'),
     regime: Type.String({ description: 'positive_gamma or negative_gamma.' }),
     whale_fiat_kinetic: number(
-      'Delta-notional of the day’s large flow, dollars: pass it to evaluate_market_hamiltonian.',
+      "Delta-notional of the day's large flow, dollars: pass it to evaluate_market_hamiltonian.",
     ),
     gex_potential_friction: number(
       'Net GEX times the expected daily move in percent, dollars: pass it to evaluate_market_hamiltonian.',
@@ -100,7 +100,7 @@ export const runStrategicOmniRadar = defineOperation({
       state_density: stateDensity,
       gex_boundaries: gexBoundaries,
       institutional_concentration_pct: number(
-        'Share of the expiry’s gross gamma on its five largest strikes, percent.',
+        "Share of the expiry's gross gamma on its five largest strikes, percent.",
       ),
       institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
       whipsaw_risk_index: nullable(

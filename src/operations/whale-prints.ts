@@ -45,7 +45,7 @@ export const getWhalePrints = defineOperation({
     const flow: Flow = byPrints
       ? flowOfPrints(large, target_expiry)
       : flowOfSnapshots(context.market.recentChains(chain, FLOW_WINDOW_DAYS), target_expiry);
-    const notes = byPrints ? [] : ['The feed has no prints: flow is each contract-day’s volume at its mid.'];
+    const notes = byPrints ? [] : ["The feed has no prints: flow is each contract-day's volume at its mid."];
     return {
       result: {
         net_fiat_exposure: flow.callPremium - flow.putPremium,

@@ -441,6 +441,13 @@ describe('everything else', () => {
     },
   );
 
+  test('HEAD is GET without the body; a stream has none', async () => {
+    const response = await service.request('HEAD', '/health', { headers: { 'X-API-Key': null } });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    expect((await service.request('HEAD', '/api/v1/nodes/gex/ZZZZ')).status).toBe(400);
+    expect((await service.request('HEAD', '/sse')).status).toBe(405);
+  });
+
   test('two Host headers are refused', async () => {
     await expectProblem(
       await service.request('GET', '/health', { headers: { Host: 'a.example, b.example' } }),
