@@ -59,7 +59,7 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   for (let at = 0; at < gex.length; at++) {
     if (gex[at] === 0) continue;
     // By sign: the product of two tails underflows.
-    if (before >= 0 && gex[before]! < 0 !== gex[at]! < 0) {
+    if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[at]!)) {
       const share = at === before + 1 ? gex[before]! / (gex[before]! - gex[at]!) : 0.5;
       offer(level[before]! + share * (level[at]! - level[before]!));
     }
