@@ -1,4 +1,5 @@
 import type { Chain } from '../market/chain.ts';
+import { rootOf } from '../market/option-symbol.ts';
 import type { Print } from '../market/prints.ts';
 import { tradedPrice } from './quotes.ts';
 
@@ -23,9 +24,9 @@ export function premiumOf(print: Print): number {
   return print.price * print.size * print.multiplier;
 }
 
-/** Prints that count as large: not cancelled, at or above the threshold. */
+/** Prints that count as large: not cancelled, of no adjusted deliverable, at or above the threshold. */
 export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
-  return prints.filter((print) => !print.canceled && premiumOf(print) >= minPremiumUsd);
+  return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);
 }
 
 /** Flow of one expiry from large prints. */

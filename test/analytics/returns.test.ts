@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'bun:test';
+import { realisedVolatility, returnCorrelation } from '../../src/analytics/returns.ts';
+import { addDays } from '../../src/market/calendar.ts';
+import type { Close } from '../../src/market/prints.ts';
+
+function closes(prices: readonly number[], from = '2026-01-05'): Close[] {
+  return prices.map((close, at) => ({ ticker: 'ACME', date: addDays(from, at), close, simulated: false }));
+}
+
+/** Prices whose log returns are these. */
+function from(returns: readonly number[]): number[] {
+  const prices = [100];
+  for (const each of returns) prices.push(prices.at(-1)! * Math.exp(each));
+  return prices;
+}
+
+describe('realised volatility', () => {
+  test.each([
+    ['of a steady swing', [0.01, -0.01, 0.01, -0.01], 4, 0.01 * Math.sqrt(252)],
+    ['about zero, not about the mean', [0.01, 0.01, 0.01, 0.01], 4, 0.01 * Math.sqrt(252)],
+    ['of the last days only', [0.5, 0.5, 0.02, -0.02], 2, 0.02 * Math.sqrt(252)],
+    ['root mean square', [0.03, 0.04], 2, Math.sqrt((0.0009 + 0.0016) / 2) * Math.sqrt(252)],
+    ['of no move', [0, 0, 0], 3, 0],
+  ])('%s', (_what, returns, days, expected) => {
+    expect(realisedVolatility(closes(from(returns)), days)).toBeCloseTo(expected, 12);
+  });
+
+  test.each([
+    ['one return too few', 4, 4],
+    ['one close', 1, 1],
+    ['none', 0, 1],
+  ])('%s: null', (_what, count, days) => {
+    expect(realisedVolatility(closes(Array.from({ length: count }, () => 100)), days)).toBeNull();
+  });
+});
+
+describe('correlation', () => {
+  const x = [0.01, -0.02, 0.03, 0.005];
+  const a = closes(from(x));
+
+  test.each([
+    ['with itself', x, 1],
+    ['with twice itself and a drift', x.map((each) => 2 * each + 0.01), 1],
+    ['with its mirror', x.map((each) => -each), -1],
+    // Deviations of x about its mean 0.00625, against those of (1, 0, 0, -1).
+    ['by hand', [0.01, 0, 0, -0.01], (0.00375 - -0.00125) / Math.sqrt(2 * 0.00126875)],
+  ])('%s', (_what, y, expected) => {
+    expect(returnCorrelation(a, closes(from(y)), 5)).toBeCloseTo(expected, 9);
+  });
+
+  test('is over the days that both have', () => {
+    const b = a.filter((_, at) => at !== 2);
+    expect(returnCorrelation(a, b, 4)).toBeCloseTo(1, 12);
+    expect(returnCorrelation(a, b, 5)).toBeNull();
+    expect(returnCorrelation(b, a, 5)).toBeNull();
+  });
+
+  test('null without a day in common, or without variance', () => {
+    expect(returnCorrelation(a, closes(from(x), '2027-01-01'), 1)).toBeNull();
+    expect(returnCorrelation(a, closes([1, 1, 1, 1, 1]), 5)).toBeNull();
+    expect(returnCorrelation([], [], 0)).toBeNull();
+  });
+});
