@@ -52,7 +52,7 @@ export function jumpProbability(
   const rate = surface.rate(tte);
   const dividend = rate - carry / tte;
   const totalVariance = surface.variance(Math.log(strike / spot) - carry, tte);
-  const expectedJumps = -Math.log(noJump);
+  const expectedJumps = Math.log(1 / noJump);
   const jumpVariance = expectedJumps * (sizes.mean ** 2 + sizes.width ** 2);
   const jumpScale =
     jumpVariance > 0 ? Math.min(1, Math.sqrt((JUMP_VARIANCE_SHARE_MAX * totalVariance) / jumpVariance)) : 1;
