@@ -32,7 +32,7 @@ export const evaluateEtfContagion = defineOperation({
       flow_threshold: number('Flow that counts as large, dollars.'),
       correlation: nullable(
         Type.Number(),
-        'Of daily log returns with the ETF; null (not required) below 60 common closes.',
+        'Correlation of daily log returns with the ETF, -1 to 1; null (not required) below 60 common closes.',
       ),
       proxy: nullable(Type.String(), 'ETF mapped to the name, whether or not the requirements are met.'),
     },

@@ -14,7 +14,7 @@ export const calculateKellySizing = defineOperation({
       win_prob: number('Probability of winning, 0 to 1.', { minimum: 0, maximum: 1 }),
       payout_ratio: defaulted(number('Won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
       fractional_kelly: defaulted(
-        number('Share of full Kelly to take, above 0 and at most 1.', { exclusiveMinimum: 0, maximum: 1 }),
+        number('Share of full Kelly to take, a decimal above 0 and at most 1.', { exclusiveMinimum: 0, maximum: 1 }),
         0.5,
       ),
     },

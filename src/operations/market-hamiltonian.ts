@@ -38,7 +38,7 @@ export const evaluateMarketHamiltonian = defineOperation({
       Directive: label(2, 'What operators do in it.'),
       kinetic: number('Kinetic term, dollars.'),
       potential: number('Potential term, dollars.'),
-      ratio: nullable(Type.Number(), 'Kinetic over absolute potential; null without potential.'),
+      ratio: nullable(Type.Number(), 'Ratio of kinetic to absolute potential; null without potential.'),
     },
     { additionalProperties: false },
   ),

@@ -16,7 +16,7 @@ const REALISED_DAYS = 20;
 const TRADING_DAYS_A_YEAR = 252;
 const DTE_MAX = 3650;
 
-const probability = (description: string) => number(description, { minimum: 0, maximum: 1 });
+const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
 const component = (description: string) =>
   nullable(Type.Number(), `${description} 0 to 100; null where data is missing.`);
 

@@ -10,7 +10,7 @@ export const targetUniverse = defineOperation({
   input: Type.Object({}, { additionalProperties: false }),
   full: Type.Object(
     {
-      status: Type.Literal('success'),
+      status: Type.Literal('success', { description: 'Always success.' }),
       total_tracked: Type.Integer({ description: 'Count of tracked tickers.' }),
       macro_themes: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Theme to its tickers.' }),
     },

@@ -4,6 +4,7 @@ import { Failure, type FailureCode, type Fault } from '../errors.ts';
 
 /** Enough for a person to mend a request; a hostile one gets no longer answer than an honest one. */
 const FAULTS_MAX = 10;
+const NAME_MAX = 40;
 
 /**
  * Checks a value against an object schema and fills in the defaults of absent fields.
@@ -50,14 +51,23 @@ function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): F
   const faults = new Map<string, Fault>();
   for (const error of check.Errors(value)) {
     if (faults.has(error.path)) continue;
-    const key = error.path.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
-    const known = error.path === '' || key.includes('/') || Object.hasOwn(schema.properties, key);
+    const [key = ''] = error.path.slice(1).split('/');
+    const known = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
     // An unknown field's name comes from the caller: it is cut short before it is repeated.
-    const field = known ? error.path : `/${[...key].slice(0, 40).join('')}`;
+    const field = known ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
     faults.set(error.path, { field, expected: known ? expectation(error.schema) : 'is not a field of this request' });
     if (faults.size >= FAULTS_MAX) break;
   }
   return [...faults.values()];
+}
+
+/** A key as a step of a JSON Pointer (RFC 6901), and back. */
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** What a schema asks for, in words: `must be a number from 0 to 1`. */

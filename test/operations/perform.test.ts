@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test';
+import { Type } from '@sinclair/typebox';
+import { Failure } from '../../src/errors.ts';
+import { defineOperation, type Operation } from '../../src/operations/operation.ts';
+import { extendedView, perform, restView, toolView } from '../../src/operations/perform.ts';
+import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
+import { defaulted, number } from '../../src/operations/schemas.ts';
+import { smallMarket } from './small-market.ts';
+
+const { context } = smallMarket();
+
+/** Doubles a number; of 13 it makes nothing good. */
+const double = defineOperation({
+  name: 'double',
+  title: 'Double',
+  description: 'Twice a number.',
+  input: Type.Object({ x: number('Any number.') }, { additionalProperties: false }),
+  full: Type.Object(
+    { twice: number('Twice it.'), half: number('Half of it.'), thrice: number('Thrice it.') },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['half', 'twice'] },
+  rest: {
+    method: 'POST',
+    path: '/double',
+    input: Type.Object({ x: defaulted(number('Any number.'), 5) }, { additionalProperties: false }),
+    answers: ['thrice'],
+  },
+  run({ x }) {
+    if (x === 7) throw new Failure('unprocessable', 'not seven');
+    const spoilt = x === 13 ? Number.NaN : 1;
+    return {
+      result: { twice: 2 * x * spoilt, half: x / 2, thrice: 3 * x },
+      ...(x === 11 && {
+        provenance: { source: 'test', simulated: false, as_of: '2026-01-05T20:00:00.000Z', age_s: 5, notes: ['old'] },
+      }),
+    };
+  },
+}) as unknown as Operation;
+
+describe('a face answers exactly its keys, in its order', () => {
+  test.each([
+    ['the tool', toolView(double), { x: 4 }, { half: 2, twice: 8 }],
+    ['its route, with its own default', restView(double), {}, { thrice: 15 }],
+    ['the extended answer, all', extendedView(double), { x: 4 }, { twice: 8, half: 2, thrice: 12 }],
+  ])('%s', (_what, view, args, expected) => {
+    const { body } = perform(view, args, context, 'invalid_body');
+    expect(JSON.stringify(body)).toBe(JSON.stringify(expected));
+  });
+
+  test('provenance is beside the answer, and within the extended one', () => {
+    const tool = perform(toolView(double), { x: 11 }, context, 'invalid_body');
+    expect(Object.keys(tool.body)).toEqual(['half', 'twice']);
+    expect(tool.provenance).toMatchObject({ source: 'test', notes: ['old'] });
+    const extended = perform(extendedView(double), { x: 11 }, context, 'invalid_body');
+    expect(extended.body.provenance).toEqual({ ...tool.provenance });
+    expect(perform(extendedView(double), { x: 1 }, context, 'invalid_body').provenance).toBeUndefined();
+  });
+});
+
+describe('what goes wrong', () => {
+  test('bad arguments are refused under the face’s code', () => {
+    expect(codeOf(() => perform(toolView(double), { x: 'a' }, context, 'invalid_body'))).toBe('invalid_body');
+    expect(codeOf(() => perform(restView(double), { y: 1 }, context, 'invalid_parameter'))).toBe('invalid_parameter');
+    expect(codeOf(() => perform(toolView(double), {}, context, 'invalid_body'))).toBe('invalid_body');
+  });
+
+  test('a refusal of the operation passes as it is', () => {
+    expect(codeOf(() => perform(toolView(double), { x: 7 }, context, 'invalid_body'))).toBe('unprocessable');
+  });
+
+  test.each(['tool', 'extended'] as const)('an answer that does not fit is a defect, no refusal (%s)', (face) => {
+    const view = face === 'tool' ? toolView(double) : extendedView(double);
+    const work = () => perform(view, { x: 13 }, context, 'invalid_body');
+    expect(work).toThrow('The answer of double does not fit its schema');
+    expect(codeOf(work)).toBeUndefined();
+  });
+
+  test('a face that does not answer the spoilt field answers', () => {
+    expect(perform(restView(double), { x: 13 }, context, 'invalid_body').body).toEqual({ thrice: 39 });
+  });
+
+  function codeOf(work: () => unknown): string | undefined {
+    try {
+      work();
+    } catch (error) {
+      return error instanceof Failure ? error.code : undefined;
+    }
+    throw new Error('nothing was thrown');
+  }
+});
+
+describe('views', () => {
+  test('are built once: their validators are compiled per schema', () => {
+    expect(toolView(double)).toBe(toolView(double));
+    expect(extendedView(double)).toBe(extendedView(double));
+    expect(restView(double)).toBe(restView(double));
+  });
+
+  test.each(TOOLS.map((tool) => [tool.name, tool] as const))(
+    'the extended answer of %s has all of its tool’s',
+    (_, tool) => {
+      const extended = Object.keys(extendedView(tool).output.properties);
+      expect(extended).toEqual(expect.arrayContaining(Object.keys(toolView(tool).output.properties)));
+      expect(extended.length).toBeGreaterThan(tool.tool!.answers.length);
+      expect(extended).toContain('provenance');
+    },
+  );
+
+  test('every face is closed: no field beside those named', () => {
+    const faces = OPERATIONS.flatMap((each) => [
+      ...(each.tool ? [toolView(each), extendedView(each)] : []),
+      ...(each.rest ? [restView(each)] : []),
+    ]);
+    for (const { input, output } of faces) {
+      expect([input.additionalProperties, output.additionalProperties]).toEqual([false, false]);
+    }
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'bun:test';
+import type { TSchema } from '@sinclair/typebox';
+import { extendedView, restView, toolView } from '../../src/operations/perform.ts';
+import { findTool, OPERATIONS, REGISTRY, TOOLS } from '../../src/operations/registry.ts';
+
+test('nine tools, in the contract’s order', () => {
+  expect(TOOLS.map(({ name }) => name)).toEqual([
+    'compute_options_greeks',
+    'get_live_gex_nodes',
+    'get_whale_prints',
+    'calculate_merton_probability',
+    'calculate_kelly_sizing',
+    'run_strategic_omni_radar',
+    'evaluate_market_hamiltonian',
+    'detect_lethal_nodes',
+    'evaluate_etf_contagion',
+  ]);
+});
+
+test('each operation stands under its own name', () => {
+  expect(Object.entries(REGISTRY).filter(([name, operation]) => name !== operation.name)).toEqual([]);
+  expect(OPERATIONS).toHaveLength(Object.keys(REGISTRY).length);
+});
+
+test('a tool is found by its name only', () => {
+  expect(findTool('get_whale_prints')?.name).toBe('get_whale_prints');
+  for (const name of ['get_target_universe', 'GET_WHALE_PRINTS', '', '__proto__', 'toString']) {
+    expect(findTool(name)).toBeUndefined();
+  }
+});
+
+test.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s shows an example that it would take', (_, tool) => {
+  const [, example] = /Example: (\{.*\})\.$/.exec(tool.description) ?? [];
+  const keys = Object.keys(JSON.parse(example!));
+  expect(Object.keys(tool.input.properties)).toEqual(expect.arrayContaining(keys));
+  expect(keys).toEqual(expect.arrayContaining([...(tool.input.required ?? [])]));
+});
+
+interface Field {
+  readonly path: string;
+  readonly schema: TSchema;
+}
+
+/** Every field of a schema, those of objects within objects and lists too. */
+function fieldsOf(schema: TSchema, path: string): Field[] {
+  if (schema.type === 'array') return fieldsOf(schema.items, `${path}[]`);
+  const fields = Object.entries<TSchema>(schema.properties ?? {});
+  return fields.flatMap(([name, its]) => [
+    { path: `${path}.${name}`, schema: its },
+    ...fieldsOf(its, `${path}.${name}`),
+  ]);
+}
+
+function isNumeric(schema: TSchema): boolean {
+  if (schema.anyOf) return schema.anyOf.some(isNumeric);
+  return schema.type === 'array' ? isNumeric(schema.items) : schema.type === 'number' || schema.type === 'integer';
+}
+
+const FIELDS = OPERATIONS.flatMap((operation) => [
+  ...fieldsOf(operation.input, `${operation.name} takes`),
+  ...fieldsOf(operation.full, `${operation.name} gives`),
+  ...(operation.tool ? fieldsOf(toolView(operation).output, `${operation.name} tool`) : []),
+  ...(operation.tool ? fieldsOf(extendedView(operation).output, `${operation.name} extended`) : []),
+  ...(operation.rest ? fieldsOf(restView(operation).input, `${operation.name} route takes`) : []),
+  ...(operation.rest ? fieldsOf(restView(operation).output, `${operation.name} route`) : []),
+]);
+
+/** What a number counts in, or what kind of number it is. */
+const UNITS =
+  /dollars?\b|decimal|percent|\byears?\b|\bdays?\b|seconds|vol points?\b|\bshares\b|contracts|contract-days|tickers|strikes the|per (1\.00|day|year|vol point)|to 1\b|to 100\b|nats|multiple|skewness|\blog-?(jump|returns?)\b|^(ratio|factor)\b/i;
+
+describe('every field tells an agent what it is', () => {
+  test('there are fields', () => {
+    expect(FIELDS.length).toBeGreaterThan(150);
+  });
+
+  test('in a description', () => {
+    expect(FIELDS.filter(({ schema }) => !schema.description).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('numbers with their unit or kind', () => {
+    const bare = FIELDS.filter(({ schema }) => isNumeric(schema) && !UNITS.test(schema.description ?? ''));
+    expect([...new Set(bare.map(({ path, schema }) => `${path}: ${schema.description}`))]).toEqual([]);
+  });
+});

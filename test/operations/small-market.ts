@@ -1,0 +1,54 @@
+import type { Chain } from '../../src/market/chain.ts';
+import { createMarket } from '../../src/market/market.ts';
+import type { Close, Print } from '../../src/market/prints.ts';
+import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
+import type { Context, Operation } from '../../src/operations/operation.ts';
+import { extendedView, perform, toolView } from '../../src/operations/perform.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+
+export interface Holdings {
+  readonly chains?: readonly Chain[];
+  readonly prints?: readonly Print[];
+  readonly closes?: readonly Close[];
+}
+
+/** A market in memory that holds just this, as operations meet it. The wall clock stands at `nowMs`. */
+export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6)): { context: Context; store: Store } {
+  const store = openStore(':memory:');
+  holdings.chains?.forEach((chain) => {
+    store.saveChain(chain);
+  });
+  store.savePrints(holdings.prints ?? []);
+  store.saveCloses(holdings.closes ?? []);
+  const context: Context = {
+    market: createMarket(store, STANDARD_UNIVERSE, false),
+    universe: STANDARD_UNIVERSE,
+    nowMs: () => nowMs,
+    largePrintMinUsd: 100_000,
+    contagionMinUsd: 1_000_000,
+  };
+  return { context, store };
+}
+
+type Answer = Record<string, unknown>;
+
+/** The tool's answer. */
+export function call(operation: unknown, args: unknown, context: Context): Answer {
+  return perform(toolView(operation as Operation), args, context, 'invalid_body').body;
+}
+
+/** All that it can say. */
+export function callExtended(operation: unknown, args: unknown, context: Context): Answer {
+  return perform(extendedView(operation as Operation), args, context, 'invalid_body').body;
+}
+
+/** The refusal that a call meets. */
+export function refusalOf(work: () => unknown): { code: string; message: string; hint: string; fields: string[] } {
+  try {
+    work();
+  } catch (error) {
+    const { code, message, hint = '', faults } = error as import('../../src/errors.ts').Failure;
+    return { code, message, hint, fields: faults.map(({ field }) => field) };
+  }
+  throw new Error('was not refused');
+}

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'bun:test';
+import { type TSchema, Type } from '@sinclair/typebox';
+import { Failure, type Fault } from '../../src/errors.ts';
+import { defaulted, dividend, iv, nullable, oneOf, putCall, ticker } from '../../src/operations/schemas.ts';
+import { expectation, satisfies, validate } from '../../src/operations/validate.ts';
+
+const SCHEMA = Type.Object(
+  {
+    put_call: putCall,
+    iv,
+    ticker,
+    days: defaulted(Type.Integer({ minimum: 0, maximum: 10 }), 3),
+    dividend,
+  },
+  { additionalProperties: false },
+);
+const GOOD = { put_call: 'C', iv: 0.2, ticker: 'SPY' };
+
+function faultsOf(value: unknown, schema = SCHEMA): readonly Fault[] {
+  try {
+    validate(schema, value, 'invalid_body');
+  } catch (error) {
+    expect(error).toBeInstanceOf(Failure);
+    return (error as Failure).faults;
+  }
+  throw new Error('was taken');
+}
+
+describe('takes', () => {
+  test('what fits, and fills in the defaults of what is absent', () => {
+    expect(validate(SCHEMA, GOOD, 'invalid_body')).toEqual({ ...GOOD, days: 3, dividend: 0 });
+    expect(validate(SCHEMA, { ...GOOD, days: undefined }, 'invalid_body')).toMatchObject({ days: 3 });
+    expect(validate(SCHEMA, { ...GOOD, days: 0, dividend: 0.02 }, 'invalid_body')).toMatchObject({
+      ...{ days: 0, dividend: 0.02 },
+    });
+  });
+
+  test('without touching what it was given', () => {
+    const given = Object.freeze({ ...GOOD });
+    validate(SCHEMA, given, 'invalid_body');
+    expect(given).toEqual(GOOD);
+  });
+});
+
+describe('refuses, and says where and what must hold there', () => {
+  test.each([
+    ['a number that is text', { iv: '0.2' }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['one below its bound', { iv: 0 }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['one above it', { iv: 101 }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['no number', { iv: Number.NaN }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['infinity', { iv: Number.POSITIVE_INFINITY }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['null', { iv: null }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['a default does not stand in for null', { days: null }, '/days', 'must be an integer, at least 0 and at most 10'],
+    ['a fraction', { days: 1.5 }, '/days', 'must be an integer, at least 0 and at most 10'],
+    ['another word', { put_call: 'call' }, '/put_call', 'must be one of "C", "P"'],
+    ['another case', { put_call: 'c' }, '/put_call', 'must be one of "C", "P"'],
+    ['an unknown field', { extra: 1 }, '/extra', 'is not a field of this request'],
+  ])('%s', (_what, over, field, expected) => {
+    expect(faultsOf({ ...GOOD, ...over })).toEqual([{ field, expected }]);
+  });
+
+  test('a text that does not match says the pattern and what is meant', () => {
+    const [fault] = faultsOf({ ...GOOD, ticker: 'SP Y' });
+    expect(fault!.field).toBe('/ticker');
+    expect(fault!.expected).toStartWith(`must match ${ticker.pattern}: `);
+  });
+
+  test('a field that is missing', () => {
+    const { iv: _, ...rest } = GOOD;
+    expect(faultsOf(rest)).toEqual([
+      { field: '/iv', expected: 'must be a finite number, at least 0.0001 and at most 100' },
+    ]);
+  });
+
+  test.each([
+    ['null', null],
+    ['a list', []],
+    ['text', 'x'],
+    ['a number', 3],
+    ['nothing', undefined],
+  ])('%s instead of an object', (_what, value) => {
+    expect(faultsOf(value)).toEqual([{ field: '', expected: 'must be a JSON object' }]);
+  });
+
+  test('with the code that its face wants, every fault in the message, and the fields there are', () => {
+    const work = () => validate(SCHEMA, { ...GOOD, iv: -1, days: 99 }, 'invalid_parameter');
+    expect(work).toThrow('/iv must be a finite number');
+    expect(work).toThrow('; /days must be an integer');
+    try {
+      work();
+    } catch (error) {
+      expect((error as Failure).code).toBe('invalid_parameter');
+      expect((error as Failure).hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
+    }
+  });
+});
+
+describe('a hostile request gets no longer answer than an honest one', () => {
+  const SECRET = 'hunter2-hunter2';
+  const long = 'A'.repeat(100_000);
+
+  test.each([
+    ['a value', { ...GOOD, ticker: `${SECRET}!` }],
+    ['a value of the wrong type', { ...GOOD, iv: SECRET }],
+    ['a value of an unknown field', { ...GOOD, x: SECRET }],
+    ['a value instead of an object', SECRET],
+  ])('%s is not repeated', (_what, value) => {
+    expect(messageOf(value)).not.toContain(SECRET);
+  });
+
+  test.each([
+    ['plain', long],
+    ['with a slash', `a/${long}`],
+    ['with a tilde', `~${long}`],
+    ['that begins as a field does', `iv/${long}`],
+  ])('the name of an unknown field, %s, is cut short', (_what, name) => {
+    const [fault] = faultsOf({ ...GOOD, [name]: 1 });
+    expect(fault!.expected).toBe('is not a field of this request');
+    expect(fault!.field.length).toBeLessThan(90);
+    expect(messageOf({ ...GOOD, [name]: 1 }).length).toBeLessThan(400);
+  });
+
+  test.each([
+    ['a/b', '/a~1b'],
+    ['m~n', '/m~0n'],
+    ['~1', '/~01'],
+    ['__proto__', '/__proto__'],
+    ['constructor', '/constructor'],
+    ['', '/'],
+  ])('the unknown field %j is named %s', (name, field) => {
+    const body = JSON.parse(`{"put_call":"C","iv":0.2,"ticker":"SPY",${JSON.stringify(name)}:1}`);
+    expect(faultsOf(body).map((fault) => fault.field)).toEqual([field]);
+  });
+
+  test('no more than ten faults are named', () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x${at}`, at]));
+    expect(faultsOf({ ...GOOD, ...many })).toHaveLength(10);
+  });
+
+  function messageOf(value: unknown): string {
+    try {
+      validate(SCHEMA, value, 'invalid_body');
+    } catch (error) {
+      const { message, hint, faults } = error as Failure;
+      return JSON.stringify([message, hint, faults]);
+    }
+    throw new Error('was taken');
+  }
+});
+
+test.each([
+  [Type.String(), 'must be a string'],
+  [Type.Boolean(), 'must be of type boolean'],
+  [Type.Array(Type.Number(), { maxItems: 5 }), 'must be an array of at most 5 items'],
+  [Type.Array(Type.Number()), 'must be an array'],
+  [Type.Number(), 'must be a finite number'],
+  [Type.Number({ exclusiveMinimum: 0, maximum: 1 }), 'must be a finite number, above 0 and at most 1'],
+  [nullable(Type.Number(), ''), 'must be one of "number", "null"'],
+  [Type.Union([Type.Literal('a'), Type.Literal('b')]), 'must be one of "a", "b"'],
+  [oneOf(['x'], ''), 'must be one of "x"'],
+] as [TSchema, string][])('in words: %j', (schema, words) => {
+  expect(expectation(schema)).toBe(words);
+});
+
+describe('an answer satisfies its schema', () => {
+  const answer = Type.Object({ figure: Type.Number() }, { additionalProperties: false });
+  test.each([
+    [{ figure: 1 }, true],
+    [{ figure: Number.NaN }, false],
+    [{ figure: Number.POSITIVE_INFINITY }, false],
+    [{ figure: null }, false],
+    [{}, false],
+    [{ figure: 1, more: 2 }, false],
+  ])('%j: %p', (value, expected) => {
+    expect(satisfies(answer, value)).toBe(expected);
+  });
+});
