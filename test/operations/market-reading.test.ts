@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test';
+import type { Chain } from '../../src/market/chain.ts';
+import { levelsOf, provenanceOf, readMarket } from '../../src/operations/market-reading.ts';
+import { AS_OF, chainOf, EXPIRY, HEAD, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
+import { refusalOf, smallMarket } from './small-market.ts';
+
+const DAY_MS = 86_400_000;
+
+function chainAt(asOf: number, over: Partial<Chain> = {}): Chain {
+  const rows = [
+    ...quoted({ strikes: range(90, 110), rest: { openInterest: 20 } }),
+    ...quoted({ strikes: range(90, 110), expiry: LATER, rest: { openInterest: 10 } }),
+  ];
+  return { ...chainOf(rows, { asOf }), ...over };
+}
+
+describe('the newest chain of a ticker', () => {
+  test('is the same object until a newer one arrives', () => {
+    const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
+    const first = context.market.chain('ACME');
+    expect(context.market.chain('ACME')).toBe(first);
+    expect(first.asOf).toBe(AS_OF);
+    store.saveChain(chainAt(AS_OF - DAY_MS));
+    expect(context.market.chain('ACME')).toBe(first);
+    store.saveChain(chainAt(AS_OF + 60_000));
+    const second = context.market.chain('ACME');
+    expect(second.asOf).toBe(AS_OF + 60_000);
+    expect(context.market.chain('ACME')).toBe(second);
+  });
+
+  test('is another where the same instant is told anew', () => {
+    const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
+    expect(context.market.chain('ACME').spot).toBe(100);
+    store.saveChain(chainAt(AS_OF, { spot: 101 }));
+    expect(context.market.chain('ACME').spot).toBe(101);
+  });
+
+  test('answers to any spelling of its name', () => {
+    const { context } = smallMarket({
+      chains: [chainOf(quoted({ strikes: [100], root: 'SPXW' }), { underlying: 'SPX' })],
+    });
+    const chain = context.market.chain('SPX');
+    for (const spelling of ['spx', '^SPX', '_SPX', ' SPX ']) expect(context.market.chain(spelling)).toBe(chain);
+  });
+
+  test('of the other kind, simulated, is none of it', () => {
+    const { context } = smallMarket({ chains: [chainAt(AS_OF, { simulated: true })] });
+    expect(context.market.findChain('ACME')).toBeUndefined();
+  });
+
+  test('is none: a ticker of the universe is told from an unknown one, which is not repeated', () => {
+    const { context } = smallMarket();
+    expect(refusalOf(() => readMarket('SPY', context))).toMatchObject({
+      code: 'no_chain',
+      message: 'SPY is in the universe, but no option chain of it has arrived yet',
+    });
+    const unknown = refusalOf(() => readMarket('ZZZZ', context));
+    expect(unknown.code).toBe('unknown_ticker');
+    expect(unknown.message + unknown.hint).not.toContain('ZZZZ');
+    expect(context.market.findChain('SPY')).toBeUndefined();
+  });
+});
+
+describe('prints around it', () => {
+  const market = (...prints: Parameters<typeof print>[0][]) =>
+    smallMarket({
+      chains: [chainAt(AS_OF)],
+      prints: prints.map((each, at) => print({ id: `p${at}`, ...each })),
+    });
+
+  test.each([
+    ['30 days back', { at: AS_OF - 30 * DAY_MS }, 1],
+    ['a moment more', { at: AS_OF - 30 * DAY_MS - 1 }, 0],
+    ['after the snapshot: the window ends there', { at: AS_OF + DAY_MS }, 1],
+    ['too small', { price: 0.01 }, 0],
+    ['cancelled', { canceled: true }, 0],
+  ])('%s', (_what, over, expected) => {
+    expect(readMarket('ACME', market(over).context).large).toHaveLength(expected);
+  });
+
+  test('a print after the snapshot moves the window on', () => {
+    const { context } = market({ at: AS_OF - 29.5 * DAY_MS }, { at: AS_OF + DAY_MS });
+    expect(readMarket('ACME', context).large.map(({ id }) => id)).toEqual(['p1']);
+  });
+
+  test('counts once however often it arrives, and not at all once cancelled', () => {
+    const { context, store } = market({}, {});
+    store.savePrints([print({ id: 'p0' }), print({ id: 'p1' })]);
+    expect(readMarket('ACME', context).large).toHaveLength(2);
+    store.savePrints([print({ id: 'p0', canceled: true })]);
+    expect(readMarket('ACME', context).large.map(({ id }) => id)).toEqual(['p1']);
+  });
+
+  test('are kept until something is written', () => {
+    const { context, store } = market({});
+    const chain = context.market.chain('ACME');
+    const recent = context.market.recentPrints(chain, 30);
+    expect(context.market.recentPrints(chain, 30)).toBe(recent);
+    expect(context.market.recentPrints(chain, 1)).not.toBe(recent);
+    store.savePrints([print({ id: 'new' })]);
+    expect(context.market.recentPrints(chain, 30)).toHaveLength(2);
+  });
+});
+
+test('snapshots of the days before, the last of each', () => {
+  const days = [40, 30, 2, 1, 0].map((days) => AS_OF - days * DAY_MS);
+  const { context } = smallMarket({ chains: [...days, AS_OF - DAY_MS - 60_000].map((asOf) => chainAt(asOf)) });
+  const recent = context.market.recentChains(context.market.chain('ACME'), 30);
+  expect(recent.map(({ asOf }) => asOf)).toEqual(days.slice(1));
+});
+
+describe('levels', () => {
+  test('are reckoned once for the same chain and prints', () => {
+    const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
+    const levels = levelsOf(readMarket('ACME', context));
+    expect(levelsOf(readMarket('ACME', context))).toBe(levels);
+    expect([levels.dominant.series.expiry, levels.dominantBy]).toEqual([EXPIRY, 'gamma']);
+    store.savePrints([print({ expiry: LATER })]);
+    const moved = levelsOf(readMarket('ACME', context));
+    expect([moved.dominant.series.expiry, moved.dominantBy]).toEqual([LATER, 'large_prints']);
+  });
+
+  test.each([
+    ['a spread', { multiLeg: true }],
+    ['a deep call', { delta: 0.95 }],
+    ['an expiry that has settled', { expiry: TODAY }],
+    ['an adjusted deliverable', { root: 'ACME1' }],
+  ])('are not moved by %s', (_what, over) => {
+    const { context } = smallMarket({ chains: [chainAt(AS_OF)], prints: [print({ expiry: LATER, ...over })] });
+    expect(levelsOf(readMarket('ACME', context)).dominantBy).toBe('gamma');
+  });
+});
+
+describe('provenance', () => {
+  test('is the snapshot’s, its age by the wall clock', () => {
+    const { context } = smallMarket({}, AS_OF + 90_400);
+    expect(provenanceOf(chainAt(AS_OF), context, ['a note'])).toEqual({
+      ...{ source: HEAD.source, simulated: false, as_of: '2026-01-05T20:00:00.000Z', age_s: 90, notes: ['a note'] },
+    });
+  });
+
+  test('of a snapshot ahead of the clock is 0 old; of a simulated one says so', () => {
+    const { context } = smallMarket({}, AS_OF - 5000);
+    const found = provenanceOf(chainAt(AS_OF, { simulated: true }), context);
+    expect(found.age_s).toBe(0);
+    expect(found.notes[0]).toMatch(/simulated/i);
+  });
+});
