@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test';
+import { addDays } from '../../src/market/calendar.ts';
+import type { Close } from '../../src/market/prints.ts';
+import { evaluateEtfContagion } from '../../src/operations/etf-contagion.ts';
+import { AS_OF, chainOf, contract, print, TODAY } from '../analytics/small-chains.ts';
+import { call, callExtended, type Holdings, refusalOf, smallMarket } from './small-market.ts';
+
+const QUESTION = { single_name_ticker: 'NVDA', whale_fiat: 2e6, current_iv: 0.6, iv_ceiling: 0.5 };
+
+function ask(over: object = {}, holdings: Holdings = {}): unknown {
+  return call(evaluateEtfContagion, { ...QUESTION, ...over }, smallMarket(holdings).context).etf_proxy;
+}
+
+/** Daily closes of NVDA up to a day, and of SMH that move with it (1) or against it (-1). */
+function closes(days: number, sign: 1 | -1, until = TODAY): Close[] {
+  return Array.from({ length: days }, (_, at) => {
+    const date = addDays(until, at - days + 1);
+    const swing = Math.sin(at * at);
+    return [
+      { ticker: 'NVDA', date, close: 100 * Math.exp(swing / 50), simulated: false },
+      { ticker: 'SMH', date, close: 200 * Math.exp((sign * swing) / 70), simulated: false },
+    ];
+  }).flat();
+}
+
+describe('names the sector ETF', () => {
+  test.each([
+    ['NVDA', 'SMH'],
+    ['nvda', 'SMH'],
+    ['BRK.B', 'XLF'],
+    ['brk.b', 'XLF'],
+    ['MSTR', 'IBIT'],
+    ['JNJ', 'XLV'],
+    ['SPY', null],
+    ['SMH', null],
+    ['ZZZZ', null],
+  ])('%s: %p', (single_name_ticker, expected) => {
+    expect(ask({ single_name_ticker })).toBe(expected);
+  });
+});
+
+test.each([
+  ['volatility below its ceiling', { current_iv: 0.49 }, null],
+  ['flow below a million', { whale_fiat: 999_999 }, null],
+  ['a million sold', { whale_fiat: -1e6 }, 'SMH'],
+])('%s', (_what, over, expected) => {
+  expect(ask(over)).toBe(expected);
+});
+
+describe('with a chain and prints of the name', () => {
+  const chain = chainOf([contract({ root: 'NVDA' })], { underlying: 'NVDA' });
+  const nvda = { underlying: 'NVDA', root: 'NVDA' };
+  // 300 million of premium: flow counts from 3 million.
+  const prints = [
+    print({ id: 'a', ...nvda, price: 50, size: 60_000 }),
+    print({ id: 'old', ...nvda, price: 50, size: 60_000, at: AS_OF - 40 * 86_400_000 }),
+    print({ id: 'small', ...nvda, size: 1 }),
+  ];
+
+  test('1 % of its 30-day premium is the threshold', () => {
+    expect(ask({}, { chains: [chain], prints })).toBeNull();
+    expect(ask({ whale_fiat: 3e6 }, { chains: [chain], prints })).toBe('SMH');
+    const { context } = smallMarket({ chains: [chain], prints });
+    expect(callExtended(evaluateEtfContagion, QUESTION, context)).toMatchObject({
+      ...{ etf_proxy: null, saturated: true, large_flow: false, flow_threshold: 3e6, proxy: 'SMH' },
+      provenance: { source: 'test' },
+    });
+  });
+
+  test('without prints its premium is not known, and not required', () => {
+    expect(ask({}, { chains: [chain] })).toBe('SMH');
+  });
+});
+
+describe('the two must move together, where it can be known', () => {
+  test.each([
+    ['60 closes that do', closes(60, 1), 'SMH'],
+    ['60 that do not', closes(60, -1), null],
+    ['59 are too few to ask', closes(59, -1), 'SMH'],
+  ])('%s', (_what, given, expected) => {
+    expect(ask({}, { closes: given })).toBe(expected);
+  });
+
+  test('closes after the name’s snapshot are not known yet', () => {
+    const chain = chainOf([contract({ root: 'NVDA' })], { underlying: 'NVDA' });
+    const given = closes(60, -1, addDays(TODAY, 1));
+    expect(ask({}, { closes: given })).toBeNull();
+    // By then 59 are known.
+    expect(ask({}, { closes: given, chains: [chain] })).toBe('SMH');
+  });
+});
+
+test.each([
+  [{ current_iv: 0 }, '/current_iv'],
+  [{ iv_ceiling: -1 }, '/iv_ceiling'],
+  [{ whale_fiat: 1e16 }, '/whale_fiat'],
+  [{ single_name_ticker: '' }, '/single_name_ticker'],
+])('refuses %j', (over, field) => {
+  expect(refusalOf(() => ask(over)).fields).toEqual([field]);
+});

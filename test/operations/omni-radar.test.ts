@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'bun:test';
+import { densityOf } from '../../src/analytics/density.ts';
+import { gexLevels } from '../../src/analytics/gex-levels.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
+import { prepareChain } from '../../src/analytics/prepare.ts';
+import type { ContractRow } from '../../src/market/build-chain.ts';
+import { addDays } from '../../src/market/calendar.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import { runStrategicOmniRadar } from '../../src/operations/omni-radar.ts';
+import { AS_OF, chainOf, contract, EXPIRY, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
+import { callExtended, type Holdings, refusalOf, smallMarket } from './small-market.ts';
+
+const STRIKES = range(85, 115);
+
+function series(expiry: string, openInterest: number): ContractRow[] {
+  return quoted({ strikes: STRIKES, expiry, halfSpread: 0.01, rest: { openInterest, volume: 10 } }).map((row) =>
+    // Calls above, puts below: dealers' gamma changes sign at 100.
+    ({ ...row, openInterest: openInterest * (row.callPut === 1 ? row.strike - 80 : 120 - row.strike) }),
+  );
+}
+
+const CHAIN = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)]);
+
+/** The parts that these tests look into. */
+interface Scan {
+  readonly state_density: Record<string, number> & { expiry: string; quantiles: Record<string, number> };
+  readonly gex_boundaries: Record<string, number>;
+  readonly institutional_concentration_pct: number;
+  readonly institutional_concentration_all_expiries_pct: number;
+  readonly whipsaw_risk_index: number | null;
+  readonly whipsaw_components: Record<string, number | null>;
+  readonly realised_volatility: number | null;
+  readonly flow_from: string;
+}
+
+function scan(chain: Chain = CHAIN, args: object = {}, holdings: Holdings = {}): Scan {
+  const { context } = smallMarket({ chains: [chain], ...holdings });
+  return callExtended(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context) as unknown as Scan;
+}
+
+describe('the expiry nearest the days aimed at', () => {
+  const TWIN = '2026-01-20';
+  test.each([
+    ['30 by default: 46 is nearer than 11', [EXPIRY, LATER], {}, LATER],
+    ['11', [EXPIRY, LATER], { target_dte: 11 }, EXPIRY],
+    ['the earlier on a tie', [EXPIRY, TWIN], { target_dte: 13 }, EXPIRY],
+    ['a day more decides it', [EXPIRY, TWIN], { target_dte: 14 }, TWIN],
+    ['0 is today', [TODAY, EXPIRY], { target_dte: 0 }, TODAY],
+    ['the farthest', [EXPIRY, LATER], { target_dte: 3650 }, LATER],
+  ])('%s', (_what, expiries, args, expected) => {
+    const found = scan(chainOf(expiries.flatMap((expiry) => series(expiry, 1))), args).state_density;
+    expect(found.expiry).toBe(expected);
+  });
+
+  test('one without open interest is passed over, unless none has any', () => {
+    expect(scan(chainOf([...series(EXPIRY, 0), ...series(LATER, 1)]), { target_dte: 11 }).state_density.expiry).toBe(
+      LATER,
+    );
+    expect(scan(chainOf([...series(EXPIRY, 0), ...series(LATER, 0)]), { target_dte: 11 }).state_density.expiry).toBe(
+      EXPIRY,
+    );
+  });
+
+  test('one without a volatility is passed over; none with one is a refusal', () => {
+    const dark = contract({ expiry: LATER, openInterest: 100 });
+    expect(scan(chainOf([...series(EXPIRY, 1), dark]), { target_dte: 46 }).state_density.expiry).toBe(EXPIRY);
+    expect(refusalOf(() => scan(chainOf([dark]))).code).toBe('unprocessable');
+  });
+});
+
+describe('density', () => {
+  const ready = prepareChain(CHAIN, DEFAULT_OPTIONS);
+  const density = densityOf(ready, ready.series[0]!);
+  const found = scan(CHAIN, { target_dte: 11 }).state_density;
+
+  test('is that of the series', () => {
+    expect(found).toMatchObject({
+      ...{ expiry: EXPIRY, root: 'ACME', days_to_expiry: 11, forward: density.forward, atm_iv: density.atmIv },
+      ...{ mode: density.mode, skewness: density.skewness, strikes_fitted: density.points },
+    });
+    expect(Object.keys(found.quantiles)).toEqual(['p05', 'p25', 'p50', 'p75', 'p95']);
+    expect(Object.values(found.quantiles)).toEqual([...density.quantiles]);
+  });
+
+  test('splits at the walls', () => {
+    const { put_wall, call_wall } = scan().gex_boundaries;
+    expect(found.probability_below_put_wall).toBeCloseTo(density.cdf(put_wall!), 12);
+    expect(found.probability_above_call_wall).toBeCloseTo(1 - density.cdf(call_wall!), 12);
+    const { probability_below_put_wall, probability_between_walls, probability_above_call_wall } = found;
+    expect(probability_below_put_wall! + probability_between_walls! + probability_above_call_wall!).toBeCloseTo(1, 12);
+  });
+});
+
+describe('boundaries', () => {
+  const levels = gexLevels(prepareChain(CHAIN, DEFAULT_OPTIONS), new Map());
+
+  test('are the levels over all expiries', () => {
+    expect(scan().gex_boundaries).toMatchObject({
+      call_wall: levels.walls.call.strike,
+      put_wall: levels.walls.put.strike,
+      gex_flip: levels.flip.level,
+      max_pain: levels.maxPain,
+      net_gex_mil: levels.exposures.gex / 1e6,
+    });
+  });
+
+  test('friction is net GEX times the expected daily move in percent', () => {
+    const { gex_boundaries, state_density } = scan();
+    const expected = levels.exposures.gex * 100 * (state_density.atm_iv! / Math.sqrt(252));
+    expect(gex_boundaries.gex_potential_friction! / expected).toBeCloseTo(1, 12);
+  });
+
+  test.each([
+    ['of the day’s large prints', [{}], 'prints', 1],
+    ['puts against calls', [{}, { id: 'put', callPut: -1 as const }], 'prints', 0.1],
+    ['not of the day before', [{ at: AS_OF - 86_400_000 }], 'prints', 0],
+    ['not of small ones', [{ size: 10 }], 'prints', 0],
+    ['of volumes where nothing printed, none of them large', [], 'snapshots', 0],
+  ])('the kinetic term is %s', (_what, prints, from, share) => {
+    const found = scan(CHAIN, {}, { prints: prints.map((each, at) => print({ id: `p${at}`, ...each })) });
+    expect(found.flow_from).toBe(from);
+    // 400 calls at the money: half of 40,000 shares at 100 dollars, and a little carry.
+    const calls = 400 * 100 * 100;
+    const { whale_fiat_kinetic } = found.gex_boundaries;
+    if (share === 0) expect(whale_fiat_kinetic).toBe(0);
+    else expect(whale_fiat_kinetic! / calls).toBeWithin(share === 1 ? 0.5 : 0, share === 1 ? 0.56 : 0.1);
+  });
+});
+
+describe('concentration', () => {
+  test('is the share of the five largest strikes', () => {
+    const flat = (strikes: readonly number[], expiry: string) =>
+      strikes.map((strike) => contract({ strike, expiry, iv: 0.3, openInterest: 1e-9 }));
+    const even = chainOf([...flat(range(96, 104), EXPIRY), contract({ iv: 0.3, callPut: -1, openInterest: 1e6 })]);
+    expect(scan(even).institutional_concentration_pct).toBeCloseTo(100, 6);
+    expect(scan(chainOf(series(EXPIRY, 1))).institutional_concentration_pct).toBeWithin(15, 60);
+    expect(scan(chainOf(flat([99, 101, 102], EXPIRY))).institutional_concentration_pct).toBeCloseTo(100, 9);
+  });
+
+  test('over all expiries counts the strikes of all', () => {
+    const { institutional_concentration_pct, institutional_concentration_all_expiries_pct } = scan(CHAIN, {
+      target_dte: 11,
+    });
+    expect(institutional_concentration_all_expiries_pct).toBeLessThan(institutional_concentration_pct);
+  });
+
+  test('of no open interest is 0', () => {
+    const found = scan(chainOf(series(EXPIRY, 0)));
+    expect([found.institutional_concentration_pct, found.institutional_concentration_all_expiries_pct]).toEqual([0, 0]);
+  });
+});
+
+describe('whipsaw', () => {
+  // A swing of 1 % a day, up to the day of the snapshot.
+  const closes = range(0, 20).map((at) => ({
+    ticker: 'ACME',
+    date: addDays(TODAY, at - 20),
+    close: at % 2 === 0 ? 100 : 101,
+    simulated: false,
+  }));
+
+  test('with 21 closes all four components are there, and the index is their mean', () => {
+    const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan(CHAIN, {}, { closes });
+    expect(realised_volatility).toBeCloseTo(Math.log(1.01) * Math.sqrt(252), 9);
+    const values = Object.values(whipsaw_components) as number[];
+    expect(values).toHaveLength(4);
+    for (const value of values) expect(value).toBeWithin(0, 100.000001);
+    expect(whipsaw_risk_index).toBeCloseTo(values.reduce((sum, each) => sum + each, 0) / 4, 9);
+  });
+
+  test('closes after the snapshot are not known yet', () => {
+    const later = closes.map((each) => ({ ...each, date: addDays(each.date, 30) }));
+    expect(scan(CHAIN, {}, { closes: later }).realised_volatility).toBeNull();
+  });
+
+  test('with fewer the realised one is null and left out', () => {
+    const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan();
+    expect([realised_volatility, whipsaw_components.realised_over_implied]).toEqual([null, null]);
+    expect(whipsaw_risk_index).toBeNumber();
+  });
+
+  test('gamma that expires within a day', () => {
+    expect(scan().whipsaw_components.expiring_gamma).toBe(0);
+    expect(scan(chainOf([...series(TODAY, 5), ...series(EXPIRY, 1)])).whipsaw_components.expiring_gamma).toBeWithin(
+      50,
+      100,
+    );
+    expect(scan(chainOf(series(TODAY, 5))).whipsaw_components.expiring_gamma).toBeCloseTo(100, 9);
+  });
+
+  test('without any open interest nothing is known', () => {
+    const found = scan(chainOf(series(EXPIRY, 0)));
+    expect(Object.values(found.whipsaw_components)).toEqual([null, null, null, null]);
+    expect(found.whipsaw_risk_index).toBeNull();
+  });
+});

@@ -1,0 +1,15 @@
+import { expect, test } from 'bun:test';
+import type { Operation } from '../../src/operations/operation.ts';
+import { perform, restView } from '../../src/operations/perform.ts';
+import { targetUniverse } from '../../src/operations/target-universe.ts';
+import { smallMarket } from './small-market.ts';
+
+const { context } = smallMarket();
+
+test('get_target_universe counts what it lists', () => {
+  const route = restView(targetUniverse as unknown as Operation);
+  const { body } = perform(route, {}, context, 'invalid_parameter');
+  expect(body).toMatchObject({ status: 'success', total_tracked: 59 });
+  const listed = Object.values(body.macro_themes as Record<string, string[]>).flat();
+  expect(new Set(listed).size).toBe(59);
+});
