@@ -124,6 +124,10 @@ describe('what it is fitted to', () => {
     const ready = prepared(rows);
     expect(ready.counts.iv).toMatchObject({ interpolated: 1, extended: 1 });
     expect(densityOf(ready, ready.series[0]!).points).toBe(21);
+    const own = range(95, 98).map((strike) => contract({ strike, callPut: -1, iv: 0.3 }));
+    const unquoted = prepared([...own, contract({ strike: 102 })], { forward: 'flat', rate: 0 });
+    expect(unquoted.counts.iv).toMatchObject({ taken: 4, extended: 1 });
+    expect(densityOf(unquoted, unquoted.series[0]!).points).toBe(4);
   });
 
   test('once a series', () => {

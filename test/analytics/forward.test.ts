@@ -71,7 +71,7 @@ describe('parity', () => {
   function pairs(strikes: readonly number[], forwards: readonly number[]): ContractRow[] {
     return strikes.flatMap((strike, at) => {
       const difference = (forwards[at]! - strike) * discount;
-      const [call, put] = [20 + difference, 20];
+      const [call, put] = [200 + difference, 200];
       return [contract({ strike, bid: call, ask: call }), contract({ strike, callPut: -1, bid: put, ask: put })];
     });
   }

@@ -36,6 +36,7 @@ describe('the crossing nearest spot, as a fine scan of bumped prices finds it', 
     ['calls below, puts above', [call(95, 10), put(105, 10)], FLAT],
     ['more puts', [put(95, 30), call(105, 10)], FLAT],
     ['two crossings: the nearer', [put(85, 10), call(97, 10), put(106, 30)], FLAT],
+    ['and the other way about', [put(94, 30), call(103, 10), put(115, 10)], FLAT],
     ['a skew of volatilities', [put(90, 20, 0.5), call(110, 12, 0.2)], FLAT],
     ['rates and a yield', [put(95, 30), call(105, 10)], { ...FLAT, rate: 0.08, dividend: 0.02 }],
     ['two expiries', [put(95, 30), { ...call(105, 40), expiry: LATER }, call(110, 5)], FLAT],
@@ -56,6 +57,10 @@ describe('the crossing nearest spot, as a fine scan of bumped prices finds it', 
     // At spot the profile is the chain's net gamma.
     const { gex, grossGex } = exposures(ready);
     expect(Math.abs(net(100) - gex)).toBeLessThan(1e-7 * grossGex);
+    const profile = netGammaProfile(ready, 0.2);
+    for (const at of [40, 80, 95]) {
+      expect(Math.abs(net(profile.level[at]!) - profile.gex[at]!)).toBeLessThan(1e-6 * grossGex);
+    }
   });
 });
 

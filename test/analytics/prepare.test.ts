@@ -8,6 +8,7 @@ import type { ContractRow } from '../../src/market/build-chain.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from './small-chains.ts';
 
 const MINUTE_MS = 60_000;
+const TOMORROW = '2026-01-06';
 /** 16:00 in New York on the day of the snapshot. */
 const CLOSE = AS_OF + 60 * MINUTE_MS;
 const MINUTES_A_YEAR = 365.25 * 24 * 60;
@@ -64,20 +65,20 @@ describe('two series of a third Friday', () => {
 });
 
 describe('expiries', () => {
-  const rows = [TODAY, EXPIRY, LATER].map((expiry) => contract({ expiry }));
+  const rows = [TODAY, TOMORROW, EXPIRY, LATER].map((expiry) => contract({ expiry }));
   test.each([
-    [{ kind: 'all' }, [TODAY, EXPIRY, LATER]],
+    [{ kind: 'all' }, [TODAY, TOMORROW, EXPIRY, LATER]],
     [{ kind: '0dte' }, [TODAY]],
     [{ kind: 'date', date: LATER }, [LATER]],
     [{ kind: 'next', days: 1 }, [TODAY]],
-    [{ kind: 'next', days: 11 }, [TODAY]],
-    [{ kind: 'next', days: 12 }, [TODAY, EXPIRY]],
-    [{ kind: 'next', days: 100 }, [TODAY, EXPIRY, LATER]],
+    [{ kind: 'next', days: 11 }, [TODAY, TOMORROW]],
+    [{ kind: 'next', days: 12 }, [TODAY, TOMORROW, EXPIRY]],
+    [{ kind: 'next', days: 100 }, [TODAY, TOMORROW, EXPIRY, LATER]],
   ] satisfies [ExpirySelection, string[]][])('%j', (expiries, expected) => {
     const { series, counts } = prepared(rows, { expiries });
     expect(series.map(({ series: { expiry } }) => expiry)).toEqual(expected);
-    expect(counts.left_out.other_expiry).toBe(3 - expected.length);
-    expect(counts.contracts).toBe(3);
+    expect(counts.left_out.other_expiry).toBe(4 - expected.length);
+    expect(counts.contracts).toBe(4);
   });
 });
 

@@ -7,7 +7,19 @@ import type { ContractRow } from '../../src/market/build-chain.ts';
 import { addDays } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { runStrategicOmniRadar } from '../../src/operations/omni-radar.ts';
-import { AS_OF, chainOf, contract, EXPIRY, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
+import { blackScholesDelta } from '../analytics/plain.ts';
+import {
+  AS_OF,
+  chainOf,
+  contract,
+  EXPIRY,
+  LATER,
+  print,
+  quoted,
+  range,
+  TODAY,
+  yearsTo,
+} from '../analytics/small-chains.ts';
 import { callExtended, type Holdings, refusalOf, smallMarket } from './small-market.ts';
 
 const STRIKES = range(85, 115);
@@ -110,20 +122,21 @@ describe('boundaries', () => {
     expect(gex_boundaries.gex_potential_friction! / expected).toBeCloseTo(1, 12);
   });
 
+  const atTheMoney = { spot: 100, strike: 100, tte: yearsTo('ACME', EXPIRY), iv: 0.3, rate: 0.04, dividend: 0 };
+  const [CALL, PUT] = [1, -1].map((callPut) => blackScholesDelta({ ...atTheMoney, callPut })) as [number, number];
+
   test.each([
-    ['of the day’s large prints', [{}], 'prints', 1],
-    ['puts against calls', [{}, { id: 'put', callPut: -1 as const }], 'prints', 0.1],
+    ['of the day’s large prints', [{}], 'prints', CALL],
+    ['puts against calls', [{}, { id: 'put', callPut: -1 as const }], 'prints', CALL + PUT],
+    ['without its sign', [{ callPut: -1 as const }], 'prints', -PUT],
     ['not of the day before', [{ at: AS_OF - 86_400_000 }], 'prints', 0],
     ['not of small ones', [{ size: 10 }], 'prints', 0],
     ['of volumes where nothing printed, none of them large', [], 'snapshots', 0],
-  ])('the kinetic term is %s', (_what, prints, from, share) => {
+  ])('the kinetic term is %s', (_what, prints, from, delta) => {
     const found = scan(CHAIN, {}, { prints: prints.map((each, at) => print({ id: `p${at}`, ...each })) });
     expect(found.flow_from).toBe(from);
-    // 400 calls at the money: half of 40,000 shares at 100 dollars, and a little carry.
-    const calls = 400 * 100 * 100;
-    const { whale_fiat_kinetic } = found.gex_boundaries;
-    if (share === 0) expect(whale_fiat_kinetic).toBe(0);
-    else expect(whale_fiat_kinetic! / calls).toBeWithin(share === 1 ? 0.5 : 0, share === 1 ? 0.56 : 0.1);
+    // 400 contracts of 100 shares at 100 dollars.
+    expect(found.gex_boundaries.whale_fiat_kinetic! / 4e6).toBeCloseTo(delta, 6);
   });
 });
 
