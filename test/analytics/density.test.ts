@@ -130,6 +130,26 @@ describe('what it is fitted to', () => {
     expect(densityOf(unquoted, unquoted.series[0]!).points).toBe(4);
   });
 
+  test.each([0.6, 0.8, 1.2])('one quote at a volatility of %d, and it alone, bends no quantile', (iv) => {
+    const found = withAbsurd(iv, 0.01);
+    found.quantiles.forEach((price, at) => {
+      expect(Math.abs(price - SHAPES.flat!.quantiles[at]!)).toBeLessThan(0.1);
+    });
+    expect(Math.abs(found.skewness)).toBeLessThan(0.05);
+  });
+
+  test('the wider its quote, the less a strike counts', () => {
+    expect(withAbsurd(0.8, 1).fitError).toBeLessThan(withAbsurd(0.8, 0.01).fitError / 4);
+  });
+
+  /** A flat smile, tightly quoted, but for one call. */
+  function withAbsurd(iv: number, halfSpread: number): Density {
+    const [absurd] = quoted({ strikes: [108], iv, halfSpread });
+    const rows = quoted({ strikes: range(80, 120), halfSpread: 0.01 });
+    const ready = prepared(rows.map((row) => (row.strike === 108 && row.callPut === 1 ? absurd! : row)));
+    return densityOf(ready, ready.series[0]!);
+  }
+
   test('once a series', () => {
     const ready = prepared(quoted({ strikes: range(80, 120) }));
     expect(densityOf(ready, ready.series[0]!)).toBe(densityOf(ready, ready.series[0]!));
