@@ -6,7 +6,6 @@ export class Failure extends Error {
   readonly hint: string | undefined;
   /** Where in the input the fault lies, as a JSON Pointer with what was expected there. */
   readonly faults: readonly Fault[];
-  readonly retryAfterS: number | undefined;
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
     super(message);
@@ -14,7 +13,6 @@ export class Failure extends Error {
     this.code = code;
     this.hint = details.hint;
     this.faults = details.faults ?? [];
-    this.retryAfterS = details.retryAfterS;
   }
 
   get status(): number {
@@ -50,27 +48,26 @@ export interface Fault {
 interface FailureDetails {
   readonly hint?: string;
   readonly faults?: readonly Fault[];
-  readonly retryAfterS?: number;
 }
 
 /** Every code a client can meet, with its HTTP status: the statuses of the contract, and what HTTP itself needs. */
 export const FAILURES = {
   invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },
   unknown_ticker: { status: 400, title: 'Ticker is not tracked' },
-  no_chain: { status: 400, title: 'No option chain for this ticker' },
+  no_chain: { status: 400, title: 'No usable option chain for this ticker' },
   key_missing: { status: 401, title: 'API key missing' },
   key_invalid: { status: 403, title: 'API key refused' },
   member_refused: { status: 403, title: 'Member not authorized' },
   session_foreign: { status: 403, title: 'Session belongs to another key' },
-  origin_refused: { status: 403, title: 'Origin refused' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   body_too_large: { status: 413, title: 'Request body too large' },
   invalid_body: { status: 422, title: 'Request body failed validation' },
   unprocessable: { status: 422, title: 'Request cannot be computed' },
+  too_many_streams: { status: 429, title: 'Account has too many streams' },
   rate_limited: { status: 429, title: 'Account rate limit exceeded' },
   internal: { status: 500, title: 'Internal error' },
-  unavailable: { status: 503, title: 'Service is shutting down' },
+  unavailable: { status: 503, title: 'Service is at its limit' },
 } as const;
 
 export type FailureCode = keyof typeof FAILURES;

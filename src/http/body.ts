@@ -2,6 +2,9 @@ import { Failure } from '../errors.ts';
 
 /** Every request of the contract fits many times over. */
 export const BODY_BYTES_MAX = 1024 * 1024;
+/** Of a body that is too large or unwanted, so much is still read, and for so long at the most. */
+const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
+const DRAIN_MS_MAX = 10_000;
 /** No schema is deeper than a few levels; parsers and validators recurse. */
 export const JSON_DEPTH_MAX = 32;
 
@@ -26,18 +29,41 @@ export function parseJson(text: string): unknown {
 }
 
 async function readText(request: Request): Promise<string> {
-  const declared = Number(request.headers.get('content-length') ?? 0);
-  if (declared > BODY_BYTES_MAX) throw tooLarge();
   if (!request.body) return '';
   const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // A chunked body declares no length: it is counted as it comes.
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    if (bytes > BODY_BYTES_MAX) throw tooLarge();
-    chunks.push(chunk);
-  }
+  // Too large is found out at the end: what is over the bound is read and forgotten, so that the client can hear the answer.
+  const bytes = await readAll(request.body, (chunk, total) => {
+    if (total <= BODY_BYTES_MAX) chunks.push(chunk);
+  });
+  if (bytes > BODY_BYTES_MAX) throw tooLarge();
   return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+}
+
+/** Reads to its end, within bounds, a body that nobody has read. */
+export async function drain(request: Request): Promise<void> {
+  if (request.body && !request.bodyUsed) await readAll(request.body, () => {}).catch(() => {});
+}
+
+/** Hands over chunks with the bytes so far until the body ends or a bound is reached; gives the bytes read. */
+async function readAll(
+  body: ReadableStream<Uint8Array>,
+  take: (chunk: Uint8Array, total: number) => void,
+): Promise<number> {
+  const reader = body.getReader();
+  const timer = setTimeout(() => void reader.cancel(), DRAIN_MS_MAX);
+  let total = 0;
+  try {
+    while (total <= DRAIN_BYTES_MAX) {
+      const { value, done } = await reader.read();
+      if (done) return total;
+      total += value.byteLength;
+      take(value, total);
+    }
+    void reader.cancel();
+    return total;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function tooLarge(): Failure {

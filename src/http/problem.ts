@@ -32,9 +32,6 @@ export function problemOf(failure: Failure, requestId: string): Problem {
 export function problemResponse(failure: Failure, requestId: string): Response {
   return new Response(JSON.stringify(problemOf(failure, requestId)), {
     status: failure.status,
-    headers: {
-      'Content-Type': 'application/problem+json',
-      ...(failure.retryAfterS !== undefined && { 'Retry-After': String(failure.retryAfterS) }),
-    },
+    headers: { 'Content-Type': 'application/problem+json' },
   });
 }

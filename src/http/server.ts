@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
-import { readJson } from './body.ts';
+import { drain, readJson } from './body.ts';
 import type { Guard } from './guard.ts';
 import { problemResponse } from './problem.ts';
 import type { Route } from './routes.ts';
@@ -35,10 +35,11 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
     const extra: Record<string, string> = { 'X-Request-Id': requestId };
     let route = '(none)';
     let account: Account | undefined;
+    let asked = request;
     let response: Response;
     try {
-      refuseAmbiguousHost(request.headers);
-      const path = pathOf(request.url);
+      refuseStrangeHost(request.headers);
+      const { path, query } = targetOf(request.url);
       route = routeOf(table, path) ?? '(none)';
       const admission = await guard(path, request.headers);
       account = admission.account;
@@ -46,22 +47,23 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
       if (admission.refusal) throw admission.refusal;
       // HEAD is GET without the body, wherever the answer ends.
       const bodiless = request.method === 'HEAD' && route !== '/sse';
-      const asked = bodiless ? new Request(request.url, { headers: request.headers }) : request;
-      refuseMethod(table, path, asked.method);
-      if (account) accounts.set(asked, account);
+      const method = bodiless ? 'GET' : request.method;
+      refuseMethod(table, path, method);
+      // The router reads a path of its own out of the address: it gets one in which there is no other than the guard's.
+      asked = bodiless
+        ? new Request(ORIGIN + path + query, { headers: request.headers })
+        : new Request(ORIGIN + path + query, request);
+      admitted.set(asked, { route, account });
       response = await router.handle(asked);
       if (bodiless) response = new Response(null, response);
     } catch (error) {
-      if (!(error instanceof Failure)) observe({ kind: 'request_failed', route, request_id: requestId, error });
-      const failure =
-        error instanceof Failure
-          ? error
-          : new Failure('internal', 'The request could not be answered', {
-              hint: 'Retry shortly; if it stays, report the request_id.',
-            });
+      const failure = failureOf(error, request);
+      if (failure.code === 'internal') observe({ kind: 'request_failed', route, request_id: requestId, error });
       if (error instanceof MethodRefusal) extra.Allow = error.allow;
       response = problemResponse(failure, requestId);
     }
+    // Over HTTP/2 an answer ahead of the body resets the stream, and the client never sees it.
+    await drain(asked);
     for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, ...extra })) response.headers.set(name, value);
     const duration = performance.now() - startedAt;
     observe({
@@ -77,6 +79,8 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
   };
 }
 
+const ORIGIN = 'http://localhost';
+
 const STREAM_ROUTES = [
   { method: 'GET', path: '/sse' },
   { method: 'POST', path: '/messages' },
@@ -84,8 +88,8 @@ const STREAM_ROUTES = [
 
 const SECURITY_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
 
-/** Who asks, from the guard to the handlers of one request. */
-const accounts = new WeakMap<Request, Account>();
+/** What the guard found of a request: handlers answer for no other route, and for no other account. */
+const admitted = new WeakMap<Request, { readonly route: string; readonly account: Account | undefined }>();
 
 function createRouter(routes: readonly Route[], streams: StreamRoutes) {
   // Elysia routes; parsing, validation and errors are the registry's, the same on every face.
@@ -96,20 +100,38 @@ function createRouter(routes: readonly Route[], streams: StreamRoutes) {
     app.route(
       method,
       path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      ({ request, params }) => handle({ request, params: params ?? {}, query: queryOf(request.url) }),
+      ({ request, params }) => {
+        if (admitted.get(request)?.route !== path) throw notFound();
+        return handle({ request, params: params ?? {}, query: queryOf(request.url) });
+      },
       { parse: 'none' },
     );
   }
   return app
-    .get('/sse', ({ request }) => streams.open(accounts.get(request)!))
+    .get('/sse', ({ request }) => streams.open(accountOf(request, '/sse')))
     .post(
       '/messages',
       async ({ request }) => {
-        const sessionId = queryOf(request.url).get('sessionId');
-        return streams.receive(accounts.get(request)!, sessionId, await readJson(request));
+        const account = accountOf(request, '/messages');
+        return streams.receive(account, queryOf(request.url).get('sessionId'), await readJson(request));
       },
       { parse: 'none' },
     );
+}
+
+function accountOf(request: Request, path: string): Account {
+  const { route, account } = admitted.get(request) ?? {};
+  if (route !== path || !account) throw notFound();
+  return account;
+}
+
+function failureOf(error: unknown, request: Request): Failure {
+  if (error instanceof Failure) return error;
+  // Nobody reads this answer: the client hung up while it was sending.
+  if (request.signal.aborted) return new Failure('invalid_body', 'The body ended early');
+  return new Failure('internal', 'The request could not be answered', {
+    hint: 'Retry shortly; if it stays, report the request_id.',
+  });
 }
 
 class MethodRefusal extends Failure {
@@ -140,19 +162,19 @@ function notFound(): Failure {
   return new Failure('not_found', 'There is nothing at this path', { hint: 'GET /openapi.json lists what there is.' });
 }
 
-/** Two Host headers arrive joined by a comma: which of them counts is not for us to guess. */
-function refuseAmbiguousHost(headers: Headers): void {
-  if (headers.get('host')?.includes(',')) {
-    throw new Failure('invalid_parameter', 'More than one Host header', { hint: 'Send one Host header.' });
-  }
+/** Two Host headers arrive joined by a comma, and other marks would move where the address's path begins. */
+function refuseStrangeHost(headers: Headers): void {
+  if (/^[A-Za-z0-9._:[\]-]*$/.test(headers.get('host') ?? '')) return;
+  throw new Failure('invalid_parameter', 'The Host header is not one host', { hint: 'Send one Host header.' });
 }
 
-/** As the router reads it: nothing decoded, nothing normalised, so that the guard and the router see the same path. */
-function pathOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('//') + 2);
-  if (start < 0) return '/';
-  const end = url.slice(start).search(/[?#]/);
-  return end < 0 ? url.slice(start) : url.slice(start, start + end);
+/** Path and query (with its question mark) as sent: nothing decoded, nothing normalised. */
+function targetOf(url: string): { path: string; query: string } {
+  const [address] = url.split('#', 1) as [string];
+  const start = address.indexOf('/', address.indexOf('//') + 2);
+  const target = start < 0 ? '/' : address.slice(start);
+  const mark = target.indexOf('?');
+  return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark) };
 }
 
 function queryOf(url: string): URLSearchParams {

@@ -1,13 +1,15 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { CallToolRequestSchema, ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
 import { perform, toolView } from '../operations/perform.ts';
 import { findTool, TOOLS } from '../operations/registry.ts';
-
-/** JSON-RPC's code for a call that names what is not there. */
-const INVALID_PARAMS = -32602;
 
 export interface McpParts {
   readonly context: Context;
@@ -53,7 +55,7 @@ const TOOL_LIST: Tool[] = TOOLS.map((tool) => {
 function callTool(name: string, args: unknown, context: Context, observe: Observe) {
   const tool = findTool(name);
   // A plain error: the SDK's own class would put a prefix before the contract's message.
-  if (!tool) throw Object.assign(new Error(`Tool '${name}' is not registered`), { code: INVALID_PARAMS });
+  if (!tool) throw Object.assign(new Error(`Tool '${name}' is not registered`), { code: ErrorCode.InvalidParams });
   try {
     const { body, provenance } = perform(toolView(tool), args, context, 'invalid_body');
     return {

@@ -1,8 +1,10 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
-/** A client that reads slower than this much behind is let go: its stream would grow without end. */
-const UNREAD_BYTES_MAX = 256 * 1024;
+/** A client may be this far behind for BEHIND_MS_MAX, and never UNREAD_BYTES_MAX: its stream would grow without end. */
+const BEHIND_BYTES = 256 * 1024;
+const BEHIND_MS_MAX = 10_000;
+const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 /** Below every idle limit between here and a client. */
 const PING_INTERVAL_MS = 15_000;
 /** How soon a client whose stream was closed may come back. */
@@ -16,6 +18,7 @@ export class SseTransport implements Transport {
   readonly stream: ReadableStream<Uint8Array>;
   private controller!: ReadableStreamDefaultController<Uint8Array>;
   private ping: ReturnType<typeof setInterval> | undefined;
+  private behind: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
 
   constructor(private readonly endpoint: string) {
@@ -24,9 +27,14 @@ export class SseTransport implements Transport {
         start: (controller) => {
           this.controller = controller;
         },
+        // Called when the client has caught up.
+        pull: () => {
+          clearTimeout(this.behind);
+          this.behind = undefined;
+        },
         cancel: () => this.close(),
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: UNREAD_BYTES_MAX }),
+      new ByteLengthQueuingStrategy({ highWaterMark: BEHIND_BYTES }),
     );
   }
 
@@ -43,6 +51,7 @@ export class SseTransport implements Transport {
     if (this.closed) return;
     this.closed = true;
     clearInterval(this.ping);
+    clearTimeout(this.behind);
     try {
       this.controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
       this.controller.close();
@@ -54,11 +63,10 @@ export class SseTransport implements Transport {
 
   private write(text: string): void {
     if (this.closed) return;
-    if ((this.controller.desiredSize ?? 0) <= 0) {
-      void this.close();
-      return;
-    }
     this.controller.enqueue(encoder.encode(text));
+    const room = this.controller.desiredSize ?? 0;
+    if (room < BEHIND_BYTES - UNREAD_BYTES_MAX) void this.close();
+    else if (room <= 0) this.behind ??= setTimeout(() => void this.close(), BEHIND_MS_MAX);
   }
 }
 

@@ -1,4 +1,11 @@
-import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  InitializeRequestSchema,
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { Account } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import { createMcpServer, type McpParts } from './server.ts';
@@ -6,6 +13,8 @@ import { SseTransport } from './sse-transport.ts';
 
 /** Sessions of all accounts together: each holds a stream and a protocol engine in memory. */
 const SESSIONS_MAX = 10_000;
+/** Sessions of one account: it must not take them all. */
+const ACCOUNT_SESSIONS_MAX = 2_000;
 /** Messages of one batch (2025-03-26 allows them). */
 const BATCH_MAX = 50;
 
@@ -29,6 +38,12 @@ export function createSseSessions(parts: McpParts): SseSessions {
   const sessions = new Map<string, Session>();
   return {
     open(account) {
+      const own = [...sessions.values()].filter((each) => each.account.id === account.id).length;
+      if (own >= ACCOUNT_SESSIONS_MAX) {
+        throw new Failure('too_many_streams', 'This account has too many streams open', {
+          hint: 'Close idle streams.',
+        });
+      }
       if (sessions.size >= SESSIONS_MAX) {
         throw new Failure('unavailable', 'No more streams can be opened now', {
           hint: 'Close idle streams, or retry later.',
@@ -36,14 +51,14 @@ export function createSseSessions(parts: McpParts): SseSessions {
       }
       const id = newSessionId();
       const transport = new SseTransport(`/messages?sessionId=${id}`);
-      sessions.set(id, { account, transport });
-      parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
       const server = createMcpServer(parts);
       server.onclose = () => {
         sessions.delete(id);
         parts.observe({ kind: 'session_closed', account: account.id, sessions: sessions.size });
       };
       void server.connect(transport);
+      sessions.set(id, { account, transport });
+      parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
       return new Response(transport.stream, {
         headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
       });
@@ -96,19 +111,24 @@ function messagesOf(body: unknown): JSONRPCMessage[] {
   return parsed.map(({ data }) => data!);
 }
 
-/** The protocol engine words this fault as an internal error with its validator's notes; the caller's it is. */
+/** The protocol engine words bad parameters as an internal error with its validator's notes; the fault is the caller's. */
 function refusalOf(message: JSONRPCMessage): JSONRPCMessage | undefined {
-  if (!('method' in message && 'id' in message) || message.method !== 'tools/call') return undefined;
-  const { name, arguments: args } = (message.params ?? {}) as Record<string, unknown>;
-  if (
-    typeof name === 'string' &&
-    (args === undefined || (typeof args === 'object' && args !== null && !Array.isArray(args)))
-  ) {
-    return undefined;
-  }
-  const fault = typeof name === 'string' ? 'params.arguments must be an object' : 'params.name must name a tool';
-  return { jsonrpc: '2.0', id: message.id, error: { code: -32602, message: fault } };
+  if (!('method' in message && 'id' in message)) return undefined;
+  const parsed = PARAMETERS[message.method]?.safeParse(message);
+  if (!parsed || parsed.success) return undefined;
+  const [issue] = parsed.error.issues;
+  const fault = `Invalid params: ${issue?.path.join('.') ?? 'params'}: ${issue?.message ?? 'not understood'}`;
+  return { jsonrpc: '2.0', id: message.id, error: { code: ErrorCode.InvalidParams, message: fault } };
 }
+
+const PARAMETERS: Record<
+  string,
+  typeof InitializeRequestSchema | typeof ListToolsRequestSchema | typeof CallToolRequestSchema
+> = {
+  initialize: InitializeRequestSchema,
+  'tools/list': ListToolsRequestSchema,
+  'tools/call': CallToolRequestSchema,
+};
 
 /** 128 random bits. */
 function newSessionId(): string {

@@ -63,7 +63,6 @@ export const dividend = defaulted(
 export const ticker = Type.String({
   description: 'Underlying symbol, e.g. SPY or BRK.B, in either case.',
   pattern: '^[_^]?[A-Za-z][A-Za-z0-9.]{0,9}$',
-  expected: 'a ticker of 1 to 10 letters, digits and dots, e.g. SPY or BRK.B',
 });
 
 export const date = (description: string) =>

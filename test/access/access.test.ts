@@ -54,8 +54,8 @@ function failureOf(act: () => unknown): Failure {
 }
 
 /** All that a caller can see of a refusal. */
-function visible({ code, message, status, title, hint, faults, retryAfterS }: Failure) {
-  return { code, message, status, title, hint, faults, retryAfterS };
+function visible({ code, message, status, title, hint, faults }: Failure) {
+  return { code, message, status, title, hint, faults };
 }
 
 test('a member added has a key that works, and my-key gives the same one', () => {

@@ -204,6 +204,26 @@ describeRecorded('recorded chains', (recorded) => {
             expect(stdout).toBe(`${body}\n${version} 200`);
           }
         }
+        const big = join(folder, 'big.json');
+        writeFileSync(big, ' '.repeat(10 * 1024 * 1024));
+        for (const [key, status] of [
+          [api_key, 413],
+          ['ZOMMA_0000000000000000', 403],
+        ] as const) {
+          const post = [
+            '-sk',
+            '--http2',
+            '-w',
+            '\n%{http_code}',
+            '-H',
+            `X-API-Key: ${key}`,
+            '--data-binary',
+            `@${big}`,
+          ];
+          const { stdout } = await run(['curl'], [...post, `${secure.url}/api/v1/physics/greeks`]);
+          const [body, code] = stdout.split('\n');
+          expect([code, JSON.parse(body!).status]).toEqual([String(status), status]);
+        }
         const client = new Client({ name: 'e2e', version: '1' });
         await client.connect(
           new SSEClientTransport(new URL(`${plain.url}/sse`), {

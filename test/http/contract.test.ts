@@ -448,6 +448,25 @@ describe('everything else', () => {
     expect((await service.request('HEAD', '/sse')).status).toBe(405);
   });
 
+  test.each(['a', 'ab', 'a.b', 'a:1', 'localhost', '[::1]:80', '127.0.0.1:8080'])(
+    'whatever the host (%s), guard and router see the same path',
+    async (host) => {
+      const ask = async (target: string, key?: string) => {
+        const response = await service.app.handle(
+          new Request(`http://${host}${target}`, key === undefined ? {} : { headers: { 'X-API-Key': key } }),
+        );
+        return [response.status, await response.text()] as const;
+      };
+      for (const hidden of ['/api/v1/universe', '/api/v1/nodes/gex/SPY', '/sse', '/messages']) {
+        expect(await ask(`/health?${hidden}`)).toEqual([200, '{"status":"online"}']);
+        expect((await ask(`/openapi.json?${hidden}`))[1]).toStartWith('{"openapi"');
+        expect((await ask(`/nothing?${hidden}`))[0]).toBe(401);
+      }
+      expect((await ask('/api/v1/universe', service.key))[0]).toBe(200);
+      expect((await ask('/api/v1/universe?/health'))[0]).toBe(401);
+    },
+  );
+
   test('two Host headers are refused', async () => {
     await expectProblem(
       await service.request('GET', '/health', { headers: { Host: 'a.example, b.example' } }),
