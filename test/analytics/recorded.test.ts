@@ -5,7 +5,7 @@ import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/optio
 import { prepareChain } from '../../src/analytics/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
-import { bruteMaxPain, nearestSignChange, netGex } from './plain.ts';
+import { bruteMaxPain, bruteWall, nearestSignChange, netGex } from './plain.ts';
 import { recordedChain, recordedNames } from './recorded.ts';
 
 /** As most open tools reckon: no rates, each contract by its own volatility. */
@@ -95,6 +95,10 @@ describeRecorded('levels of recorded chains', (dir) => {
         multiplier: ready.multiplier[at]!,
       }));
       expect(Math.abs(netGex(contracts, spot) - found.exposures.gex)).toBeLessThan(1e-6 * found.exposures.grossGex);
+      expect([found.walls.call.strike, found.walls.put.strike]).toEqual([
+        bruteWall(contracts, 1),
+        bruteWall(contracts, -1),
+      ]);
       // The grid's straight line between two levels is off by less than a fiftieth of its quarter percent.
       const flip = nearestSignChange((level) => netGex(contracts, level), spot, 0.002 * spot);
       expect(Math.abs(found.flip.level / flip - 1)).toBeLessThan(5e-5);
