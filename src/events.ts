@@ -24,6 +24,12 @@ export type Observation =
       readonly source: string;
       readonly refused: Readonly<Record<string, number>>;
     }
+  | {
+      readonly kind: 'rows_refused';
+      readonly underlying: string;
+      readonly source: string;
+      readonly refused: Readonly<Record<string, number>>;
+    }
   | { readonly kind: 'data_refused'; readonly origin: string; readonly reason: string }
   | {
       readonly kind: 'ingest_polled';

@@ -11,6 +11,7 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   session_closed: 'debug',
   tool_failed: 'error',
   chain_stored: 'debug',
+  rows_refused: 'warning',
   data_refused: 'warning',
   ingest_polled: 'debug',
   ingest_failed: 'error',

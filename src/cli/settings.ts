@@ -1,14 +1,28 @@
 import { type Command, Option } from 'commander';
 import { SETTINGS, type Setting, type SettingName } from '../config.ts';
+import { OperatorError } from '../errors.ts';
 
 /** Gives a command the flags of some settings; each can also come from its environment variable. */
 export function withSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
     const setting: Setting = SETTINGS[name];
-    const option = new Option(setting.flag, setting.help).env(setting.env);
-    command.addOption(setting.default === undefined ? option : option.default(setting.default));
+    const option = new Option(setting.flag, setting.help);
+    // A switch has no value on the command line; in the environment it has one, and `false` must not turn it on.
+    if (!setting.flag.includes('<')) option.default(isOn(setting.env));
+    else {
+      option.env(setting.env);
+      if (setting.default !== undefined) option.default(setting.default);
+    }
+    command.addOption(option);
   }
   return command;
+}
+
+function isOn(env: string): boolean {
+  const value = (process.env[env] ?? '').toLowerCase();
+  if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
+  if (['1', 'true', 'yes', 'on'].includes(value)) return true;
+  throw new OperatorError(`${env} is neither on nor off`, 'use true or false');
 }
 
 /** Settings of every command that reads stored market data. */

@@ -1,4 +1,5 @@
 import type { Observe } from '../events.ts';
+import type { Chain } from '../market/chain.ts';
 import type { Delivery, Feed } from '../market/feed.ts';
 import type { MarketStore } from '../market/store.ts';
 
@@ -31,10 +32,8 @@ export async function ingestOnce(
   const counts = { chains: 0, prints: 0, refusals: 0 };
   let batch: Delivery[] = [];
   const flush = async () => {
-    store.transaction(() => {
-      for (const delivery of batch) keep(delivery, store);
-    });
-    for (const delivery of batch) report(delivery, counts, observe);
+    const kept = store.transaction(() => batch.map((delivery) => keep(delivery, store, nowMs())));
+    for (const delivery of kept) report(delivery, counts, observe);
     batch = [];
     // Between two transactions requests have their turn.
     await new Promise(setImmediate);
@@ -72,10 +71,38 @@ export function startIngest(parts: IngestParts): Ingest {
   };
 }
 
-function keep(delivery: Delivery, store: IngestStore): void {
-  if (delivery.kind === 'chain') store.saveChain(delivery.chain);
-  else if (delivery.kind === 'prints') store.savePrints(delivery.prints);
+/** Writes a delivery, or turns it into the refusal that it deserves. */
+function keep(delivery: Delivery, store: IngestStore, nowMs: number): Delivery {
+  if (delivery.kind === 'chain') {
+    const reason = whyImplausible(delivery.chain, store, nowMs);
+    if (reason)
+      return { kind: 'refusal', origin: delivery.chain.source, reason: `${delivery.chain.underlying}: ${reason}` };
+    store.saveChain(delivery.chain);
+  } else if (delivery.kind === 'prints') store.savePrints(delivery.prints);
   else if (delivery.kind === 'closes') store.saveCloses(delivery.closes);
+  return delivery;
+}
+
+/** Quotes from before electronic records, or from further ahead than a clock that nobody has set can explain. */
+const AS_OF_MIN = Date.UTC(1990, 0, 1);
+const AHEAD_MS_MAX = 366 * 86_400_000;
+/** The same snapshot again with less than this share of its contracts is a file that was cut. */
+const REPLACEMENT_SHARE_MIN = 0.5;
+
+/** Why a chain must not take the place of what stands; undefined where it may. */
+function whyImplausible(chain: Chain, store: IngestStore, nowMs: number): string | undefined {
+  if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
+    return `the quotes are dated ${new Date(chain.asOf).toISOString()}`;
+  }
+  if (chain.series.every(({ settlesAt }) => chain.asOf >= settlesAt))
+    return 'every contract had settled when it was quoted';
+  if (!chain.openInterest.some((each) => each > 0)) return 'no contract has open interest';
+  const id = store.latestChainId(chain.underlying, chain.simulated);
+  const standing = id === undefined ? undefined : store.chain(id);
+  if (standing?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * standing.count) {
+    return `${chain.count} contracts would replace ${standing.count} of the same moment`;
+  }
+  return undefined;
 }
 
 function report(
@@ -87,6 +114,7 @@ function report(
     case 'chain': {
       const { underlying, count, asOf, source, refused } = delivery.chain;
       counts.chains++;
+      if (Object.keys(refused).length > 0) observe({ kind: 'rows_refused', underlying, source, refused });
       observe({
         kind: 'chain_stored',
         underlying,

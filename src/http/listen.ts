@@ -29,7 +29,8 @@ const IDLE_TIMEOUT_S = 60;
 /** Bodies are bounded where they are read; the runtime's own bound would answer without the error body. */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+/** All of 127.0.0.0/8 stays on the machine. */
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
 /** Checks settings before anything is started. Throws `OperatorError` for what an operator must mend. */
 export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: ListenSettings): ListenOptions {
@@ -42,7 +43,7 @@ export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: List
   if (tlsCert !== undefined && tlsKey !== undefined) {
     return { host, port: Number(port), tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
   }
-  if (!behindProxy && !LOOPBACK.has(host)) {
+  if (!behindProxy && !LOOPBACK.test(host)) {
     throw new OperatorError(
       `keys would cross the network in the clear on ${host}`,
       'give --tls-cert and --tls-key, or --behind-proxy where a proxy serves HTTPS in front',
@@ -57,6 +58,8 @@ export function listen(handle: Handler, { host, port, tls }: ListenOptions): Lis
     Bun.serve({
       hostname: host,
       port,
+      // Two servers on one port would each get some of the requests.
+      reusePort: false,
       idleTimeout: IDLE_TIMEOUT_S,
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       development: false,

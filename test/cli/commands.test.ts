@@ -163,6 +163,16 @@ describe('members', () => {
   });
 });
 
+test('a switch in the environment is off where it says so', async () => {
+  const child = Bun.spawn([...FROM_SOURCE, 'serve', '--host', '0.0.0.0', '--port', '0', '--data-dir', dataDir], {
+    env: { ...process.env, ZOMMA_BEHIND_PROXY: 'false' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  expect(await child.exited).toBe(1);
+  expect(await new Response(child.stderr).text()).toContain('in the clear');
+});
+
 describe('serve refuses', () => {
   test.each([
     ['a feed that is none', ['--feed', 'magic'], /not a feed/],

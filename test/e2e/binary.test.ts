@@ -130,6 +130,16 @@ describe('serving a folder of chains', () => {
   });
 });
 
+test('a second server on the same port is refused', async () => {
+  await withFolder(async (folder) => {
+    const first = await startServer(BINARY, ['start', '--port', '0', '--data-dir', join(folder, 'a')]);
+    const port = first.url.split(':').at(-1)!;
+    const second = await run(BINARY, ['start', '--port', port, '--data-dir', join(folder, 'b')]);
+    expect([second.code, second.stdout.includes('listening on')]).toEqual([1, false]);
+    await first.stop('SIGTERM');
+  });
+});
+
 test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s closes open streams, finishes and exits 0 within five seconds',
   async (signal) => {

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ingestOnce, startIngest } from '../../src/feeds/ingest.ts';
+import { buildChain, type ContractRow } from '../../src/market/build-chain.ts';
+import type { Chain } from '../../src/market/chain.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -47,6 +49,52 @@ test.each([
   if (text === '(older)') writeChain(join(folder, 'a.csv'), 'AAA', '2026-08-20T16:00:00-04:00');
   else writeFileSync(join(folder, 'a.csv'), text);
   await poll();
+  expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
+});
+
+const plausible = {
+  underlying: 'AAA',
+  asOf: Date.parse('2026-08-21T20:00:00Z'),
+  spot: 100,
+  source: 'test',
+  simulated: false,
+};
+const contract = { root: 'AAA', expiry: '2026-09-18', callPut: 1, strike: 100, openInterest: 5 } as ContractRow;
+const implausible: [name: string, chain: Chain, reason: RegExp][] = [
+  [
+    'dated in another age',
+    buildChain({ ...plausible, asOf: Date.UTC(2926, 7, 21) }, [{ ...contract, expiry: '2926-09-18' }]),
+    /dated 2926/,
+  ],
+  ['dated before records', buildChain({ ...plausible, asOf: Date.UTC(1971, 7, 21) }, [contract]), /dated 1971/],
+  ['all settled', buildChain({ ...plausible, asOf: Date.parse('2026-10-21T20:00:00Z') }, [contract]), /settled/],
+  [
+    'without open interest',
+    buildChain({ ...plausible, asOf: plausible.asOf + 1 }, [{ ...contract, openInterest: 0 }]),
+    /open interest/,
+  ],
+  ['a cut copy of what stands', buildChain(plausible, [contract]), /would replace 18/],
+];
+test.each(implausible)('a chain %s leaves what stood before, and is reported', async (_name, chain, reason) => {
+  const { service } = await serveFolder();
+  const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
+  const refusals: string[] = [];
+  await ingestOnce({
+    feed: {
+      name: 'test',
+      simulated: false,
+      pollIntervalMs: 1,
+      async *poll(): AsyncGenerator<Delivery> {
+        yield { kind: 'chain', chain };
+      },
+    },
+    store: service.app.store,
+    nowMs: Date.now,
+    observe: (each) => {
+      if (each.kind === 'data_refused') refusals.push(each.reason);
+    },
+  });
+  expect(refusals).toEqual([expect.stringMatching(reason)]);
   expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
 });
 

@@ -34,22 +34,45 @@ export interface Table {
 /** How far down a header is looked for: tables carry a title, a date, and what people put above them. */
 const PREAMBLE_LINES_MAX = 50;
 
+/** Marks that people and spreadsheets put between cells. */
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+type IsHeader = (cells: readonly string[]) => boolean;
+
 /** Whether one of the first lines, as cells in lower case, is what is looked for. */
-export function hasHeader(text: string, isHeader: (cells: readonly string[]) => boolean): boolean {
-  return firstLines(text).some((line) => isHeader(headerCells(line)));
+export function hasHeader(text: string, isHeader: IsHeader): boolean {
+  return findHeader(firstLines(text), isHeader) !== undefined;
 }
 
-/** Reads the table under the first line that is a header. Throws a Failure where there is none, or a quote never closes. */
-export function readTable(text: string, isHeader: (cells: readonly string[]) => boolean): Table {
+/**
+ * Reads the table under the first line that is a header. Throws a Failure where there is none, a quote never closes, or the file
+ * ends within a row: then nobody knows how much of it is missing.
+ */
+export function readTable(text: string, isHeader: IsHeader): Table {
   const lines = firstLines(text);
-  const at = lines.findIndex((line) => isHeader(headerCells(line)));
-  if (at < 0) throw unreadable('no header row was found');
-  const preamble = lines.slice(0, at);
+  const found = findHeader(lines, isHeader);
+  if (found === undefined) throw unreadable('no header row was found');
+  const preamble = lines.slice(0, found.at);
   const body = text.slice(preamble.reduce((length, line) => length + line.length + 1, 0));
-  const { data, errors } = Papa.parse<string[]>(body, { delimiter: ',', skipEmptyLines: 'greedy' });
+  const { data, errors } = Papa.parse<string[]>(body, { delimiter: found.delimiter, skipEmptyLines: 'greedy' });
   const unclosed = errors.find((error) => error.code === 'MissingQuotes');
   if (unclosed !== undefined) throw unreadable(`a quote opened in row ${unclosed.row ?? '?'} is never closed`);
-  return { header: headerCells(lines[at] ?? ''), preamble, rows: data.slice(1) };
+  const rows = data.slice(1);
+  const last = rows.at(-1);
+  if (last !== undefined && last.length < found.header.length && !/\n\s*$/.test(text)) {
+    throw unreadable(`the file ends within row ${rows.length}`);
+  }
+  return { header: found.header, preamble, rows };
+}
+
+function findHeader(lines: readonly string[], isHeader: IsHeader) {
+  for (const [at, line] of lines.entries()) {
+    for (const delimiter of DELIMITERS) {
+      const header = headerCells(line, delimiter);
+      if (isHeader(header)) return { at, delimiter, header };
+    }
+  }
+  return undefined;
 }
 
 /** Whether a row has a cell for every column and, but for empty ones, no more: a cut or shifted row would give wrong figures. */
@@ -69,9 +92,9 @@ export function firstLines(text: string): string[] {
 }
 
 /** Cells of a header line in lower case, without the empty ones some tables end with. */
-function headerCells(line: string): string[] {
+function headerCells(line: string, delimiter: string): string[] {
   if (line.length > HEADER_LENGTH_MAX) return [];
-  const cells = (Papa.parse<string[]>(line, { delimiter: ',' }).data[0] ?? []).map((cell) => cell.trim().toLowerCase());
+  const cells = (Papa.parse<string[]>(line, { delimiter }).data[0] ?? []).map((cell) => cell.trim().toLowerCase());
   while (cells.at(-1) === '') cells.pop();
   return cells;
 }

@@ -40,26 +40,49 @@ export const chainCsv: Format = {
       const key = `${contract.underlying} ${asOf}`;
       latest = snapshots.get(key);
       if (latest === undefined) {
-        latest = { underlying: contract.underlying, asOf, spot: Number.NaN, rows: [], refused: {} };
+        latest = { underlying: contract.underlying, asOf, spots: [], rows: [], refused: {} };
         snapshots.set(key, latest);
       }
       const spot = cellNumber(cell('spot'));
-      if (Number.isNaN(latest.spot) && spot > 0 && Number.isFinite(spot)) latest.spot = spot;
+      if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
       latest.rows.push(rowOf(contract, cell));
     }
     const [first] = snapshots.values();
     if (first === undefined) throw unreadable(`none of ${rows.length} rows can be read ${JSON.stringify(early)}`);
     for (const [reason, count] of Object.entries(early)) first.refused[reason] = (first.refused[reason] ?? 0) + count;
-    return [...snapshots.values()].map((snapshot) => deliver(snapshot, file));
+    return withoutStrays([...snapshots.values()]).map((snapshot) => deliver(snapshot, file));
   },
 };
 
 interface Snapshot {
   readonly underlying: string;
   readonly asOf: number;
-  spot: number;
+  readonly spots: number[];
   readonly rows: ContractRow[];
   readonly refused: Record<string, number>;
+}
+
+/** Snapshots this much smaller than the largest of their underlying in a file are slips in the time of a few rows. */
+const STRAY_SHARE = 0.1;
+
+/** Refuses rows whose time is not that of their table: a slipped digit must not make a chain of its own, newer than the real one. */
+function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
+  const largest = new Map<string, Snapshot>();
+  for (const snapshot of snapshots) {
+    const known = largest.get(snapshot.underlying);
+    if (!known || snapshot.rows.length > known.rows.length) largest.set(snapshot.underlying, snapshot);
+  }
+  return snapshots.filter((snapshot) => {
+    const main = largest.get(snapshot.underlying)!;
+    if (snapshot.rows.length >= STRAY_SHARE * main.rows.length) return true;
+    main.refused.stray_as_of = (main.refused.stray_as_of ?? 0) + snapshot.rows.length;
+    return false;
+  });
+}
+
+/** The middle one: rows are quoted within moments of each other, and one slip must not move them all. */
+function middle(values: readonly number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
 /** A line of plain column names, not prose about them. Other tables of options say `option_type` and `underlying_symbol`. */
@@ -74,6 +97,8 @@ function columnFinder(header: readonly string[]): (name: string) => number {
   const missing = ['underlying', 'open_interest'].filter((name) => !columns.has(name));
   if (!columns.has('symbol')) missing.push(...['expiry', 'put_call', 'strike'].filter((name) => !columns.has(name)));
   if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);
+  const twice = header.filter((name, i) => name !== '' && header.indexOf(name) !== i);
+  if (twice.length > 0) throw unreadable(`column ${twice.join(', ')} is named twice`);
   return (name) => columns.get(name) ?? -1;
 }
 
@@ -121,8 +146,8 @@ function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): Contrac
 
 /** One snapshot that cannot be built does not take the others of its file along. */
 function deliver(snapshot: Snapshot, file: MarketFile): Delivery {
-  const { rows, ...head } = snapshot;
-  const spot = Number.isNaN(head.spot) ? impliedSpot(rows, head.asOf) : head.spot;
+  const { rows, spots, ...head } = snapshot;
+  const spot = middle(spots) ?? impliedSpot(rows, head.asOf);
   try {
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
     return { kind: 'chain', chain };

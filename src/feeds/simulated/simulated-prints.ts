@@ -23,12 +23,12 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
   const reference = closeOn(instrument, previousTradingDay(date));
   const terms = termsOn(instrument, date);
   const bullish = 0.35 + 0.3 * random.uniform();
-  const favourite = terms[Math.floor(random.uniform() ** 2 * terms.length)];
+  const favourite = terms[Math.floor(random.uniform() ** 3 * terms.length)];
   const count = Math.round(PRINTS_A_DAY * Math.sqrt(instrument.depth / 5_000) * Math.exp(0.5 * random.normal()));
 
   return Array.from({ length: count }, (_, n): Order[] => {
     const at = Math.floor(open + random.uniform() * (close - open));
-    const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1));
+    const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
     const strikes = strikesOf(instrument, term, reference);
     // In standard deviations out of the money; a few are deep in it, as boxes and dividend trades are.

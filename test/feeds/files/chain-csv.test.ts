@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 import { chain, chains, NOON_MS, readText, refusals } from './reading.ts';
 
 const HEADER =
@@ -110,6 +111,46 @@ test('several underlyings and times are as many chains', () => {
   ]);
 });
 
+test('a file that ends within a row is refused: nobody knows how much is missing', () => {
+  expect(refusals(`${HEADER}\n${CALL}\n${PUT.slice(0, 40)}`)).toEqual(['the file ends within row 2']);
+  expect(chain(`${HEADER}\n${CALL}\n${PUT}`).count).toBe(2);
+});
+
+test('a slipped digit in the time of a row makes no chain of its own', () => {
+  const rows = Array.from({ length: 20 }, (_, i) => CALL.replace('C00100000', `C00${101 + i}000`));
+  const slipped = PUT.replace('2026-08-21', '2926-08-21');
+  expect(chain([HEADER, ...rows, slipped, ''].join('\n')).refused).toEqual({ stray_as_of: 1 });
+});
+
+test('spot is the middle of what the rows say', () => {
+  const puts = [
+    PUT,
+    PUT.replace('P00100000', 'P00101000'),
+    PUT.replace(',98.5,', ',9850,').replace('P00100000', 'P00102000'),
+  ];
+  expect(chain([HEADER, ...puts, ''].join('\n')).spot).toBe(98.5);
+});
+
+test.each([
+  ['semicolons', ';'],
+  ['tabs', '\t'],
+])('cells may be parted by %s', (_name, mark) => {
+  expect(chain([HEADER, CALL, PUT, ''].join('\n').replaceAll(',', mark)).count).toBe(2);
+});
+
+test('lines may end as on any machine, and text may be UTF-16', () => {
+  const text = [HEADER, CALL, PUT, ''].join('\r');
+  expect(chain(text).count).toBe(2);
+  const utf16 = new Uint8Array([0xff, 0xfe, ...new Uint8Array(Uint16Array.from(text, (c) => c.charCodeAt(0)).buffer)]);
+  expect(readMarketFile(utf16, { origin: 'a.csv', modifiedMs: NOON_MS })).toMatchObject([
+    { kind: 'chain', chain: { count: 2 } },
+  ]);
+});
+
+test('a column named twice is refused', () => {
+  expect(refusals(`${HEADER},bid\n${CALL},1\n`)).toEqual(['column bid is named twice']);
+});
+
 describe('a bad row is counted, the others stand', () => {
   test.each([
     ['half a row', 'XYZ,2026-08-21T16:00:00-04:00,98.5,XYZ26', 'malformed_row'],
@@ -124,7 +165,7 @@ describe('a bad row is counted, the others stand', () => {
     ['hexadecimal', PUT.replace(',2.1,', ',0x2,'), 'bad_value'],
     ['infinity', PUT.replace(',2.1,', ',Infinity,'), 'bad_value'],
   ])('%s', (_what, row, reason) => {
-    const read = chain(`${HEADER}\n${CALL}\n${row}`);
+    const read = chain(`${HEADER}\n${CALL}\n${row}\n`);
     expect(read.refused).toEqual({ [reason]: 1 });
     expect(read.bid[0]).toBe(1.1);
   });
