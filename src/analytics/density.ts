@@ -2,7 +2,7 @@ import type { Chain } from '../market/chain.ts';
 import { greeks } from '../math/black-scholes.ts';
 import { impliedVolatility } from '../math/implied-volatility.ts';
 import { normalCdf } from '../math/normal.ts';
-import { type Component, fitMixture, mixturePrices, POINTS_MIN, type PricePoint } from './lognormal-mixture.ts';
+import { type Component, fitMixture, mixturePrices, type PricePoint } from './lognormal-mixture.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { atmVolatility } from './smile.ts';
 
@@ -78,17 +78,15 @@ interface Normal {
   readonly deviation: number;
 }
 
-/** Out-of-the-money strikes with a volatility of their own; those without a bid are left out where enough have one. */
+/** Out-of-the-money strikes of the smile. */
 function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoint[] {
-  const rows: number[] = [];
+  const known = new Set(smile.logMoneyness);
+  const chosen: number[] = [];
   for (let at = start; at < end; at++) {
     const otm = prepared.strike[at]! >= forward === (prepared.callPut[at] === 1);
-    const x = Math.log(prepared.strike[at]! / forward);
     // Interpolated volatilities are no quotes.
-    if (otm && smile.logMoneyness.includes(x)) rows.push(at);
+    if (otm && known.has(Math.log(prepared.strike[at]! / forward))) chosen.push(at);
   }
-  const quoted = rows.filter((at) => prepared.chain.bid[prepared.row[at]!]! > 0);
-  const chosen = quoted.length >= POINTS_MIN ? quoted : rows;
   const callPut = Float64Array.from(chosen, (at) => prepared.callPut[at]!);
   const strike = Float64Array.from(chosen, (at) => prepared.strike[at]! / forward);
   const iv = Float64Array.from(chosen, (at) => prepared.iv[at]!);

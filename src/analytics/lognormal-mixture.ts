@@ -20,7 +20,7 @@ export interface PricePoint {
   readonly weight: number;
 }
 
-export const POINTS_MIN = 5;
+const POINTS_MIN = 5;
 /** Tails are quoted in ticks, not in volatility: their errors are damped by this share of the largest vega. */
 const VEGA_FLOOR = 0.05;
 /** A third component must earn its three parameters. */

@@ -72,7 +72,7 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
   const taken = (source: Float64Array) => column().map((_, index) => source[row[index]!]!);
   const callPut = taken(chain.callPut);
   const strike = taken(chain.strike);
-  const { iv, smiles, counts } = volatilities(chain, live, options);
+  const { iv, smiles, counts, staleQuotes } = volatilities(chain, live, options);
   const weight = taken(options.weight === 'volume' ? chain.volume : chain.openInterest).map((each) => each || 0);
   const gamma =
     options.gamma === 'feed'
@@ -124,6 +124,7 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
       used: count,
       left_out: { ...leftOut, no_volatility: noVolatility },
       iv: counts,
+      stale_quotes: staleQuotes,
       refused: chain.refused,
     },
   };

@@ -74,6 +74,8 @@ export interface PreparationCounts {
     /** Flat beyond the outermost strike with a volatility. */
     readonly extended: number;
   };
+  /** Strikes whose out-of-the-money quote contradicts its neighbours': no part of the smile. */
+  readonly stale_quotes: number;
   /** Rows that the reader of the source refused, by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }

@@ -7,6 +7,7 @@ import type { AnalysisOptions } from './options.ts';
 import type { PreparationCounts, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import { varianceAt } from './smile.ts';
+import { staleQuotes } from './stale-quotes.ts';
 
 /** What the volatility of a series' strikes depends on. */
 export interface SeriesInput {
@@ -25,6 +26,8 @@ export interface Volatilities {
   /** By series. */
   readonly smiles: Smile[];
   readonly counts: PreparationCounts['iv'];
+  /** Strikes whose quote contradicts its neighbours': left out of the smile. */
+  readonly staleQuotes: number;
 }
 
 /** A quote's price may be off by its tick. */
@@ -32,6 +35,9 @@ const TICK_INDEX = 0.05;
 const TICK = 0.01;
 /** A solved volatility below this is a quote at its intrinsic value, not an opinion. */
 const SOLVED_IV_MIN = 1e-3;
+
+/** So many bid strikes make a smile by themselves. */
+const BID_STRIKES_MIN = 5;
 
 type Origin = 'taken' | 'solved' | 'interpolated' | 'extended';
 
@@ -49,7 +55,7 @@ interface Slot {
 /**
  * One volatility per strike, that of the out-of-the-money side, serving call and put (in-the-money American quotes carry the
  * early-exercise premium): the feed's where its price fits the quote, else solved from the mid, else interpolated in total
- * variance over log-moneyness, flat beyond the outermost. With `iv: own` each contract keeps the feed's, untested.
+ * variance over log-moneyness, flat beyond the outermost. Stale quotes are no part of the smile. With `iv: own` each contract keeps the feed's, untested.
  */
 export function volatilities(chain: Chain, inputs: readonly SeriesInput[], options: AnalysisOptions): Volatilities {
   const count = inputs.reduce((sum, { series }) => sum + series.end - series.start, 0);
@@ -68,17 +74,19 @@ export function volatilities(chain: Chain, inputs: readonly SeriesInput[], optio
     for (const slot of slots) {
       if (slot.otmRow >= 0 && isOpinion(chain.iv[slot.otmRow]!)) slot.iv = chain.iv[slot.otmRow]!;
     }
-    return { iv, smiles: smilesOf(slots, inputs.length), counts };
+    return { iv, smiles: smilesOf(chain, slots, inputs.length), counts, staleQuotes: 0 };
   }
   takeFromFeed(chain, slots);
   solveFromMid(chain, slots);
-  const smiles = smilesOf(slots, inputs.length);
+  const stale = staleSlots(chain, slots, inputs.length);
+  const fresh = slots.filter((slot) => !stale.has(slot));
+  const smiles = smilesOf(chain, fresh, inputs.length);
   for (const slot of slots) {
     if (slot.origin === undefined) interpolate(slot, smiles[slot.seriesAt]!);
     for (const position of slot.positions) iv[position] = slot.iv;
     if (slot.origin) counts[slot.origin] += slot.positions.length;
   }
-  return { iv, smiles, counts };
+  return { iv, smiles, counts, staleQuotes: stale.size };
 }
 
 function slotsOf(chain: Chain, inputs: readonly SeriesInput[]): Slot[] {
@@ -99,6 +107,34 @@ function slotsOf(chain: Chain, inputs: readonly SeriesInput[]): Slot[] {
   return slots;
 }
 
+/**
+ * Strikes whose out-of-the-money quote is stale. They say nothing of the smile; their contracts keep what the quote implies, a
+ * volatility that leaves them next to no gamma, since most have been dead since a split and none is known to be alive.
+ */
+function staleSlots(chain: Chain, slots: readonly Slot[], seriesCount: number): Set<Slot> {
+  const wings = Array.from({ length: seriesCount }, () => ({ puts: [] as Slot[], calls: [] as Slot[] }));
+  for (const slot of slots) {
+    if (slot.otmRow < 0) continue;
+    const { puts, calls } = wings[slot.seriesAt]!;
+    // Away from the money: calls by rising strike, puts by falling.
+    if (chain.callPut[slot.otmRow] === 1) calls.push(slot);
+    else puts.unshift(slot);
+  }
+  const found = new Set<Slot>();
+  for (const { puts, calls } of wings) {
+    for (const wing of [puts, calls]) {
+      const rows = wing.map(({ otmRow }) => otmRow);
+      const stale = new Set(wing.length === 0 ? [] : staleQuotes(chain, rows, tickOf(wing[0]!)));
+      for (const slot of wing) if (stale.has(slot.otmRow)) found.add(slot);
+    }
+  }
+  return found;
+}
+
+function tickOf({ input }: Slot): number {
+  return isIndexRoot(input.series.root) ? TICK_INDEX : TICK;
+}
+
 function takeFromFeed(chain: Chain, slots: readonly Slot[]): void {
   const offered = slots.filter((slot) => slot.otmRow >= 0 && isOpinion(chain.iv[slot.otmRow]!));
   const { price } = greeks({
@@ -106,7 +142,7 @@ function takeFromFeed(chain: Chain, slots: readonly Slot[]): void {
     iv: Float64Array.from(offered, (s) => chain.iv[s.otmRow]!),
   });
   offered.forEach((slot, at) => {
-    const tick = isIndexRoot(slot.input.series.root) ? TICK_INDEX : TICK;
+    const tick = tickOf(slot);
     const twoSided = !Number.isNaN(mid(chain, slot.otmRow));
     const fits = price[at]! >= chain.bid[slot.otmRow]! - tick && price[at]! <= chain.ask[slot.otmRow]! + tick;
     if (twoSided && !fits) return;
@@ -134,13 +170,21 @@ function interpolate(slot: Slot, smile: Smile): void {
   slot.origin = at < x[0]! || at > x[x.length - 1]! ? 'extended' : 'interpolated';
 }
 
-function smilesOf(slots: readonly Slot[], seriesCount: number): Smile[] {
+/**
+ * The strikes with a volatility of their own. Where enough of a series are bid, only those: a volatility that nobody bids for
+ * may be a sentinel, and bends the wings.
+ */
+function smilesOf(chain: Chain, slots: readonly Slot[], seriesCount: number): Smile[] {
   const known: Slot[][] = Array.from({ length: seriesCount }, () => []);
   for (const slot of slots) if (!Number.isNaN(slot.iv)) known[slot.seriesAt]!.push(slot);
-  return known.map((each) => ({
-    logMoneyness: Float64Array.from(each, (slot) => Math.log(slot.strike / slot.input.forward)),
-    totalVariance: Float64Array.from(each, (slot) => slot.iv * slot.iv * slot.input.tte),
-  }));
+  return known.map((all) => {
+    const bid = all.filter(({ otmRow }) => !Number.isNaN(mid(chain, otmRow)));
+    const each = bid.length >= BID_STRIKES_MIN ? bid : all;
+    return {
+      logMoneyness: Float64Array.from(each, (slot) => Math.log(slot.strike / slot.input.forward)),
+      totalVariance: Float64Array.from(each, (slot) => slot.iv * slot.iv * slot.input.tte),
+    };
+  });
 }
 
 function columnsOf(chain: Chain, slots: readonly Slot[]) {

@@ -81,6 +81,9 @@ export const gexReport = Type.Object(
           },
           { additionalProperties: false, description: 'How the contracts used came by their volatility.' },
         ),
+        stale_quotes: count(
+          "Strikes whose quote contradicts its neighbours', their contracts being no part of the smile.",
+        ),
         refused: Type.Record(Type.String(), Type.Integer(), { description: 'Rows of the source refused, by reason.' }),
       },
       { additionalProperties: false, description: 'Where every contract went.' },
@@ -161,6 +164,7 @@ export function reportGex(prepared: PreparedChain, levels: GexLevels): Static<ty
       used: prepared.counts.used,
       left_out: { ...prepared.counts.left_out },
       iv: { ...prepared.counts.iv },
+      stale_quotes: prepared.counts.stale_quotes,
       refused: { ...prepared.counts.refused },
     },
   };

@@ -110,10 +110,12 @@ describe('what it is fitted to', () => {
   });
 
   test('strikes without a bid are left out where five have one, else they count', () => {
-    const bidless = range(85, 115).map((strike) => contract({ strike, callPut: strike < 100 ? -1 : 1, iv: 0.3 }));
+    const bid = quoted({ strikes: range(85, 115), iv: 0.3 }).filter(
+      ({ strike, callPut }) => strike <= 100 === (callPut === -1),
+    );
     const of = (bids: number) => {
-      const rows = bidless.map((row, at) => (at < bids ? { ...row, bid: 0.001 } : row));
-      const ready = prepared(rows, { forward: 'flat', rate: 0 });
+      const rows = bid.map((row, at) => (at < bids ? row : { ...row, bid: Number.NaN, ask: Number.NaN, iv: 0.3 }));
+      const ready = prepared(rows);
       return densityOf(ready, ready.series[0]!).points;
     };
     expect([of(5), of(4), of(0)]).toEqual([5, 31, 31]);
@@ -139,7 +141,14 @@ describe('what it is fitted to', () => {
   });
 
   test('the wider its quote, the less a strike counts', () => {
-    expect(withAbsurd(0.8, 1).fitError).toBeLessThan(withAbsurd(0.8, 0.01).fitError / 4);
+    // Too cheap at the edge: no other quote contradicts it.
+    const edge = (halfSpread: number) => {
+      const rows = quoted({ strikes: range(85, 103), halfSpread: 0.01 });
+      const [cheap] = quoted({ strikes: [104], iv: 0.2, halfSpread });
+      const ready = prepared([...rows, cheap!]);
+      return densityOf(ready, ready.series[0]!).fitError;
+    };
+    expect(edge(0.1)).toBeLessThan(0.8 * edge(0.01));
   });
 
   /** A flat smile, tightly quoted, but for one call. */
