@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type App, createContext, type DataSettings, openAccess, openData, readUniverse } from './app.ts';
-import type { Ports } from './cli/ports.ts';
+import type { Ports, Settings } from './cli/ports.ts';
 import { readMarketFile } from './feeds/files/read-market-file.ts';
 import { type ServeSettings, serve } from './serve.ts';
-import { openStore } from './store/sqlite.ts';
+import { openStore, type Store } from './store/sqlite.ts';
 
 /** What the command line can do on this machine. */
 export const ports: Ports = {
@@ -29,16 +29,20 @@ export const ports: Ports = {
     }
   },
 
-  async withMembers(settings, work) {
-    const dataDir = String(settings.dataDir);
-    const store = openData(dataDir);
-    try {
-      return work(openAccess(store, dataDir), store);
-    } finally {
-      store.close();
-    }
-  },
+  withStore: (settings, work) => openedFor(settings, (store) => work(store)),
+
+  withMembers: (settings, work) => openedFor(settings, (store, dataDir) => work(openAccess(store, dataDir), store)),
 };
+
+async function openedFor<T>(settings: Settings, work: (store: Store, dataDir: string) => T): Promise<T> {
+  const dataDir = String(settings.dataDir);
+  const store = openData(dataDir);
+  try {
+    return work(store, dataDir);
+  } finally {
+    store.close();
+  }
+}
 
 /** Makes the demo member where there is none yet, and prints its key with a first request. */
 function welcomeDemo({ store, access }: App, url: string): void {

@@ -1,4 +1,4 @@
-import type { Chain } from '../market/chain.ts';
+import type { Chain, Series } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import type { Print } from '../market/prints.ts';
 import { tradedPrice } from './quotes.ts';
@@ -39,11 +39,18 @@ export function flowOfPrints(large: readonly Print[], expiry: string): Flow {
 }
 
 /**
- * Flow of one expiry where the feed has snapshots only: each contract-day's last volume at its mid, else its last trade.
- * It has no size threshold, and says nothing about single trades. `days` holds the last snapshot of each day.
+ * Flow by expiry where the feed has snapshots only: each contract-day's last volume at its mid, else its last trade. It has no
+ * size threshold, and says nothing about single trades. `days` gives the last snapshot of each day, one at a time.
  */
-export function flowOfSnapshots(days: readonly Chain[], expiry: string): Flow {
-  return sum(days.flatMap((chain) => contractDays(chain, expiry)));
+export function flowsOfSnapshots(days: Iterable<Chain>): Map<string, Flow> {
+  const flows = new Map<string, Flow>();
+  for (const chain of days) {
+    for (const series of chain.series) {
+      if (series.adjusted) continue;
+      flows.set(series.expiry, sum(contractDays(chain, series), flows.get(series.expiry)));
+    }
+  }
+  return flows;
 }
 
 /** Premium by series (`ROOT EXPIRY`) in large prints that are opinions: no legs of spreads, no |delta| beyond 0.9. */
@@ -63,25 +70,23 @@ interface Traded {
   readonly contracts: number;
 }
 
-/** What each contract of an expiry traded on the day of a snapshot. */
-function contractDays(chain: Chain, expiry: string): Traded[] {
+/** What each contract of a series traded on the day of a snapshot. */
+function contractDays(chain: Chain, { start, end }: Series): Traded[] {
   const traded: Traded[] = [];
-  for (const series of chain.series) {
-    if (series.adjusted || series.expiry !== expiry) continue;
-    for (let row = series.start; row < series.end; row++) {
-      const contracts = chain.volume[row]!;
-      const price = tradedPrice(chain, row);
-      if (contracts > 0 && price > 0) {
-        const premium = contracts * price * chain.multiplier[row]!;
-        traded.push({ callPut: chain.callPut[row]!, premium, contracts });
-      }
+  for (let row = start; row < end; row++) {
+    const contracts = chain.volume[row]!;
+    const price = tradedPrice(chain, row);
+    if (contracts > 0 && price > 0) {
+      traded.push({ callPut: chain.callPut[row]!, premium: contracts * price * chain.multiplier[row]!, contracts });
     }
   }
   return traded;
 }
 
-function sum(traded: readonly Traded[]): Flow {
-  const flow = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, counted: traded.length };
+export const NO_FLOW: Flow = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, counted: 0 };
+
+function sum(traded: readonly Traded[], before: Flow = NO_FLOW): Flow {
+  const flow = { ...before, counted: before.counted + traded.length };
   for (const { callPut, premium, contracts } of traded) {
     if (callPut === 1) {
       flow.callPremium += premium;

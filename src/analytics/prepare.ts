@@ -11,7 +11,7 @@ import { type SeriesInput, volatilities } from './volatility.ts';
 /**
  * Makes a chain ready for analysis: drops what is settled, adjusted or not selected, finds a forward per series and a
  * volatility per contract, and counts where every contract went. Pure in (chain, options); results are cached by both.
- * Throws `Failure('unprocessable')` where no live contract is left.
+ * Throws `Failure('no_chain')` where no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions): PreparedChain {
   const key = JSON.stringify(options);
@@ -44,7 +44,7 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
     live.push({ series, tte, forward: forward.forward, method: forward.method, rate: forward.rate, dividend });
   }
   if (live.length === 0) {
-    throw new Failure('unprocessable', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
+    throw new Failure('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
       hint:
         options.expiries.kind === 'all'
           ? 'Every contract had settled when the snapshot was taken.'

@@ -1,6 +1,7 @@
 import type { Access } from '../access/access.ts';
 import type { MemberStore } from '../access/members.ts';
 import type { Delivery } from '../market/feed.ts';
+import type { MarketStore } from '../market/store.ts';
 import type { Context } from '../operations/operation.ts';
 
 /** What the command line needs of the composition root. */
@@ -11,6 +12,7 @@ export interface Ports {
   readFile(path: string): Promise<readonly Delivery[]>;
   /** Works on the stored market of a data folder, beside a running server or without one. */
   withMarket<T>(settings: Settings, work: (context: Context) => T): Promise<T>;
+  withStore<T>(settings: Settings, work: (store: MarketStore) => T): Promise<T>;
   withMembers<T>(settings: Settings, work: (access: Access, members: MemberStore) => T): Promise<T>;
 }
 

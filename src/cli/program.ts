@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addCall } from './call.ts';
+import { addChains } from './chains.ts';
 import { addGex } from './gex.ts';
 import { addMembers } from './members.ts';
 import type { Ports } from './ports.ts';
@@ -25,6 +26,7 @@ Examples:
   addServe(program, ports);
   addGex(program, ports);
   addCall(program, ports);
+  addChains(program, ports);
   addMembers(program, ports);
   return program;
 }

@@ -18,8 +18,9 @@ export interface Market {
   recentPrints(chain: Chain, days: number): readonly Print[];
   /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
   hasPrints(ticker: string): boolean;
-  /** The last snapshot of each New York day of the `days` calendar days that end with the chain, oldest first. */
-  recentChains(chain: Chain, days: number): Chain[];
+  /** Store ids of the last snapshot of each New York day of the `days` calendar days that end with the chain, oldest first. */
+  recentChainIds(chain: Chain, days: number): number[];
+  chainById(id: number): Chain | undefined;
   /** Up to `limit` daily closes up to and including a date, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
 }
@@ -74,10 +75,9 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       return recent;
     },
     hasPrints: (ticker) => store.lastPrintAt(canonicalTicker(ticker), simulated) !== undefined,
-    recentChains: (chain, days) =>
-      store
-        .dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated)
-        .flatMap((id) => store.chain(id) ?? []),
+    recentChainIds: (chain, days) =>
+      store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
+    chainById: (id) => store.chain(id),
     closes: (ticker, date, limit) => store.closes(canonicalTicker(ticker), date, limit, simulated),
   };
 }

@@ -1,6 +1,15 @@
 import type { Chain } from './chain.ts';
 import type { Close, Print } from './prints.ts';
 
+/** A stored chain, without its contracts. */
+export interface Snapshot {
+  readonly underlying: string;
+  /** ms since the epoch */
+  readonly asOf: number;
+  readonly source: string;
+  readonly simulated: boolean;
+}
+
 /**
  * What the market keeps. Simulated and recorded data live side by side and are never mixed: every read names which it wants.
  * Writes are one transaction each; a write seen by one process is seen by every other at once.
@@ -15,11 +24,15 @@ export interface MarketStore {
   chain(id: number): Chain | undefined;
   /** Underlyings with at least one snapshot, sorted. */
   underlyings(simulated: boolean): string[];
+  /** What is kept, of one underlying or of all, by underlying and time. */
+  snapshots(underlying?: string): Snapshot[];
+  /** Removes snapshots for good, those of one moment or all of an underlying; returns how many. */
+  forgetSnapshots(underlying: string, asOf?: number): number;
   /** Keeps prints, each once by id (a later copy may cancel it); returns how many were new. */
   savePrints(prints: readonly Print[]): number;
   /** Prints with fromMs <= at <= toMs, cancelled ones left out, in time order. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean): Print[];
-  /** Time of the newest print, ms; undefined where there is none. */
+  /** Time of the newest print that stands, ms; undefined where there is none. */
   lastPrintAt(underlying: string, simulated: boolean): number | undefined;
   saveCloses(closes: readonly Close[]): void;
   /** The newest `limit` closes up to and including `date`, oldest first; days without one fall back to that day's last snapshot. */

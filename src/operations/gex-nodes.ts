@@ -110,12 +110,23 @@ export const getLiveGexNodes = defineOperation({
   },
   run(input, context) {
     const reading = readMarket(input.ticker, context);
-    return {
-      result: reportGex(reading.prepared, levelsOf(reading)),
-      provenance: provenanceOf(reading.chain, context),
-    };
+    const result = reportGex(reading.prepared, levelsOf(reading));
+    return { result, provenance: provenanceOf(reading.chain, context, caveats(result)) };
   },
 });
+
+/** What the default answer's figures do not show of themselves. */
+function caveats(report: Static<typeof gexReport>): string[] {
+  const { used, left_out } = report.contracts;
+  const notes: string[] = [];
+  if (left_out.no_volatility === used)
+    notes.push('No contract has a volatility: its gamma is not known and counts as none.');
+  if (!report.flip_resolved)
+    notes.push('Net gamma changes sign nowhere within half of spot: gex_flip is its least level.');
+  if (!report.call_wall_sided) notes.push('No strike lies at or above spot: the nearest stands in for the call wall.');
+  if (!report.put_wall_sided) notes.push('No strike lies at or below spot: the nearest stands in for the put wall.');
+  return notes;
+}
 
 /** The levels of a prepared chain under their published names. */
 export function reportGex(prepared: PreparedChain, levels: GexLevels): Static<typeof gexReport> {

@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { FLOW_WINDOW_DAYS, type Flow, flowOfPrints, flowOfSnapshots } from '../analytics/flow.ts';
+import { FLOW_WINDOW_DAYS, type Flow, flowOfPrints, flowsOfSnapshots, NO_FLOW } from '../analytics/flow.ts';
 import { Failure } from '../errors.ts';
-import { daysBetween, isDate } from '../market/calendar.ts';
+import { daysBetween, isDate, newYorkDate } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import type { Market } from '../market/market.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
+import { type Context, defineOperation } from './operation.ts';
 import { date, number, ticker } from './schemas.ts';
 
 /** Expiries named to a caller who asked for one that is not listed. */
@@ -40,11 +42,9 @@ export const getWhalePrints = defineOperation({
     const { chain, large } = readMarket(name, context);
     const listed = new Set(chain.series.map(({ expiry }) => expiry));
     for (const print of large) listed.add(print.expiry);
-    requireListed(target_expiry, listed);
+    requireListed(target_expiry, listed, chain.asOf);
     const byPrints = context.market.hasPrints(chain.underlying);
-    const flow: Flow = byPrints
-      ? flowOfPrints(large, target_expiry)
-      : flowOfSnapshots(context.market.recentChains(chain, FLOW_WINDOW_DAYS), target_expiry);
+    const flow: Flow = byPrints ? flowOfPrints(large, target_expiry) : snapshotFlow(chain, target_expiry, context);
     const notes = byPrints ? [] : ["The feed has no prints: flow is each contract-day's volume at its mid."];
     return {
       result: {
@@ -64,10 +64,33 @@ export const getWhalePrints = defineOperation({
   },
 });
 
-function requireListed(expiry: string, listed: ReadonlySet<string>): void {
+/** Reading a month of snapshots takes tens of milliseconds: their flows are kept while the newest and its days are the same. */
+const snapshotFlows = new WeakMap<Chain, { readonly days: string; readonly flows: ReadonlyMap<string, Flow> }>();
+
+function snapshotFlow(chain: Chain, expiry: string, { market }: Context): Flow {
+  const ids = market.recentChainIds(chain, FLOW_WINDOW_DAYS);
+  const days = ids.join(' ');
+  let known = snapshotFlows.get(chain);
+  if (known?.days !== days) {
+    known = { days, flows: flowsOfSnapshots(oneByOne(ids, market)) };
+    snapshotFlows.set(chain, known);
+  }
+  return known.flows.get(expiry) ?? NO_FLOW;
+}
+
+function* oneByOne(ids: readonly number[], market: Market): Generator<Chain> {
+  for (const id of ids) {
+    const chain = market.chainById(id);
+    if (chain) yield chain;
+  }
+}
+
+function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number): void {
   if (listed.has(expiry)) return;
   const real = isDate(expiry);
+  const today = newYorkDate(asOf);
   const nearest = [...listed]
+    .filter((each) => real || each >= today)
     .sort(
       (a, b) => (real ? Math.abs(daysBetween(a, expiry)) - Math.abs(daysBetween(b, expiry)) : 0) || a.localeCompare(b),
     )

@@ -1,10 +1,13 @@
 import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
-import type { MarketStore } from '../market/store.ts';
+import type { MarketStore, Snapshot } from '../market/store.ts';
 import { decodeChain, encodeChain } from './chain-codec.ts';
 
-type ChainTable = Pick<MarketStore, 'saveChain' | 'latestChainId' | 'chain' | 'underlyings' | 'dailyChainIds'>;
+type ChainTable = Pick<
+  MarketStore,
+  'saveChain' | 'latestChainId' | 'chain' | 'underlyings' | 'dailyChainIds' | 'snapshots' | 'forgetSnapshots'
+>;
 
 /**
  * Snapshots of chains. Recorded ones are all kept; of simulated ones only the newest of each New York day, so that a server
@@ -41,6 +44,14 @@ export function chainTable(db: Database): ChainTable {
      GROUP BY day ORDER BY day`,
   );
 
+  const selectSnapshots = db.prepare<Omit<Snapshot, 'simulated'> & { simulated: number }, [string | null]>(
+    `SELECT underlying, as_of AS asOf, source, simulated FROM snapshots WHERE ?1 IS NULL OR underlying = ?1
+     ORDER BY underlying, as_of`,
+  );
+  const deleteSnapshots = db.prepare<null, [string, number | null]>(
+    'DELETE FROM snapshots WHERE underlying = ?1 AND (?2 IS NULL OR as_of = ?2)',
+  );
+
   const save = db.transaction((chain: Chain) => {
     const day = newYorkDate(chain.asOf);
     const { simulated, underlying, asOf, spot, source } = chain;
@@ -61,6 +72,11 @@ export function chainTable(db: Database): ChainTable {
     },
 
     underlyings: (simulated) => selectUnderlyings.all(Number(simulated)).map((row) => row.name),
+
+    snapshots: (underlying) =>
+      selectSnapshots.all(underlying ?? null).map((row) => ({ ...row, simulated: row.simulated === 1 })),
+
+    forgetSnapshots: (underlying, asOf) => deleteSnapshots.run(underlying, asOf ?? null).changes,
 
     dailyChainIds: (underlying, fromMs, toMs, simulated) =>
       selectDaily.all(Number(simulated), underlying, fromMs, toMs).map((row) => row.id),

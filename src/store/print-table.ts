@@ -21,7 +21,7 @@ export function printTable(db: Database): PrintTable {
      FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ORDER BY at, id`,
   );
   const selectLast = db.prepare<{ at: number }, [number, string]>(
-    'SELECT at FROM prints WHERE simulated = ? AND underlying = ? ORDER BY at DESC LIMIT 1',
+    'SELECT at FROM prints WHERE simulated = ? AND underlying = ? AND canceled = 0 ORDER BY at DESC LIMIT 1',
   );
 
   const save = db.transaction((prints: readonly Print[]): number => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { flowOfPrints, flowOfSnapshots, largePrints, opinionPremium, premiumOf } from '../../src/analytics/flow.ts';
+import { flowOfPrints, flowsOfSnapshots, largePrints, opinionPremium, premiumOf } from '../../src/analytics/flow.ts';
 import { chainOf, contract, EXPIRY, LATER, print } from './small-chains.ts';
 
 const MIN = 100_000;
@@ -60,7 +60,7 @@ describe('flow of snapshots', () => {
   ];
 
   test('each contract-day is its volume at its mid, else its last trade, however small', () => {
-    expect(flowOfSnapshots(days, EXPIRY)).toEqual({
+    expect(flowsOfSnapshots(days).get(EXPIRY)).toEqual({
       callPremium: 10 * 1.5 * 100 + 4 * 3 * 100 + 20 * 2 * 100,
       putPremium: 5 * 2 * 10,
       callContracts: 34,
@@ -70,7 +70,7 @@ describe('flow of snapshots', () => {
   });
 
   test('of no day is zeros', () => {
-    expect(flowOfSnapshots([], EXPIRY).counted).toBe(0);
+    expect(flowsOfSnapshots([]).size).toBe(0);
   });
 });
 

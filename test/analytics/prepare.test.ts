@@ -101,7 +101,7 @@ describe('nothing left is a refusal', () => {
     try {
       read();
     } catch (error) {
-      expect((error as Failure).code).toBe('unprocessable');
+      expect((error as Failure).code).toBe('no_chain');
       expect((error as Failure).hint).toMatch(hint);
     }
   });

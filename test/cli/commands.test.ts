@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
+import { openStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { FROM_SOURCE, type Run, run } from '../support/process.ts';
 
@@ -24,7 +26,18 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const zomma = (...args: string[]): Promise<Run> => run(FROM_SOURCE, args);
 
 describe('help', () => {
-  const commands = ['', 'serve', 'start', 'gex', 'call', 'members', ...MEMBERS.map((verb) => `members ${verb}`)];
+  const commands = [
+    '',
+    'serve',
+    'start',
+    'gex',
+    'call',
+    'members',
+    'chains',
+    'chains list',
+    'chains forget',
+    ...MEMBERS.map((verb) => `members ${verb}`),
+  ];
   test.each(commands)('zomma %s --help shows examples or commands', async (command) => {
     const { code, stdout } = await zomma(...command.split(' ').filter(Boolean), '--help');
     expect(code).toBe(0);
@@ -124,6 +137,23 @@ describe('call', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(told);
   });
+});
+
+test('chains lists what is stored, and forgets one', async () => {
+  const own = join(folder, 'stored');
+  mkdirSync(own);
+  const kept = openStore(join(own, 'zomma.sqlite'));
+  for (const delivery of readMarketFile(readFileSync(chain), { origin: 'chain.csv', modifiedMs: 0 })) {
+    if (delivery.kind === 'chain') kept.saveChain(delivery.chain);
+  }
+  kept.close();
+  const list = async () => JSON.parse((await zomma('chains', 'list', '--json', '--data-dir', own)).stdout).chains;
+  const as_of = '2026-08-21T20:00:00.000Z';
+  expect(await list()).toEqual([{ ticker: 'TEST', as_of, source: 'files:chain.csv', simulated: false }]);
+  const forget = () => zomma('chains', 'forget', '--ticker', 'test', '--as-of', as_of, '--data-dir', own);
+  expect(await forget()).toMatchObject({ code: 0, stdout: '1 forgotten\n' });
+  expect(await list()).toEqual([]);
+  expect(await forget()).toMatchObject({ code: 1, stderr: expect.stringContaining('no such snapshot') });
 });
 
 describe('members', () => {

@@ -88,6 +88,6 @@ describe('a poor chain has an answer', () => {
   test('but not one that has settled', () => {
     const late = chainOf([contract({ expiry: TODAY })], { asOf: AS_OF + 3_600_000 });
     const { context } = smallMarket({ chains: [late] });
-    expect(refusalOf(() => call(getLiveGexNodes, { ticker: 'ACME' }, context)).code).toBe('unprocessable');
+    expect(refusalOf(() => call(getLiveGexNodes, { ticker: 'ACME' }, context)).code).toBe('no_chain');
   });
 });

@@ -85,7 +85,7 @@ describe('refuses', () => {
     const { context: late } = smallMarket({
       chains: [chainOf([contract({ expiry: TODAY })], { asOf: AS_OF + 86_400_000 })],
     });
-    expect(refusalOf(() => extended({}, late)).code).toBe('unprocessable');
+    expect(refusalOf(() => extended({}, late)).code).toBe('no_chain');
   });
 });
 

@@ -1,0 +1,48 @@
+import { type Command, Option } from 'commander';
+import { OperatorError } from '../errors.ts';
+import { canonicalTicker } from '../market/option-symbol.ts';
+import type { Ports } from './ports.ts';
+import { withSettings } from './settings.ts';
+
+/** `zomma chains`: the stored snapshots, and how to be rid of one that should never have been taken. */
+export function addChains(program: Command, ports: Ports): void {
+  const chains = program.command('chains').description('List and forget stored option chains.');
+
+  withSettings(chains.command('list').description('List the stored snapshots.'), ['dataDir'])
+    .addOption(new Option('--ticker <ticker>', 'only of this underlying'))
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExamples:\n  $ zomma chains list\n  $ zomma chains list --ticker SPY --json\n')
+    .action(async (options) => {
+      const ticker = options.ticker === undefined ? undefined : canonicalTicker(options.ticker);
+      const rows = await ports.withStore(options, (store) =>
+        store.snapshots(ticker).map(({ underlying, asOf, source, simulated }) => ({
+          ticker: underlying,
+          as_of: new Date(asOf).toISOString(),
+          source,
+          simulated,
+        })),
+      );
+      const lines = rows.map((row) => `${row.ticker.padEnd(6)} ${row.as_of}  ${row.source}`);
+      process.stdout.write(
+        `${options.json ? JSON.stringify({ chains: rows }) : lines.join('\n') || 'No chains yet.'}\n`,
+      );
+    });
+
+  withSettings(
+    chains.command('forget').description('Remove stored snapshots for good; a running server sees it at once.'),
+    ['dataDir'],
+  )
+    .addOption(new Option('--ticker <ticker>', 'underlying of the snapshots').makeOptionMandatory())
+    .addOption(new Option('--as-of <time>', 'only the snapshot of this moment, ISO 8601 as `chains list` shows it'))
+    .addHelpText('after', '\nExamples:\n  $ zomma chains forget --ticker XLF --as-of 2026-08-21T20:00:00.000Z\n')
+    .action(async (options) => {
+      const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);
+      if (Number.isNaN(asOf))
+        throw new OperatorError('--as-of is not a time', 'use ISO 8601, as `zomma chains list` shows it');
+      const count = await ports.withStore(options, (store) =>
+        store.forgetSnapshots(canonicalTicker(options.ticker), asOf),
+      );
+      if (count === 0) throw new OperatorError('there is no such snapshot', '`zomma chains list` shows what there is');
+      process.stdout.write(`${count} forgotten\n`);
+    });
+}
