@@ -1,4 +1,4 @@
-import { logRatio } from './log';
+import { logRatio } from './scalar-log';
 
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 /** e to less than this is below the smallest normal number: nothing next to any other gamma, and slow as a subnormal. */

@@ -1,6 +1,7 @@
+import { COLUMN } from './block';
 import { inverseCumulative } from './inverse-normal';
-import { logRatio } from './log';
 import { mills, millsAnywhere } from './normal';
+import { logRatio } from './scalar-log';
 
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
 const SQRT_2_PI: f64 = 2.5066282746310007;
@@ -14,17 +15,15 @@ const STEP_SMALL: f64 = 1e-5;
  * NaN where no volatility gives it: at or above what the option can be worth at most (S e^(-qT) for a call, K e^(-rT) for a
  * put), or where an input is not finite, or S, K or T not positive.
  */
-export function impliedVolatility(
-  count: i32,
-  callPut: usize,
-  price: usize,
-  spot: usize,
-  strike: usize,
-  tte: usize,
-  rate: usize,
-  dividend: usize,
-  iv: usize,
-): void {
+export function impliedVolatility(count: i32, block: usize): void {
+  const callPut = block + 0 * COLUMN;
+  const price = block + 1 * COLUMN;
+  const spot = block + 2 * COLUMN;
+  const strike = block + 3 * COLUMN;
+  const tte = block + 4 * COLUMN;
+  const rate = block + 5 * COLUMN;
+  const dividend = block + 6 * COLUMN;
+  const iv = block + 7 * COLUMN;
   for (let at: usize = 0, end = (<usize>count) << 3; at < end; at += 8) {
     const quoted = load<f64>(price + at);
     const S = load<f64>(spot + at);

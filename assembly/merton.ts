@@ -1,5 +1,6 @@
-import { logRatio } from './log';
+import { COLUMN } from './block';
 import { density, weighed } from './normal';
+import { logRatio } from './scalar-log';
 
 /**
  * More jumps than this are not expected by any answer. It bounds the work: with so many expected, the Poisson weights underflow
@@ -19,22 +20,20 @@ const D_MAX: f64 = 1e9;
  * All four are sums of positive terms, each taken until its own remainder is below 1e-17 of it, so that a probability of 1e-100
  * is as accurate as its complement. NaN where more than 256 jumps are expected.
  */
-export function merton(
-  count: i32,
-  spot: usize,
-  strike: usize,
-  tte: usize,
-  iv: usize,
-  rate: usize,
-  dividend: usize,
-  jumpIntensity: usize,
-  jumpMean: usize,
-  jumpVol: usize,
-  probAbove: usize,
-  probBelow: usize,
-  call: usize,
-  put: usize,
-): void {
+export function merton(count: i32, block: usize): void {
+  const spot = block + 0 * COLUMN;
+  const strike = block + 1 * COLUMN;
+  const tte = block + 2 * COLUMN;
+  const iv = block + 3 * COLUMN;
+  const rate = block + 4 * COLUMN;
+  const dividend = block + 5 * COLUMN;
+  const jumpIntensity = block + 6 * COLUMN;
+  const jumpMean = block + 7 * COLUMN;
+  const jumpVol = block + 8 * COLUMN;
+  const probAbove = block + 9 * COLUMN;
+  const probBelow = block + 10 * COLUMN;
+  const call = block + 11 * COLUMN;
+  const put = block + 12 * COLUMN;
   for (let at: usize = 0, end = (<usize>count) << 3; at < end; at += 8) {
     const S = load<f64>(spot + at);
     const K = load<f64>(strike + at);

@@ -16,5 +16,5 @@ export interface PricedOptionColumns extends Omit<OptionColumns, 'iv'> {
 export function impliedVolatility(options: PricedOptionColumns): Float64Array {
   const { count, callPut, price, spot, strike, tte, rate, dividend } = options;
   const inputs = { callPut, price, spot, strike, tte, rate, dividend };
-  return mapColumns(kernels.impliedVolatility, count, inputs, 1)[0]!;
+  return mapColumns(kernels.impliedVolatility, count, inputs, [7])[0]!;
 }

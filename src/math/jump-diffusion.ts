@@ -43,7 +43,7 @@ export interface JumpDiffusionResult {
 export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
   const { count, spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol } = options;
   const inputs = { spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol };
-  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, count, inputs, 4) as [
+  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, count, inputs, [9, 10, 11, 12]) as [
     Float64Array,
     Float64Array,
     Float64Array,

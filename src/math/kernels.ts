@@ -4,24 +4,24 @@ import wasmPath from '../../build/kernels.wasm' with { type: 'file' };
 /** One value a row, or one for all rows. */
 export type Column = Float64Array | number;
 
-/** Rows worked on at a time: sixteen columns of them stay within a core's second-level cache. */
-export const CHUNK_ROWS = 1024;
-
-const COLUMN_BYTES = CHUNK_ROWS * Float64Array.BYTES_PER_ELEMENT;
-const COLUMNS_MAX = 16;
+const COLUMNS_MAX = 32;
 const PAGE_BYTES = 65_536;
 /** The module's own constants end here, at the most; checked when it is loaded. */
 const ARENA_START = PAGE_BYTES;
-const PAGES = (ARENA_START + COLUMNS_MAX * COLUMN_BYTES) / PAGE_BYTES;
+/** The arena: a block of COLUMNS_MAX columns. */
+const PAGES = 6;
 
 type Offset = number;
 
 /** What assembly/index.ts exports. */
 interface Kernels {
   heapBase(): number;
-  blackScholes(count: number, ...columns: Offset[]): void;
-  impliedVolatility(count: number, ...columns: Offset[]): void;
-  merton(count: number, ...columns: Offset[]): void;
+  blockRows(): number;
+  columnBytes(): number;
+  blackScholes(count: number, block: Offset, discounted: boolean): void;
+  blackScholesPair(count: number, block: Offset, discounted: boolean): void;
+  impliedVolatility(count: number, block: Offset): void;
+  merton(count: number, block: Offset): void;
   addGammaByStrike(
     count: number,
     gamma: Offset,
@@ -55,9 +55,12 @@ const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 /** The compiled kernels. They keep no state between calls and know only the arena's columns. */
 export const kernels = load();
 
+/** Rows worked on at a time: all columns of them stay within a core's second-level cache. */
+export const CHUNK_ROWS = kernels.blockRows();
+
 const columns = Array.from(
   { length: COLUMNS_MAX },
-  (_, at) => new Float64Array(memory.buffer, ARENA_START + at * COLUMN_BYTES, CHUNK_ROWS),
+  (_, at) => new Float64Array(memory.buffer, ARENA_START + at * kernels.columnBytes(), CHUNK_ROWS),
 );
 
 /** The arena's column at `index`, for at most CHUNK_ROWS rows at a time; its content lasts until the next kernel call. */
@@ -68,31 +71,32 @@ export function arenaColumn(index: number): Float64Array {
 }
 
 /**
- * Runs a kernel that works row by row over columns of any length, chunk by chunk, and gives `outputs` new columns.
+ * Runs a kernel that works row by row over columns of any length, chunk by chunk: the inputs go to the arena's columns from the
+ * first on, and the columns at `outputs` come back as new ones.
  * @throws RangeError where the count is no count or a column is of another length.
  */
 export function mapColumns(
-  kernel: (count: number, ...columns: Offset[]) => void,
+  kernel: (count: number, block: Offset) => void,
   count: number,
   inputs: Readonly<Record<string, Column>>,
-  outputs: number,
+  outputs: readonly number[],
 ): Float64Array[] {
   checkLengths(count, inputs);
   const given = Object.values(inputs);
-  const used = Array.from({ length: given.length + outputs }, (_, at) => arenaColumn(at));
-  const offsets = used.map((column) => column.byteOffset);
-  const results = Array.from({ length: outputs }, () => new Float64Array(count));
+  const places = given.map((_, at) => arenaColumn(at));
+  const answers = outputs.map(arenaColumn);
+  const results = outputs.map(() => new Float64Array(count));
   given.forEach((column, at) => {
-    if (typeof column === 'number') used[at]!.fill(column, 0, Math.min(count, CHUNK_ROWS));
+    if (typeof column === 'number') places[at]!.fill(column, 0, Math.min(count, CHUNK_ROWS));
   });
   for (let start = 0; start < count; start += CHUNK_ROWS) {
     const end = Math.min(start + CHUNK_ROWS, count);
     given.forEach((column, at) => {
-      if (typeof column !== 'number') used[at]!.set(column.subarray(start, end));
+      if (typeof column !== 'number') places[at]!.set(column.subarray(start, end));
     });
-    kernel(end - start, ...offsets);
+    kernel(end - start, ARENA_START);
     results.forEach((result, at) => {
-      result.set(used[given.length + at]!.subarray(0, end - start), start);
+      result.set(answers[at]!.subarray(0, end - start), start);
     });
   }
   return results;
@@ -114,6 +118,8 @@ function load(): Kernels {
   const loaded = exports as unknown as Kernels;
   const base = loaded.heapBase();
   if (base > ARENA_START) throw new RangeError(`the kernels' own data ends at ${base}, above the arena's start`);
+  const arenaBytes = COLUMNS_MAX * loaded.columnBytes();
+  if (ARENA_START + arenaBytes > PAGES * PAGE_BYTES) throw new RangeError(`${arenaBytes} bytes of arena do not fit`);
   return loaded;
 }
 

@@ -1,0 +1,55 @@
+import { add, div, mul, step } from './lanes';
+
+export class Mills {
+  /**
+   * Mills' ratio M(x) = N(-x) / phi(x) in each lane, for x >= 0: a rational function in the manner of Cody, "Rational Chebyshev
+   * approximations for the error function", Math. Comp. 23 (1969), its coefficients this project's own. Relative error of
+   * these doubles 1.4e-16 up to x = 40, beyond which phi(x) is 0; there it falls off like 1 / x, up to 1e30. Every coefficient
+   * is positive, so that no sum cancels and the evaluation itself adds 3 ulp at most.
+   */
+  @inline
+  static ratio(x: v128): v128 {
+    // Odd and even powers apart: chains of half the length.
+    const xx = mul(x, x);
+    let odd = step(f64x2.splat(P9), xx, P7);
+    let even = step(f64x2.splat(P8), xx, P6);
+    odd = step(odd, xx, P5);
+    even = step(even, xx, P4);
+    odd = step(odd, xx, P3);
+    even = step(even, xx, P2);
+    odd = step(odd, xx, P1);
+    const p = add(step(even, xx, P0), mul(odd, x));
+    odd = step(f64x2.splat(Q9), xx, Q7);
+    even = step(f64x2.splat(Q10), xx, Q8);
+    odd = step(odd, xx, Q5);
+    even = step(even, xx, Q6);
+    odd = step(odd, xx, Q3);
+    even = step(even, xx, Q4);
+    odd = step(odd, xx, Q1);
+    even = step(even, xx, Q2);
+    return div(p, add(step(even, xx, 1.0), mul(odd, x)));
+  }
+}
+
+// From test/fixtures/coefficients.ts.
+const P0: f64 = 1.2533141373155003;
+const P1: f64 = 1.934653577146081;
+const P2: f64 = 1.477734861707109;
+const P3: f64 = 0.7170283568146741;
+const P4: f64 = 0.24114299823053004;
+const P5: f64 = 0.05804522847137155;
+const P6: f64 = 0.009997476944762872;
+const P7: f64 = 0.0011918879056637371;
+const P8: f64 = 0.00008989335304680117;
+const P9: f64 = 0.000003312647866482141;
+
+const Q1: f64 = 2.3415147805097583;
+const Q2: f64 = 2.547320323376744;
+const Q3: f64 = 1.6997775430138469;
+const Q4: f64 = 0.7727232026769386;
+const Q5: f64 = 0.2509606755725133;
+const Q6: f64 = 0.059230491552283014;
+const Q7: f64 = 0.010087370285375504;
+const Q8: f64 = 0.001195200553752128;
+const Q9: f64 = 0.00008989335304442532;
+const Q10: f64 = 0.000003312647866493582;
