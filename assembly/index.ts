@@ -9,9 +9,9 @@ import { BLOCK_ROWS, COLUMN } from './block';
 // volga; of the pair's put: price, delta, theta, rho, charm
 export { blackScholes, blackScholesPair } from './black-scholes';
 // (count, gamma, weight, strikeIndex, first, strikes, sums)
-// (count, strike, tte, iv, rate, dividend, weight, reference, levels, moves, sums)
-// (count, levels, reference, moves)
-export { addGammaByStrike, addGammaProfile, logMoves } from './gamma-exposure';
+export { addGammaByStrike } from './gamma-by-strike';
+// strike, tte, iv, rate, dividend, weight
+export { addGammaLogProfile, addGammaProfile, logMoves } from './gamma-profile';
 // callPut, price, spot, strike, tte, rate, dividend, iv
 export { impliedVolatility } from './implied-volatility';
 // (p): x

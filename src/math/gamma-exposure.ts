@@ -1,4 +1,4 @@
-import { arenaColumn, CHUNK_ROWS, type Column, checkLengths, kernels } from './kernels.ts';
+import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, kernels } from './kernels.ts';
 
 /** Contracts as columns of `count` rows; a number stands for a column of it. Units as in OptionColumns. */
 export interface ProfileColumns {
@@ -12,38 +12,69 @@ export interface ProfileColumns {
   readonly weight: Column;
 }
 
+/** `count` levels first * e^(at * step): each a fixed percentage above the one before. */
+export interface LogLevels {
+  /** > 0. */
+  readonly first: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+export function logLevels({ first, step, count }: LogLevels): Float64Array {
+  return Float64Array.from({ length: count }, (_, at) => first * Math.exp(at * step));
+}
+
+/** Where the kernels' levels, their logarithms and, two a level, sums lie in the arena: above the contracts' columns. */
+const [LEVELS, MOVES, SUMS] = [12, 13, 14];
+
 /**
  * For each level of spot (> 0), the sum over contracts of weight * gamma there, gamma per 1.00 of spot: volatility stays with
  * the strike, the forward moves in proportion to spot. A contract whose weight, T or iv is 0 adds nothing; one without a
- * number (NaN) spoils the sums. Agrees with the sum of `greeks` to about 1e-13 of the gross gamma.
+ * number (NaN) spoils the sums. Agrees with the sum of `greeks` to about 1e-13 of the gross gamma; levels in a `LogLevels` take a
+ * fifth of the time, to 1e-12.
  * @throws RangeError where a column's length is not `count`.
  */
-export function gammaProfile(contracts: ProfileColumns, levels: Float64Array): Float64Array {
+export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | LogLevels): Float64Array {
   const { count, strike, tte, iv, rate, dividend, weight } = contracts;
   const inputs = { strike, tte, iv, rate, dividend, weight };
   checkLengths(count, inputs);
   const given = Object.values(inputs);
   const rows = given.map((_, at) => arenaColumn(at));
-  const [level, moves, sums] = [
-    arenaColumn(given.length),
-    arenaColumn(given.length + 1),
-    arenaColumn(given.length + 2),
-  ];
-  const profile = new Float64Array(levels.length);
-  const reference = levels[0] ?? 1;
-  inChunks(levels.length, (from, to) => {
-    level.set(levels.subarray(from, to));
+  const [level, moves, sums] = [arenaColumn(LEVELS), arenaColumn(MOVES), arenaSpan(SUMS, 2)];
+  const listed = levels instanceof Float64Array;
+  const profile = new Float64Array(listed ? levels.length : levels.count);
+  inChunks(profile.length, (from, to) => {
+    const reference = listed ? levels[0]! : levels.first * Math.exp(from * levels.step);
+    if (listed) {
+      level.set(levels.subarray(from, to));
+      kernels.logMoves(to - from, level.byteOffset, reference, moves.byteOffset);
+    }
     sums.fill(0);
-    kernels.logMoves(to - from, level.byteOffset, reference, moves.byteOffset);
     inChunks(count, (start, end) => {
       given.forEach((column, at) => {
         if (typeof column === 'number') rows[at]!.fill(column);
         else rows[at]!.set(column.subarray(start, end));
       });
-      const [K, T, v, r, q, w] = rows.map((row) => row.byteOffset) as [number, number, number, number, number, number];
-      kernels.addGammaProfile(end - start, K, T, v, r, q, w, reference, to - from, moves.byteOffset, sums.byteOffset);
+      if (listed)
+        kernels.addGammaProfile(
+          end - start,
+          rows[0]!.byteOffset,
+          reference,
+          to - from,
+          moves.byteOffset,
+          sums.byteOffset,
+        );
+      else
+        kernels.addGammaLogProfile(
+          end - start,
+          rows[0]!.byteOffset,
+          reference,
+          levels.step,
+          to - from,
+          sums.byteOffset,
+        );
     });
-    profile.set(sums.subarray(0, to - from), from);
+    for (let at = from; at < to; at++) profile[at] = sums[2 * (at - from)]! + sums[2 * (at - from) + 1]!;
   });
   return profile;
 }

@@ -31,19 +31,8 @@ interface Kernels {
     strikes: number,
     sums: Offset,
   ): void;
-  addGammaProfile(
-    count: number,
-    strike: Offset,
-    tte: Offset,
-    iv: Offset,
-    rate: Offset,
-    dividend: Offset,
-    weight: Offset,
-    reference: number,
-    levels: number,
-    moves: Offset,
-    sums: Offset,
-  ): void;
+  addGammaProfile(count: number, block: Offset, reference: number, levels: number, moves: Offset, sums: Offset): void;
+  addGammaLogProfile(count: number, block: Offset, reference: number, step: number, levels: number, sums: Offset): void;
   logMoves(count: number, levels: Offset, reference: number, moves: Offset): void;
   cumulative(x: number): number;
   inverseCumulative(p: number): number;
@@ -68,6 +57,17 @@ export function arenaColumn(index: number): Float64Array {
   const column = columns[index];
   if (!column) throw new RangeError(`the kernel arena has ${COLUMNS_MAX} columns, there is no column ${index}`);
   return column;
+}
+
+/** All the memory of `columns` columns from `index` on, for what is longer than one. */
+export function arenaSpan(index: number, columns: number): Float64Array {
+  const { byteOffset } = arenaColumn(index);
+  arenaColumn(index + columns - 1);
+  return new Float64Array(
+    memory.buffer,
+    byteOffset,
+    (columns * kernels.columnBytes()) / Float64Array.BYTES_PER_ELEMENT,
+  );
 }
 
 /**

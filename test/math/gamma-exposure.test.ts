@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { greeks } from '../../src/math/black-scholes.ts';
-import { gammaByStrike, gammaProfile } from '../../src/math/gamma-exposure.ts';
+import {
+  gammaByStrike,
+  gammaProfile,
+  type LogLevels,
+  logLevels,
+  type ProfileColumns,
+} from '../../src/math/gamma-exposure.ts';
+import { EPSILON } from './reference.ts';
 
 /** More contracts and levels than one chunk holds, of every kind; numbers from a fixed linear congruence. */
 function book(count: number) {
@@ -77,6 +84,72 @@ describe('gamma profile', () => {
     expect(() => gammaProfile({ ...book(3), weight: new Float64Array(2) }, Float64Array.of(100))).toThrow(
       'column weight has 2 rows, expected 3',
     );
+  });
+});
+
+describe('gamma profile over levels a fixed percentage apart', () => {
+  /** The greatest distance from the levels one by one, in the sum of absolute terms. */
+  function farthest(contracts: ProfileColumns & { readonly weight: Float64Array }, levels: LogLevels): number {
+    const spots = logLevels(levels);
+    const [profile, plain] = [gammaProfile(contracts, levels), gammaProfile(contracts, spots)];
+    const gross = gammaProfile({ ...contracts, weight: contracts.weight.map(Math.abs) }, spots);
+    expect(profile).toHaveLength(levels.count);
+    return Math.max(...profile.map((sum, at) => (gross[at]! > 1e-290 ? Math.abs(sum - plain[at]!) / gross[at]! : 0)));
+  }
+
+  test.each([
+    [1300, { first: 60, step: 0.0025, count: 400 }],
+    [1300, { first: 60, step: 0.0006, count: 1100 }],
+    [37, { first: 30, step: 0.05, count: 49 }],
+    [2, { first: 99, step: 1e-5, count: 2000 }],
+    [9, { first: 200, step: -0.0025, count: 600 }],
+    [9, { first: 100, step: 0.0025, count: 1 }],
+  ])('%d contracts, %j', (count, levels) => {
+    expect(farthest(book(count), levels)).toBeLessThan(1e-12);
+  });
+
+  // One contract at a time, so that nothing hides what becomes of it: over levels of 1 %, a run of 48 goes
+  // from one end of the doubles to the other and back where volatility * sqrt(T) is small. There one rounding of the level
+  // itself, or of its logarithm (up to 2), moves a gamma of 1e-300 by 38 / (v sqrt(T)) roundings.
+  test.each([3, 1, 0.3, 0.1, 0.05, 0.03, 0.02, 0.015, 0.0127, 0.01, 0.0075, 0.005, 0.002, 0.001, 1e-4])(
+    'a gamma that comes up from nothing and goes there: v sqrt(T) = %d',
+    (iv) => {
+      for (const strike of [20, 61, 90, 100, 101.3, 135, 160, 1000]) {
+        const one = { count: 1, strike, tte: 1, iv, rate: 0.04, dividend: 0.01, weight: Float64Array.of(2) };
+        expect(farthest(one, { first: 40, step: 0.01, count: 200 }), `strike ${strike}`).toBeLessThan(
+          1e-12 + (EPSILON * 3 * 38) / iv,
+        );
+      }
+    },
+  );
+
+  test('beside a contract that takes the other way each keeps its own', () => {
+    const levels = { first: 40, step: 0.01, count: 200 };
+    const same = { tte: 1, rate: 0.04, dividend: 0.01 };
+    const alone = (strike: number, iv: number, weight: number) =>
+      gammaProfile({ ...same, count: 1, strike, iv, weight }, levels);
+    for (const [wide, narrow] of [
+      [0.4, 0.002],
+      [0.4, 0],
+      [0.02, 0.01],
+    ] as const) {
+      const [strike, iv, weight] = [Float64Array.of(100, 70), Float64Array.of(wide, narrow), Float64Array.of(1, 2)];
+      const both = gammaProfile({ ...same, count: 2, strike, iv, weight }, levels);
+      const [first, second] = [alone(100, wide, 1), alone(70, narrow, 2)];
+      both.forEach((sum, at) => {
+        expect(Math.abs(sum - first[at]! - second[at]!)).toBeLessThanOrEqual(1e-12 * (first[at]! + second[at]!));
+      });
+    }
+  });
+
+  test('weight, time or volatility of zero count nothing, no number spoils the sum', () => {
+    const levels = { first: 90, step: 0.0025, count: 100 };
+    const none = { ...book(3), iv: Float64Array.of(0.2, 0, 0.2), tte: Float64Array.of(0, 1, 1) };
+    expect(gammaProfile({ ...none, weight: Float64Array.of(1, 1, 0) }, levels)).toEqual(new Float64Array(100));
+    const spoilt = gammaProfile({ ...book(2), iv: Float64Array.of(0.2, Number.NaN), weight: 1 }, levels);
+    expect(spoilt.every(Number.isNaN)).toBe(true);
+    expect(gammaProfile(book(0), levels)).toEqual(new Float64Array(100));
+    expect(gammaProfile(book(3), { ...levels, count: 0 })).toHaveLength(0);
   });
 });
 
