@@ -1,16 +1,35 @@
-import { COLUMN } from './block';
-import { density, weighed } from './normal';
-import { logRatio } from './scalar-log';
+import { COLUMN, PAIR, rowAt } from './block';
+import { Exponential } from './exp';
+import { add, atLeast, atMost, choose, div, mul, sub, times } from './lanes';
+import { Logarithm } from './log';
+import { Mills } from './mills';
 
 /**
  * More jumps than this are not expected by any answer. It bounds the work: with so many expected, the Poisson weights underflow
  * after less than TERMS_MAX terms.
  */
 const JUMPS_EXPECTED_MAX: f64 = 256.0;
-const TERMS_MAX: i32 = 1200;
+const TERMS_MAX: f64 = 1200.0;
 /** What is left out, relative to each sum. */
 const REMAINDER: f64 = 1e-17;
 const D_MAX: f64 = 1e9;
+const INV_SQRT_2_PI: f64 = 0.3989422804014327;
+
+// Inputs.
+const SPOT: usize = 0;
+const STRIKE: usize = 1 * COLUMN;
+const TTE: usize = 2 * COLUMN;
+const IV: usize = 3 * COLUMN;
+const RATE: usize = 4 * COLUMN;
+const DIVIDEND: usize = 5 * COLUMN;
+const JUMP_INTENSITY: usize = 6 * COLUMN;
+const JUMP_MEAN: usize = 7 * COLUMN;
+const JUMP_VOL: usize = 8 * COLUMN;
+// Outputs.
+const PROB_ABOVE: usize = 9 * COLUMN;
+const PROB_BELOW: usize = 10 * COLUMN;
+const CALL: usize = 11 * COLUMN;
+const PUT: usize = 12 * COLUMN;
 
 /**
  * Merton, "Option pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976): the probabilities
@@ -21,76 +40,95 @@ const D_MAX: f64 = 1e9;
  * is as accurate as its complement. NaN where more than 256 jumps are expected.
  */
 export function merton(count: i32, block: usize): void {
-  const spot = block + 0 * COLUMN;
-  const strike = block + 1 * COLUMN;
-  const tte = block + 2 * COLUMN;
-  const iv = block + 3 * COLUMN;
-  const rate = block + 4 * COLUMN;
-  const dividend = block + 5 * COLUMN;
-  const jumpIntensity = block + 6 * COLUMN;
-  const jumpMean = block + 7 * COLUMN;
-  const jumpVol = block + 8 * COLUMN;
-  const probAbove = block + 9 * COLUMN;
-  const probBelow = block + 10 * COLUMN;
-  const call = block + 11 * COLUMN;
-  const put = block + 12 * COLUMN;
-  for (let at: usize = 0, end = (<usize>count) << 3; at < end; at += 8) {
-    const S = load<f64>(spot + at);
-    const K = load<f64>(strike + at);
-    const T = load<f64>(tte + at);
-    const v = load<f64>(iv + at);
-    const r = load<f64>(rate + at);
-    const q = load<f64>(dividend + at);
-    const m = load<f64>(jumpMean + at);
-    const d = load<f64>(jumpVol + at);
-
-    const k = Math.expm1(m + 0.5 * d * d);
-    const jumps = load<f64>(jumpIntensity + at) * T;
-    const jumpsInSpot = jumps * (1.0 + k);
-    const diffusionVariance = v * v * T;
-    const x = logRatio(S, K) + (r - q) * T - 0.5 * diffusionVariance - jumps * k;
-
-    const unknown: f64 = jumps <= JUMPS_EXPECTED_MAX && jumpsInSpot <= JUMPS_EXPECTED_MAX ? 0.0 : NaN;
-    const strikeNow = K * Math.exp(-r * T) + unknown;
-    let strikePart = strikeNow * Math.exp(-jumps);
-    let spotPart = S * Math.exp(-q * T) * Math.exp(-jumpsInSpot) + unknown;
-    let strikeAbove: f64 = 0.0;
-    let strikeBelow: f64 = 0.0;
-    let spotAbove: f64 = 0.0;
-    let spotBelow: f64 = 0.0;
-    for (let n = 0; n < TERMS_MAX; n++) {
-      const jumped = <f64>n;
-      const deviation = Math.sqrt(diffusionVariance + jumped * d * d);
-      const d2 = standardised(x + jumped * m, deviation);
-      const d1 = d2 + deviation;
-      // As in black-scholes.ts, one density for both legs: spotPart phi(d1) = strikePart phi(d2).
-      const shared = Math.abs(d1) < Math.abs(d2) ? spotPart * density(d1) : strikePart * density(d2);
-      strikeAbove += weighed(strikePart, shared, d2);
-      strikeBelow += weighed(strikePart, shared, -d2);
-      spotAbove += weighed(spotPart, shared, d1);
-      spotBelow += weighed(spotPart, shared, -d1);
-
-      const next = jumped + 1.0;
-      strikePart *= jumps / next;
-      spotPart *= jumpsInSpot / next;
-      // From here the parts fall at least geometrically, by jumps / (next + 1); before the mode that exceeds 1 and the bound is
-      // negative, which no part meets.
-      if (
-        strikePart <= REMAINDER * (1.0 - jumps / (next + 1.0)) * Math.min(strikeAbove, strikeBelow) &&
-        spotPart <= REMAINDER * (1.0 - jumpsInSpot / (next + 1.0)) * Math.min(spotAbove, spotBelow)
-      ) {
-        break;
-      }
-    }
-    store<f64>(probAbove + at, Math.min(1.0, strikeAbove / strikeNow));
-    store<f64>(probBelow + at, Math.min(1.0, strikeBelow / strikeNow));
-    store<f64>(call + at, Math.max(0.0, spotAbove - strikeAbove));
-    store<f64>(put + at, Math.max(0.0, strikeBelow - spotBelow));
-  }
+  for (let row = block, end = rowAt(block, count); row < end; row += PAIR) sum(row);
 }
 
-/** x / deviation; without deviation the outcome is certain, and x = 0 is at the strike, which counts as above. */
-function standardised(x: f64, deviation: f64): f64 {
-  if (deviation === 0.0) return x < 0.0 ? -D_MAX : D_MAX;
-  return Math.max(-D_MAX, Math.min(D_MAX, x / deviation));
+function sum(row: usize): void {
+  const zero = f64x2.splat(0.0);
+  const one = f64x2.splat(1.0);
+  const T = v128.load(row, TTE);
+  const v = v128.load(row, IV);
+  const r = v128.load(row, RATE);
+  const q = v128.load(row, DIVIDEND);
+  const m = v128.load(row, JUMP_MEAN);
+  const d = v128.load(row, JUMP_VOL);
+  const S = v128.load(row, SPOT);
+  const K = v128.load(row, STRIKE);
+
+  const dd = mul(d, d);
+  const k = Exponential.minusOne(add(m, times(0.5, dd)));
+  const jumps = mul(v128.load(row, JUMP_INTENSITY), T);
+  const jumpsInSpot = mul(jumps, add(one, k));
+  const diffusionVariance = mul(mul(v, v), T);
+  const carry = sub(mul(sub(r, q), T), times(0.5, diffusionVariance));
+  const x = sub(add(Logarithm.ofRatio(S, K), carry), mul(jumps, k));
+
+  // All bits set are a NaN.
+  const unknown = v128.not(f64x2.le(f64x2.pmax(jumps, jumpsInSpot), f64x2.splat(JUMPS_EXPECTED_MAX)));
+  const strikeNow = v128.or(mul(K, Exponential.of(f64x2.neg(mul(r, T)))), unknown);
+  let strikePart = mul(strikeNow, Exponential.of(f64x2.neg(jumps)));
+  const spotNow = v128.or(mul(S, Exponential.of(f64x2.neg(mul(q, T)))), unknown);
+  let spotPart = mul(spotNow, Exponential.of(f64x2.neg(jumpsInSpot)));
+  let strikeAbove = zero;
+  let strikeBelow = zero;
+  let spotAbove = zero;
+  let spotBelow = zero;
+  for (let n: f64 = 0.0; n < TERMS_MAX; n += 1.0) {
+    const deviation = f64x2.sqrt(add(diffusionVariance, times(n, dd)));
+    const d2 = Terms.standardised(add(x, times(n, m)), deviation);
+    const d1 = add(d2, deviation);
+    const a1 = f64x2.abs(d1);
+    const a2 = f64x2.abs(d2);
+    // As in black-scholes.ts, one density for both legs: spotPart phi(d1) = strikePart phi(d2).
+    const spotNearer = f64x2.lt(a1, a2);
+    const nearer = choose(spotNearer, a1, a2);
+    const density = times(INV_SQRT_2_PI, Exponential.of(mul(times(-0.5, nearer), nearer)));
+    const shared = mul(choose(spotNearer, spotPart, strikePart), density);
+    const spotTail = mul(shared, Mills.ratio(a1));
+    const strikeTail = mul(shared, Mills.ratio(a2));
+    const spotRest = sub(spotPart, spotTail);
+    const strikeRest = sub(strikePart, strikeTail);
+    const spotUnder = f64x2.lt(d1, zero);
+    const strikeUnder = f64x2.lt(d2, zero);
+    spotAbove = add(spotAbove, choose(spotUnder, spotTail, spotRest));
+    spotBelow = add(spotBelow, choose(spotUnder, spotRest, spotTail));
+    strikeAbove = add(strikeAbove, choose(strikeUnder, strikeTail, strikeRest));
+    strikeBelow = add(strikeBelow, choose(strikeUnder, strikeRest, strikeTail));
+
+    strikePart = mul(strikePart, div(jumps, f64x2.splat(n + 1.0)));
+    spotPart = mul(spotPart, div(jumpsInSpot, f64x2.splat(n + 1.0)));
+    const perNext = 1.0 / (n + 2.0);
+    const more = v128.or(
+      Terms.remain(strikePart, times(perNext, jumps), f64x2.pmin(strikeAbove, strikeBelow)),
+      Terms.remain(spotPart, times(perNext, jumpsInSpot), f64x2.pmin(spotAbove, spotBelow)),
+    );
+    if (!v128.any_true(more)) break;
+    // A row that has enough adds nothing while its neighbour goes on.
+    strikePart = v128.and(strikePart, more);
+    spotPart = v128.and(spotPart, more);
+  }
+  v128.store(row, atMost(div(strikeAbove, strikeNow), 1.0), PROB_ABOVE);
+  v128.store(row, atMost(div(strikeBelow, strikeNow), 1.0), PROB_BELOW);
+  // The sums make 0 of -0.
+  v128.store(row, add(atLeast(sub(spotAbove, strikeAbove), 0.0), zero), CALL);
+  v128.store(row, add(atLeast(sub(strikeBelow, spotBelow), 0.0), zero), PUT);
+}
+
+class Terms {
+  /** x / deviation; without deviation the outcome is certain, and x = 0 is at the strike, which counts as above. */
+  @inline
+  static standardised(x: v128, deviation: v128): v128 {
+    const certain = choose(f64x2.lt(x, f64x2.splat(0.0)), f64x2.splat(-D_MAX), f64x2.splat(D_MAX));
+    const standard = atMost(atLeast(div(x, deviation), -D_MAX), D_MAX);
+    return choose(f64x2.eq(deviation, f64x2.splat(0.0)), certain, standard);
+  }
+
+  /**
+   * Where the terms from `part` on may still count. They fall at least geometrically, by `ratio`; before the mode that exceeds 1
+   * and the bound is negative, which every part exceeds.
+   */
+  @inline
+  static remain(part: v128, ratio: v128, sum: v128): v128 {
+    return f64x2.gt(part, mul(times(REMAINDER, sub(f64x2.splat(1.0), ratio)), sum));
+  }
 }
