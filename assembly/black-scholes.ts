@@ -25,15 +25,15 @@ const DISCOUNT: usize = 7 * COLUMN;
 const DIVIDEND_DISCOUNT: usize = 8 * COLUMN;
 // Outputs that differ between call and put; the put's, where both are asked for, lie PUT further.
 const PRICE: usize = 9 * COLUMN;
-const DELTA: usize = 10 * COLUMN;
+export const DELTA: usize = 10 * COLUMN;
 const THETA: usize = 11 * COLUMN;
 const RHO: usize = 12 * COLUMN;
-const CHARM: usize = 13 * COLUMN;
+export const CHARM: usize = 13 * COLUMN;
 const PUT: usize = 9 * COLUMN;
 // Outputs that do not.
-const GAMMA: usize = 14 * COLUMN;
+export const GAMMA: usize = 14 * COLUMN;
 const VEGA: usize = 15 * COLUMN;
-const VANNA: usize = 16 * COLUMN;
+export const VANNA: usize = 16 * COLUMN;
 const VOLGA: usize = 17 * COLUMN;
 // Between passes.
 const ROOT_TIME: usize = 23 * COLUMN;

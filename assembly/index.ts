@@ -8,6 +8,8 @@ import { BLOCK_ROWS, COLUMN } from './block';
 // callPut, spot, strike, tte, iv, rate, dividend, discount, dividendDiscount, price, delta, theta, rho, charm, gamma, vega, vanna,
 // volga; of the pair's put: price, delta, theta, rho, charm
 export { blackScholes, blackScholesPair } from './black-scholes';
+// as for blackScholes, and weight at 18; to an offset: two partial sums each of delta, gamma, gross gamma, vanna, charm
+export { addExposures } from './exposures';
 // (count, gamma, weight, strikeIndex, first, strikes, sums)
 export { addGammaByStrike } from './gamma-by-strike';
 // strike, tte, iv, rate, dividend, weight

@@ -1,4 +1,5 @@
-import { greeks, inMarketUnits } from '../math/black-scholes.ts';
+import { MARKET_UNITS } from '../math/black-scholes.ts';
+import { exposureSums } from '../math/exposures.ts';
 import type { PreparedChain } from './prepared-chain.ts';
 
 /** What dealers hold over the whole chain, dollars, under the stated sign convention (long calls, short puts). */
@@ -17,22 +18,19 @@ export interface Exposures {
 
 export function exposures(prepared: PreparedChain): Exposures {
   const { chain, count, callPut, strike, tte, rate, dividend } = prepared;
+  // A contract with no volatility has no exposure.
   const iv = prepared.iv.map((each) => each || 0);
-  const { delta, vanna, charm } = inMarketUnits(
-    greeks({ count, callPut, spot: chain.spot, strike, tte, iv, rate, dividend }),
+  const weight = callPut.map((sign, at) =>
+    iv[at]! > 0 ? sign * prepared.weight[at]! * prepared.multiplier[at]! * chain.spot : 0,
   );
+  const sums = exposureSums({ count, callPut, spot: chain.spot, strike, tte, iv, rate, dividend, weight });
   const gammaDollars = gexByContract(prepared);
-  const sums = { dex: 0, gex: 0, grossGex: 0, vex: 0, cex: 0 };
-  for (let at = 0; at < count; at++) {
-    sums.gex += gammaDollars[at]!;
-    sums.grossGex += Math.abs(gammaDollars[at]!);
-    if (!(iv[at]! > 0)) continue;
-    const notional = callPut[at]! * prepared.weight[at]! * prepared.multiplier[at]! * chain.spot;
-    sums.dex += notional * delta[at]!;
-    sums.vex += notional * vanna[at]!;
-    sums.cex += notional * charm[at]!;
+  let [gex, grossGex] = [0, 0];
+  for (const each of gammaDollars) {
+    gex += each;
+    grossGex += Math.abs(each);
   }
-  return sums;
+  return { dex: sums.delta, gex, grossGex, vex: sums.vanna * MARKET_UNITS.vanna, cex: sums.charm * MARKET_UNITS.charm };
 }
 
 /** GEX of each contract, dollars per 1 % move: sign * Gamma * contracts * multiplier * S^2 * 0.01. */

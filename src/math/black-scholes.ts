@@ -119,7 +119,7 @@ const DAY_YEARS = 1 / 365;
 const POINT = 0.01;
 
 /** Raw unit to market unit, as brokers and exchanges quote. */
-const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
+export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
   price: 1,
   delta: 1,
   gamma: 1,

@@ -1,4 +1,4 @@
-import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, kernels } from './kernels.ts';
+import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
 /** Contracts as columns of `count` rows; a number stands for a column of it. Units as in OptionColumns. */
 export interface ProfileColumns {
@@ -38,44 +38,23 @@ export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | L
   const { count, strike, tte, iv, rate, dividend, weight } = contracts;
   const inputs = { strike, tte, iv, rate, dividend, weight };
   checkLengths(count, inputs);
-  const given = Object.values(inputs);
-  const rows = given.map((_, at) => arenaColumn(at));
   const [level, moves, sums] = [arenaColumn(LEVELS), arenaColumn(MOVES), arenaSpan(SUMS, 2)];
   const listed = levels instanceof Float64Array;
   const profile = new Float64Array(listed ? levels.length : levels.count);
-  inChunks(profile.length, (from, to) => {
+  for (let from = 0; from < profile.length; from += CHUNK_ROWS) {
+    const length = Math.min(CHUNK_ROWS, profile.length - from);
     const reference = listed ? levels[0]! : levels.first * Math.exp(from * levels.step);
     if (listed) {
-      level.set(levels.subarray(from, to));
-      kernels.logMoves(to - from, level.byteOffset, reference, moves.byteOffset);
+      level.set(levels.subarray(from, from + length));
+      kernels.logMoves(length, level.byteOffset, reference, moves.byteOffset);
     }
     sums.fill(0);
-    inChunks(count, (start, end) => {
-      given.forEach((column, at) => {
-        if (typeof column === 'number') rows[at]!.fill(column);
-        else rows[at]!.set(column.subarray(start, end));
-      });
-      if (listed)
-        kernels.addGammaProfile(
-          end - start,
-          rows[0]!.byteOffset,
-          reference,
-          to - from,
-          moves.byteOffset,
-          sums.byteOffset,
-        );
-      else
-        kernels.addGammaLogProfile(
-          end - start,
-          rows[0]!.byteOffset,
-          reference,
-          levels.step,
-          to - from,
-          sums.byteOffset,
-        );
+    inChunks(count, inputs, (block, start, end) => {
+      if (listed) kernels.addGammaProfile(end - start, block, reference, length, moves.byteOffset, sums.byteOffset);
+      else kernels.addGammaLogProfile(end - start, block, reference, levels.step, length, sums.byteOffset);
     });
-    for (let at = from; at < to; at++) profile[at] = sums[2 * (at - from)]! + sums[2 * (at - from) + 1]!;
-  });
+    for (let at = 0; at < length; at++) profile[from + at] = sums[2 * at]! + sums[2 * at + 1]!;
+  }
   return profile;
 }
 
@@ -95,9 +74,11 @@ export function gammaByStrike(
   if (outside !== undefined) throw new RangeError(`strikeIndex ${outside} is outside the ${strikes} strikes`);
   const [gammas, weights, indices, sums] = [arenaColumn(0), arenaColumn(1), arenaColumn(2), arenaColumn(3)];
   const result = new Float64Array(strikes);
-  inChunks(strikes, (first, last) => {
+  for (let first = 0; first < strikes; first += CHUNK_ROWS) {
+    const length = Math.min(CHUNK_ROWS, strikes - first);
     sums.fill(0);
-    inChunks(count, (start, end) => {
+    for (let start = 0; start < count; start += CHUNK_ROWS) {
+      const end = Math.min(start + CHUNK_ROWS, count);
       gammas.set(gamma.subarray(start, end));
       weights.set(weight.subarray(start, end));
       indices.set(strikeIndex.subarray(start, end));
@@ -107,15 +88,11 @@ export function gammaByStrike(
         weights.byteOffset,
         indices.byteOffset,
         first,
-        last - first,
+        length,
         sums.byteOffset,
       );
-    });
-    result.set(sums.subarray(0, last - first), first);
-  });
+    }
+    result.set(sums.subarray(0, length), first);
+  }
   return result;
-}
-
-function inChunks(count: number, work: (start: number, end: number) => void): void {
-  for (let start = 0; start < count; start += CHUNK_ROWS) work(start, Math.min(start + CHUNK_ROWS, count));
 }

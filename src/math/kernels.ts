@@ -22,6 +22,7 @@ interface Kernels {
   blackScholesPair(count: number, block: Offset, discounted: boolean): void;
   impliedVolatility(count: number, block: Offset): void;
   merton(count: number, block: Offset): void;
+  addExposures(count: number, block: Offset, sums: Offset): void;
   addGammaByStrike(
     count: number,
     gamma: Offset,
@@ -71,21 +72,17 @@ export function arenaSpan(index: number, columns: number): Float64Array {
 }
 
 /**
- * Runs a kernel that works row by row over columns of any length, chunk by chunk: the inputs go to the arena's columns from the
- * first on, and the columns at `outputs` come back as new ones.
+ * Brings columns of any length into the arena's columns from the first on, chunk by chunk, and has `work` done on each.
  * @throws RangeError where the count is no count or a column is of another length.
  */
-export function mapColumns(
-  kernel: (count: number, block: Offset) => void,
+export function inChunks(
   count: number,
   inputs: Readonly<Record<string, Column>>,
-  outputs: readonly number[],
-): Float64Array[] {
+  work: (block: Offset, start: number, end: number) => void,
+): void {
   checkLengths(count, inputs);
   const given = Object.values(inputs);
   const places = given.map((_, at) => arenaColumn(at));
-  const answers = outputs.map(arenaColumn);
-  const results = outputs.map(() => new Float64Array(count));
   given.forEach((column, at) => {
     if (typeof column === 'number') places[at]!.fill(column, 0, Math.min(count, CHUNK_ROWS));
   });
@@ -94,11 +91,29 @@ export function mapColumns(
     given.forEach((column, at) => {
       if (typeof column !== 'number') places[at]!.set(column.subarray(start, end));
     });
-    kernel(end - start, ARENA_START);
+    work(ARENA_START, start, end);
+  }
+}
+
+/**
+ * Runs a kernel that works row by row over columns of any length: the arena's columns at `outputs` come back as new ones.
+ * @throws RangeError where the count is no count or a column is of another length.
+ */
+export function mapColumns(
+  kernel: (count: number, block: Offset) => void,
+  count: number,
+  inputs: Readonly<Record<string, Column>>,
+  outputs: readonly number[],
+): Float64Array[] {
+  const answers = outputs.map(arenaColumn);
+  checkLengths(count, inputs);
+  const results = outputs.map(() => new Float64Array(count));
+  inChunks(count, inputs, (block, start, end) => {
+    kernel(end - start, block);
     results.forEach((result, at) => {
       result.set(answers[at]!.subarray(0, end - start), start);
     });
-  }
+  });
   return results;
 }
 

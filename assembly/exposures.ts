@@ -1,0 +1,42 @@
+import { blackScholes, CHARM, DELTA, GAMMA, VANNA } from './black-scholes';
+import { COLUMN, PAIR, rowAt } from './block';
+import { add, mul, unless } from './lanes';
+
+/** After the inputs and outputs of `blackScholes`. */
+const WEIGHT: usize = 18 * COLUMN;
+/** As many rows as stay in the first-level cache between their Greeks and the sums. */
+const STRIP: i32 = 128;
+
+/**
+ * Adds up weight * Greek over rows laid out as for `blackScholes`: two partial sums each of delta, gamma, absolute weighted gamma,
+ * vanna and charm, ten numbers at `sums`.
+ */
+export function addExposures(count: i32, block: usize, sums: usize): void {
+  let delta = v128.load(sums);
+  let gamma = v128.load(sums, PAIR);
+  let grossGamma = v128.load(sums, 2 * PAIR);
+  let vanna = v128.load(sums, 3 * PAIR);
+  let charm = v128.load(sums, 4 * PAIR);
+  const end = rowAt(block, count);
+  for (let from = 0; from < count; from += STRIP) {
+    const strip = min(STRIP, count - from);
+    const start = rowAt(block, from);
+    blackScholes(strip, start, false);
+    for (let row = start, stop = rowAt(start, strip); row < stop; row += PAIR) {
+      // The row after an odd count is not there.
+      const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(end));
+      const weight = v128.load(row, WEIGHT);
+      const weighted = unless(absent, mul(weight, v128.load(row, GAMMA)));
+      delta = add(delta, unless(absent, mul(weight, v128.load(row, DELTA))));
+      gamma = add(gamma, weighted);
+      grossGamma = add(grossGamma, f64x2.abs(weighted));
+      vanna = add(vanna, unless(absent, mul(weight, v128.load(row, VANNA))));
+      charm = add(charm, unless(absent, mul(weight, v128.load(row, CHARM))));
+    }
+  }
+  v128.store(sums, delta);
+  v128.store(sums, gamma, PAIR);
+  v128.store(sums, grossGamma, 2 * PAIR);
+  v128.store(sums, vanna, 3 * PAIR);
+  v128.store(sums, charm, 4 * PAIR);
+}

@@ -1,0 +1,39 @@
+import type { OptionColumns } from './black-scholes.ts';
+import { arenaColumn, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
+
+/** Options as for `greeks`, and what each counts, with its sign. */
+export interface WeightedOptionColumns extends OptionColumns {
+  readonly weight: Column;
+}
+
+/** Sums of weight * Greek over all options, the Greeks raw partial derivatives as of `greeks`. */
+export interface ExposureSums {
+  readonly delta: number;
+  readonly gamma: number;
+  /** Of absolute values. */
+  readonly grossGamma: number;
+  readonly vanna: number;
+  readonly charm: number;
+}
+
+/** Columns of the kernel's block that no Greek of a single side uses; the sums are ten partial ones. */
+const [WEIGHT, SUMS] = [18, 19];
+
+/**
+ * Exposures of a chain in one pass, without a column of Greeks in between. A row without a number spoils the sums, whatever its
+ * weight.
+ * @throws RangeError where a column's length is not `count`.
+ */
+export function exposureSums(options: WeightedOptionColumns): ExposureSums {
+  const { count, callPut, spot, strike, tte, iv, rate, dividend, weight } = options;
+  checkLengths(count, { weight });
+  const weights = arenaColumn(WEIGHT);
+  const partial = arenaColumn(SUMS).subarray(0, 10).fill(0);
+  inChunks(count, { callPut, spot, strike, tte, iv, rate, dividend }, (block, start, end) => {
+    if (typeof weight === 'number') weights.fill(weight);
+    else weights.set(weight.subarray(start, end));
+    kernels.addExposures(end - start, block, partial.byteOffset);
+  });
+  const [delta, gamma, grossGamma, vanna, charm] = [0, 2, 4, 6, 8].map((at) => partial[at]! + partial[at + 1]!);
+  return { delta: delta!, gamma: gamma!, grossGamma: grossGamma!, vanna: vanna!, charm: charm! };
+}
