@@ -1,147 +1,245 @@
-import { COLUMN } from './block';
-import { inverseCumulative } from './inverse-normal';
-import { mills, millsAnywhere } from './normal';
-import { logRatio } from './scalar-log';
+import { COLUMN, PAIR, rowAt } from './block';
+import { Exponential } from './exp';
+import { add, atMost, choose, div, mul, step, sub, times } from './lanes';
+import { Logarithm } from './log';
+import { Mills } from './mills';
 
+const LN_2: f64 = 0.6931471805599453;
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
 const SQRT_2_PI: f64 = 2.5066282746310007;
-/** Fourth-order steps from a bracketed guess: four are usual; the rest is for bisection, should a step leave the bracket. */
+const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
+/** Fourth-order steps from a bracketed guess: two or three are usual; the rest is for bisection, should a step leave the bracket. */
 const STEPS_MAX: i32 = 32;
+const STEPS_USUAL: i32 = 2;
+const TAYLOR_MAX: f64 = 0.2;
+const TAYLOR_DEGREE: f64 = 11.0;
+/** What `inverseTail` may err by, and a little more. */
+const GUESS_ERROR: f64 = 0.0006;
+/** Rows that go through all passes together, so that they stay in the first-level cache. */
+const STRIP: i32 = 128;
 /** A step this small, relative, leaves an error of its fourth power. */
-const STEP_SMALL: f64 = 1e-5;
+const STEP_SMALL: f64 = 1e-4;
+
+// Inputs.
+const CALL_PUT: usize = 0;
+const PRICE: usize = 1 * COLUMN;
+const SPOT: usize = 2 * COLUMN;
+const STRIKE: usize = 3 * COLUMN;
+const TTE: usize = 4 * COLUMN;
+const RATE: usize = 5 * COLUMN;
+const DIVIDEND: usize = 6 * COLUMN;
+// Output.
+const IV: usize = 7 * COLUMN;
+// Between passes.
+const MONEYNESS: usize = 8 * COLUMN;
+const PART: usize = 9 * COLUMN;
+const LN_PART: usize = 10 * COLUMN;
+const LN_REST: usize = 11 * COLUMN;
+const DEVIATION: usize = 12 * COLUMN;
+const LOW: usize = 13 * COLUMN;
+const HIGH: usize = 14 * COLUMN;
+const GOING: usize = 15 * COLUMN;
+/** 1, or the answer of a row that has no deviation to find: 0 or NaN. */
+const ANSWER: usize = 16 * COLUMN;
 
 /**
  * The volatility at which Black-Scholes-Merton gives the price. 0 where the price is at or below the discounted intrinsic value;
  * NaN where no volatility gives it: at or above what the option can be worth at most (S e^(-qT) for a call, K e^(-rT) for a
  * put), or where an input is not finite, or S, K or T not positive.
+ *
+ * Solved for is s = v sqrt(T). With the option out of the money by x = |ln(F / K)|, worth the time value of either side by parity
+ * and at most the lesser leg, `part` its share of that, rest = 1 - part, z = x / s, a = -d1 = z - s / 2, b = -d2 = z + s / 2:
+ *
+ *     part = phi(a) (M(a) - M(b)),    rest = phi(a) (M(-a) + M(b)),    d part / d s = phi(a).
+ *
+ * One of both is solved for in its logarithm, in which no tail underflows or loses digits: rest where a < 0, part elsewhere and
+ * where s is small. A step of one row is a long chain, so rows take their steps in passes, in which they overlap.
  */
 export function impliedVolatility(count: i32, block: usize): void {
-  const callPut = block + 0 * COLUMN;
-  const price = block + 1 * COLUMN;
-  const spot = block + 2 * COLUMN;
-  const strike = block + 3 * COLUMN;
-  const tte = block + 4 * COLUMN;
-  const rate = block + 5 * COLUMN;
-  const dividend = block + 6 * COLUMN;
-  const iv = block + 7 * COLUMN;
-  for (let at: usize = 0, end = (<usize>count) << 3; at < end; at += 8) {
-    const quoted = load<f64>(price + at);
-    const S = load<f64>(spot + at);
-    const K = load<f64>(strike + at);
-    const T = load<f64>(tte + at);
-    const r = load<f64>(rate + at);
-    const q = load<f64>(dividend + at);
-    const isCall = load<f64>(callPut + at) > 0.0;
-
-    const spotNow = S * Math.exp(-q * T);
-    const strikeNow = K * Math.exp(-r * T);
-    const x = logRatio(S, K) + (r - q) * T;
-    // By parity, the time value is the price of the out-of-the-money option, which is worth at most the lesser leg.
-    const intrinsic = Math.max(0.0, isCall ? spotNow - strikeNow : strikeNow - spotNow);
-    const most = isCall ? spotNow : strikeNow;
-    const least = Math.min(spotNow, strikeNow);
-    const part = (quoted - intrinsic) / least;
-    const rest = (most - quoted) / least;
-
-    const known = Math.abs(quoted) < Infinity && Math.abs(x) < Infinity && least > 0.0 && most < Infinity;
-    if (!known || !(S > 0.0 && K > 0.0 && T > 0.0)) store<f64>(iv + at, NaN);
-    else if (part <= 0.0) store<f64>(iv + at, 0.0);
-    else if (rest <= 0.0) store<f64>(iv + at, NaN);
-    else store<f64>(iv + at, deviationFor(part, rest, Math.abs(x)) / Math.sqrt(T));
-  }
-}
-
-/**
- * The s = v sqrt(T) at which an option out of the money by x = |ln(F / K)| is worth `part` of the most it can be worth; `rest` is
- * 1 - part, known on its own. With d1 = -x / s + s / 2 and d2 = d1 - s,
- *
- *     part = N(d1) - e^x N(d2) = phi(d1) (M(-d1) - M(-d2)),    rest = phi(d1) (M(d1) + M(-d2)),    d part / d s = phi(d1).
- *
- * The smaller of both is solved for in its logarithm, in which neither tail underflows or loses digits.
- */
-function deviationFor(part: f64, rest: f64, x: f64): f64 {
-  const lower = part < 0.5;
-  const target = Math.log(lower ? part : rest);
-  // N(-d1) <= rest <= 2 N(-d1), as M falls and -d2 >= d1; below a half the second bound is a chord of the convex inverse.
-  let low = deviationAt(lower ? inverseCumulative(part) : -inverseCumulative(rest), x);
-  let high = deviationAt(lower ? CHORD * part : -inverseCumulative(0.5 * rest), x);
-  let s = lower ? Math.max(low, Math.min(high, guess(part, x))) : high;
-
-  for (let step = 0; step < STEPS_MAX; step++) {
-    const d1 = -x / s + 0.5 * s;
-    const d2 = d1 - s;
-    const value = lower ? millsDifference(x / s, s) : millsAnywhere(d1) + mills(-d2);
-    const error = Math.log(value) - 0.5 * d1 * d1 - LN_SQRT_2_PI - target;
-    const slope = (lower ? 1.0 : -1.0) / value;
-    if (slope * error > 0.0) high = Math.min(high, s);
-    else low = Math.max(low, s);
-
-    // Householder's third order, from the ratios of the higher derivatives to the first.
-    const curvature = (d1 * d2) / s - slope;
-    const third = curvature * (curvature - slope) - (d1 * d1 + d1 * d2 + d2 * d2) / (s * s);
-    const newton = -error / slope;
-    const change =
-      (newton * (1.0 + 0.5 * newton * curvature)) / (1.0 + newton * (curvature + newton * third * (1.0 / 6.0)));
-    const next = s + change;
-    if (!(next >= low && next <= high)) {
-      s = 0.5 * (low + high);
-      continue;
+  for (let from = 0; from < count; from += STRIP) {
+    const start = rowAt(block, from);
+    const end = rowAt(block, min(from + STRIP, count));
+    prepare(start, end);
+    bracket(start, end);
+    for (let taken = 0; taken < STEPS_USUAL; taken++) improve(start, end);
+    for (let row = start; row < end; row += PAIR) {
+      for (let taken = STEPS_USUAL; taken < STEPS_MAX && v128.any_true(v128.load(row, GOING)); taken++) {
+        improve(row, row + PAIR);
+      }
+      const answer = v128.load(row, ANSWER);
+      const volatility = div(v128.load(row, DEVIATION), f64x2.sqrt(v128.load(row, TTE)));
+      v128.store(row, choose(f64x2.eq(answer, f64x2.splat(1.0)), volatility, answer), IV);
     }
-    s = next;
-    if (Math.abs(change) <= STEP_SMALL * s) break;
   }
-  return s;
 }
 
-/**
- * M(z - s / 2) - M(z + s / 2) for z >= 0, s > 0. Where both are close and the plain difference would lose digits, by Taylor's
- * series at z, whose derivatives follow from M' = z M - 1: six terms leave out less than 1e-16 of the sum. What it loses itself,
- * z^2 ulp, the volatility gains back, as it moves the price by that much more.
- */
-function millsDifference(z: f64, s: f64): f64 {
-  if (s > TAYLOR_MAX || z * s > 1.0) return millsAnywhere(z - 0.5 * s) - mills(z + 0.5 * s);
-  let even = mills(z);
-  let odd = z * even - 1.0;
-  let sum = odd;
-  let scale: f64 = 1.0;
-  for (let k: f64 = 1.0; k < TAYLOR_DEGREE; k += 2.0) {
-    even = k * even + z * odd;
-    odd = (k + 1.0) * odd + z * even;
-    scale *= (0.25 * s * s) / ((k + 1.0) * (k + 2.0));
-    sum += scale * odd;
+function prepare(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const zero = f64x2.splat(0.0);
+    const quoted = v128.load(row, PRICE);
+    const S = v128.load(row, SPOT);
+    const K = v128.load(row, STRIKE);
+    const T = v128.load(row, TTE);
+    const r = v128.load(row, RATE);
+    const q = v128.load(row, DIVIDEND);
+    const isCall = f64x2.gt(v128.load(row, CALL_PUT), zero);
+
+    const spotNow = mul(S, Exponential.of(f64x2.neg(mul(q, T))));
+    const strikeNow = mul(K, Exponential.of(f64x2.neg(mul(r, T))));
+    const x = f64x2.abs(add(Logarithm.ofRatio(S, K), mul(sub(r, q), T)));
+    const most = choose(isCall, spotNow, strikeNow);
+    const other = choose(isCall, strikeNow, spotNow);
+    const intrinsic = f64x2.pmax(zero, sub(most, other));
+    const least = f64x2.pmin(spotNow, strikeNow);
+    const timeValue = sub(quoted, intrinsic);
+    const upside = sub(most, quoted);
+    v128.store(row, x, MONEYNESS);
+    v128.store(row, div(timeValue, least), PART);
+    v128.store(row, Logarithm.ofRatio(timeValue, least), LN_PART);
+    v128.store(row, Logarithm.ofRatio(upside, least), LN_REST);
+
+    const infinite = f64x2.splat(Infinity);
+    const finite = v128.and(f64x2.lt(f64x2.abs(quoted), infinite), f64x2.lt(x, infinite));
+    const bounded = v128.and(f64x2.gt(least, zero), f64x2.lt(most, infinite));
+    const positive = v128.and(f64x2.gt(f64x2.pmin(S, K), zero), f64x2.gt(T, zero));
+    const worthless = f64x2.le(timeValue, zero);
+    const priced = v128.or(worthless, f64x2.gt(upside, zero));
+    const possible = v128.and(v128.and(v128.and(finite, bounded), positive), priced);
+    v128.store(row, choose(possible, choose(worthless, zero, f64x2.splat(1.0)), f64x2.splat(NaN)), ANSWER);
   }
-  return -s * sum;
 }
 
-const TAYLOR_MAX: f64 = 0.2;
-const TAYLOR_DEGREE: f64 = 11.0;
-
-/** 2 N^-1(3/4): N^-1((1 + u) / 2) <= this * u for u in [0, 1/2]. */
-const CHORD: f64 = 1.3489795003921634;
-
-/** The s > 0 with -x / s + s / 2 = d1. */
-function deviationAt(d1: f64, x: f64): f64 {
-  const root = Math.sqrt(d1 * d1 + 2.0 * x);
-  return d1 > 0.0 ? d1 + root : x > 0.0 ? (2.0 * x) / (root - d1) : 0.0;
-}
-
-/**
- * A first s to a few percent, for part < 1/2. Written in z = x / s, part = x e^(x / 2 - s^2 / 8) phi(z) (1 - z M(z)) / z as long
- * as s is small (Bachelier's formula); with 1 - z M(z) put as 1 / (1 + sqrt(pi / 2) z + z^2), right at both ends, its logarithm
- * takes Newton's method to z.
- */
-function guess(part: f64, x: f64): f64 {
-  if (part > 2.0 * x) return SQRT_2_PI * (part + 0.5 * x);
-  const t = Math.log(x / part) + 0.5 * x - LN_SQRT_2_PI;
-  let z = t > 1.0 ? Math.sqrt(2.0 * t) : 0.7;
-  for (let step = 0; step < 2; step++) {
-    const l = 1.0 + z * (HALF_SQRT_2_PI + z);
-    const zz = z * z;
-    const excess = 0.5 * zz + (x * x) / (8.0 * zz) + Math.log(z * l) - t;
-    const slope = z - (x * x) / (4.0 * zz * z) + 1.0 / z + (HALF_SQRT_2_PI + 2.0 * z) / l;
-    z = Math.max(0.3 * z, z - excess / slope);
+/** A first deviation and two it lies between: part <= N(d1) and rest <= 2 N(-d1), as M falls and b >= |a|. */
+function bracket(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const x = v128.load(row, MONEYNESS);
+    const part = v128.load(row, PART);
+    const lnPart = v128.load(row, LN_PART);
+    const lnRest = v128.load(row, LN_REST);
+    const small = f64x2.lt(part, f64x2.splat(0.5));
+    const tail = Guess.inverseTail(choose(small, lnPart, lnRest));
+    const low = Guess.deviationAt(sub(choose(small, f64x2.neg(tail), tail), f64x2.splat(GUESS_ERROR)), x);
+    const halfRest = sub(lnRest, f64x2.splat(LN_2));
+    const high = Guess.deviationAt(add(Guess.inverseTail(halfRest), f64x2.splat(GUESS_ERROR)), x);
+    const first = choose(small, Guess.smallPart(part, lnPart, x), high);
+    v128.store(row, low, LOW);
+    v128.store(row, high, HIGH);
+    v128.store(row, f64x2.pmax(low, f64x2.pmin(high, first)), DEVIATION);
+    v128.store(row, f64x2.eq(v128.load(row, ANSWER), f64x2.splat(1.0)), GOING);
   }
-  return x / z;
 }
 
-const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
+/** One step of Householder's third order, or of bisection where that would leave the bracket. */
+function improve(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const x = v128.load(row, MONEYNESS);
+    const lnPart = v128.load(row, LN_PART);
+    const lnRest = v128.load(row, LN_REST);
+    const going = v128.load(row, GOING);
+    const s = v128.load(row, DEVIATION);
+
+    const perS = div(f64x2.splat(1.0), s);
+    const z = mul(x, perS);
+    const half = times(0.5, s);
+    const a = sub(z, half);
+    const b = add(z, half);
+    const near = v128.and(f64x2.le(s, f64x2.splat(TAYLOR_MAX)), f64x2.le(mul(z, s), f64x2.splat(1.0)));
+    const upper = v128.andnot(f64x2.lt(a, f64x2.splat(0.0)), near);
+    const millsA = Mills.ratio(f64x2.abs(a));
+    const millsB = Mills.ratio(b);
+    const apart = choose(upper, add(millsA, millsB), sub(millsA, millsB));
+    const value = choose(near, Guess.millsDifference(z, s), apart);
+    const exponent = step(times(0.5, a), a, LN_SQRT_2_PI);
+    const target = choose(upper, lnRest, lnPart);
+    const error = sub(sub(Logarithm.ofRatio(value, f64x2.splat(1.0)), exponent), target);
+    const signed = choose(upper, f64x2.neg(value), value);
+    const newton = f64x2.neg(mul(error, signed));
+    const above = f64x2.lt(newton, f64x2.splat(0.0));
+    const high = choose(above, f64x2.pmin(v128.load(row, HIGH), s), v128.load(row, HIGH));
+    const low = choose(above, v128.load(row, LOW), f64x2.pmax(v128.load(row, LOW), s));
+
+    // From the ratios of the higher derivatives to the first.
+    const slope = div(f64x2.splat(1.0), signed);
+    const ab = mul(a, b);
+    const squares = add(add(mul(a, a), ab), mul(b, b));
+    const curvature = sub(mul(ab, perS), slope);
+    const third = sub(mul(curvature, sub(curvature, slope)), mul(squares, mul(perS, perS)));
+    const up = step(times(0.5, newton), curvature, 1.0);
+    const down = step(add(curvature, times(1.0 / 6.0, mul(newton, third))), newton, 1.0);
+    const change = div(mul(newton, up), down);
+    const next = add(s, change);
+    const inside = v128.and(f64x2.ge(next, low), f64x2.le(next, high));
+    const taken = choose(inside, next, times(0.5, add(low, high)));
+    const large = f64x2.gt(f64x2.abs(change), times(STEP_SMALL, s));
+    const bisected = v128.andnot(f64x2.lt(low, high), inside);
+    v128.store(row, choose(going, taken, s), DEVIATION);
+    v128.store(row, low, LOW);
+    v128.store(row, high, HIGH);
+    v128.store(row, v128.and(going, v128.or(large, bisected)), GOING);
+  }
+}
+
+class Guess {
+  /**
+   * M(z - s / 2) - M(z + s / 2) for z >= 0, s > 0 where both are close and the plain difference would lose digits: Taylor's series at
+   * z, whose derivatives follow from M' = z M - 1; six terms leave out less than 1e-16 of the sum. What it loses itself, z^2 ulp,
+   * the volatility gains back, as it moves the price by that much more.
+   */
+  @inline
+  static millsDifference(z: v128, s: v128): v128 {
+    let even = Mills.ratio(z);
+    let odd = sub(mul(z, even), f64x2.splat(1.0));
+    let sum = odd;
+    let scale = f64x2.splat(1.0);
+    const square = times(0.25, mul(s, s));
+    for (let k: f64 = 1.0; k < TAYLOR_DEGREE; k += 2.0) {
+      even = add(times(k, even), mul(z, odd));
+      odd = add(times(k + 1.0, odd), mul(z, even));
+      scale = mul(scale, times(1.0 / ((k + 1.0) * (k + 2.0)), square));
+      sum = add(sum, mul(scale, odd));
+    }
+    return f64x2.neg(mul(s, sum));
+  }
+
+  /** The d >= 0 with N(-d) = p <= 1/2, from ln p: Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.2.23. */
+  @inline
+  static inverseTail(lnP: v128): v128 {
+    const t = f64x2.sqrt(times(-2.0, atMost(lnP, -LN_2)));
+    const p = step(step(f64x2.splat(0.010328), t, 0.802853), t, 2.515517);
+    const q = step(step(step(f64x2.splat(0.001308), t, 0.189269), t, 1.432788), t, 1.0);
+    return sub(t, div(p, q));
+  }
+
+  /** The s >= 0 with -x / s + s / 2 = d1. */
+  @inline
+  static deviationAt(d1: v128, x: v128): v128 {
+    const root = f64x2.sqrt(add(mul(d1, d1), add(x, x)));
+    const nonNegative = f64x2.ge(d1, f64x2.splat(0.0));
+    return choose(nonNegative, add(d1, root), div(add(x, x), sub(root, d1)));
+  }
+
+  /**
+   * s to a few percent, for part < 1/2. Written in z = x / s, part = x e^(x / 2 - s^2 / 8) phi(z) (1 - z M(z)) / z as long as s is
+   * small (Bachelier's formula); with 1 - z M(z) put as 1 / (1 + sqrt(pi / 2) z + z^2), right at both ends, its logarithm
+   * takes Newton's method to z.
+   */
+  @inline
+  static smallPart(part: v128, lnPart: v128, x: v128): v128 {
+    const t = add(sub(Logarithm.ofRatio(x, f64x2.splat(1.0)), lnPart), step(x, f64x2.splat(0.5), -LN_SQRT_2_PI));
+    let z = choose(f64x2.gt(t, f64x2.splat(1.0)), f64x2.sqrt(add(t, t)), f64x2.splat(0.7));
+    for (let taken = 0; taken < 2; taken++) {
+      const zz = mul(z, z);
+      const l = add(step(z, f64x2.splat(HALF_SQRT_2_PI), 1.0), zz);
+      const bend = div(times(0.125, mul(x, x)), zz);
+      const excess = sub(add(add(times(0.5, zz), bend), Logarithm.ofRatio(mul(z, l), f64x2.splat(1.0))), t);
+      const perZ = div(f64x2.splat(1.0), z);
+      const slope = add(
+        add(sub(z, mul(add(bend, bend), perZ)), perZ),
+        div(step(z, f64x2.splat(2.0), HALF_SQRT_2_PI), l),
+      );
+      z = f64x2.pmax(times(0.3, z), sub(z, div(excess, slope)));
+    }
+    const atTheMoney = times(SQRT_2_PI, add(part, times(0.5, x)));
+    return choose(f64x2.gt(part, add(x, x)), atTheMoney, div(x, z));
+  }
+}

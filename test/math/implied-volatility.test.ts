@@ -94,7 +94,7 @@ test('the volatilities of the 60-digit prices', () => {
     if (!(error <= worst.error)) worst = { error, row, solved: solved[row]!, expected };
   });
   expect(resolvable).toBeGreaterThan(0.6 * bsm.count);
-  expect(worst.error, JSON.stringify(worst)).toBeLessThan(4);
+  expect(worst.error, JSON.stringify(worst)).toBeLessThan(1);
 });
 
 test.each([1e-12, 1e-6, 1e-3, 0.2, 3, 15])('at the money, to the last digits: s = %d', (s) => {
