@@ -1,0 +1,301 @@
+import type { Result, Runner } from '../src/bench/race.ts';
+import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../src/bench/workloads.ts';
+import { callPutGreeks, type GreekColumns, type GreekName, greeks } from '../src/math/black-scholes.ts';
+import { gammaProfile, logLevels } from '../src/math/gamma-exposure.ts';
+import { impliedVolatility } from '../src/math/implied-volatility.ts';
+import { merton } from '../src/math/jump-diffusion.ts';
+import { type Native, packed } from './native.ts';
+import type { Peers } from './peers.ts';
+import { plainGammaProfile, plainGreeks, plainImpliedVolatility, plainMerton } from './plain.ts';
+
+/** A race: the runners, Zomma's first, with what must hold between them. */
+export interface Contest {
+  readonly title: string;
+  readonly unit: string;
+  readonly units: number;
+  readonly runners: readonly Entrant[];
+  readonly targets: readonly Target[];
+}
+
+export interface Entrant extends Runner {
+  /** What it leaves out, in a few words. */
+  readonly note: string;
+  /** Worst difference of its answers from Zomma's, relative to the scale of each; checked before anything is timed. */
+  readonly worstDifference: number;
+  /** Beyond this its answers are not the same, and it is not timed. */
+  readonly tolerance: number;
+}
+
+export interface Target {
+  readonly text: string;
+  /** Zomma's time over the other's, or undefined where the other is not here. */
+  readonly against: string;
+  readonly atMost: number;
+}
+
+const NAMES: readonly GreekName[] = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
+const AVX2 = 'C, AVX2, own algorithm';
+const QUANTLIB = 'QuantLib C++';
+const PLAIN = 'plain TypeScript';
+
+export function contests(native: Native, peers: Peers, size: number): Contest[] {
+  return [
+    genericGreeks(native, size),
+    pairGreeks(native, size),
+    greeksOfPeers(peers, size),
+    profile(native, Math.min(8192, 2 * size), 200),
+    volatilities(native, peers, Math.min(2048, size)),
+    jumps(Math.min(2048, size)),
+  ];
+}
+
+function genericGreeks(native: Native, size: number): Contest {
+  const options = distinctOptions(size);
+  const exact = greeks(options);
+  const input = packed(options);
+  const output = new Float64Array(9 * size);
+  const nativeRunner = (
+    name: string,
+    library: Native['libm'],
+    columns: number,
+    note: string,
+    tolerance: number,
+  ): Entrant[] => {
+    if (!library) return [];
+    library.greeks(size, input, output);
+    const worstDifference = Math.max(
+      ...NAMES.slice(0, columns).map((greek, at) =>
+        difference(output.subarray(at * size, (at + 1) * size), exact[greek]),
+      ),
+    );
+    return [{ name, note, worstDifference, tolerance, run: () => library.greeks(size, input, output) }];
+  };
+  const plain = Object.fromEntries(NAMES.map((name) => [name, new Float64Array(size)])) as Record<
+    GreekName,
+    Float64Array
+  >;
+  plainGreeks(options, plain);
+  return {
+    title: `Price and eight Greeks, generic, ${size.toLocaleString('en-US')} distinct options`,
+    unit: 'option',
+    units: size,
+    runners: [
+      ours(() => greeks(options)),
+      ...nativeRunner(AVX2, native.avx2, 9, '', 1e-9),
+      ...nativeRunner('C, libm', native.libm, 9, '', 1e-9),
+      ...nativeRunner(QUANTLIB, native.quantlib, 4, 'BlackCalculator: no vanna, charm, volga', 1e-4),
+      {
+        name: PLAIN,
+        note: 'the same formulas',
+        worstDifference: Math.max(...NAMES.map((name) => difference(plain[name], exact[name]))),
+        tolerance: 1e-9,
+        run: () => plainGreeks(options, plain),
+      },
+    ],
+    targets: [
+      { text: '<= 2.5x the time of C AVX2', against: AVX2, atMost: 2.5 },
+      { text: '>= 9x faster than QuantLib', against: QUANTLIB, atMost: 1 / 9 },
+    ],
+  };
+}
+
+function pairGreeks(native: Native, size: number): Contest {
+  const options = distinctOptions(size);
+  const discounts = {
+    discount: options.rate.map((rate, at) => Math.exp(-rate * options.tte[at]!)),
+    dividendDiscount: options.dividend.map((dividend, at) => Math.exp(-dividend * options.tte[at]!)),
+  };
+  const { call, put } = callPutGreeks(options, discounts);
+  // C in generic mode works on calls and puts of the same strikes, one after the other.
+  const both = (column: Float64Array) => Float64Array.from([...column, ...column]);
+  const doubled: OptionSet = {
+    count: 2 * size,
+    callPut: Float64Array.from({ length: 2 * size }, (_, at) => (at < size ? 1 : -1)),
+    spot: both(options.spot),
+    strike: both(options.strike),
+    tte: both(options.tte),
+    iv: both(options.iv),
+    rate: both(options.rate),
+    dividend: both(options.dividend),
+  };
+  const input = packed(doubled);
+  const output = new Float64Array(18 * size);
+  const entrants: Entrant[] = [];
+  const { avx2 } = native;
+  if (avx2) {
+    avx2.greeks(2 * size, input, output);
+    const column = (at: number, half: number) => output.subarray((2 * at + half) * size, (2 * at + half + 1) * size);
+    const worst = (side: GreekColumns, half: number) =>
+      Math.max(...NAMES.map((name, at) => difference(column(at, half), side[name])));
+    entrants.push({
+      name: AVX2,
+      note: 'generic mode: every option for itself',
+      worstDifference: Math.max(worst(call, 0), worst(put, 1)),
+      tolerance: 1e-9,
+      run: () => avx2.greeks(2 * size, input, output),
+    });
+  }
+  return {
+    title: `Call and put of ${size.toLocaleString('en-US')} strikes, discounts given`,
+    unit: 'option',
+    units: 2 * size,
+    runners: [ours(() => callPutGreeks(options, discounts)), ...entrants],
+    targets: [{ text: '<= the time of C AVX2 in generic mode', against: AVX2, atMost: 1 }],
+  };
+}
+
+function greeksOfPeers(peers: Peers, size: number): Contest {
+  const options = { ...distinctOptions(size), dividend: new Float64Array(size) };
+  const exact = greeks(options).price;
+  const prices = new Float64Array(size);
+  const entrants = peers.greeks.map((peer): Entrant => {
+    peer.run(options, prices);
+    return {
+      name: peer.name,
+      note: `without ${peer.leavesOut}`,
+      worstDifference: difference(prices, exact, options.spot),
+      tolerance: 1e-6,
+      run: () => peer.run(options, prices),
+    };
+  });
+  const fastest = entrants.filter(({ note }) => !note.includes('every Greek')).map(({ name }) => name);
+  return {
+    title: `Price and Greeks against npm libraries, ${size.toLocaleString('en-US')} distinct options without dividends`,
+    unit: 'option',
+    units: size,
+    runners: [ours(() => greeks(options)), ...entrants],
+    targets: fastest.map((name) => ({ text: `>= 3.5x faster than ${name}`, against: name, atMost: 1 / 3.5 })),
+  };
+}
+
+function profile(native: Native, count: number, levelCount: number): Contest {
+  const { strike, tte: _tte, iv, rate, dividend, spot } = distinctOptions(count, 3);
+  const scaled = strike.map((each, at) => (100 * each) / spot[at]!);
+  const tte = Float64Array.from({ length: count }, (_, at) => 0.5 / 365.25 + (2 * at) / count);
+  const weight = Float64Array.from({ length: count }, (_, at) => (at % 2 === 0 ? 1 : -1) * (1 + (at % 7)));
+  const contracts = { count, strike: scaled, tte, iv, rate, dividend, weight };
+  const grid = { first: 80, step: Math.log(1.5) / (levelCount - 1), count: levelCount };
+  const levels = logLevels(grid);
+  const exact = gammaProfile(contracts, grid);
+  const gross = gammaProfile({ ...contracts, weight: weight.map(Math.abs) }, levels);
+  const sums = new Float64Array(levelCount);
+  const input = new Float64Array(6 * count);
+  for (const [at, column] of [scaled, tte, iv, rate, dividend, weight].entries()) input.set(column, at * count);
+  const entrants: Entrant[] = [
+    {
+      name: 'Zomma, levels in any order',
+      note: 'one exponential a pair',
+      worstDifference: difference(gammaProfile(contracts, levels), exact, gross),
+      tolerance: 1e-11,
+      run: () => void gammaProfile(contracts, levels),
+    },
+  ];
+  const { avx2 } = native;
+  if (avx2) {
+    avx2.gammaProfile(count, input, levels, sums);
+    entrants.push({
+      name: AVX2,
+      note: 'direct: one exponential a pair',
+      worstDifference: difference(sums, exact, gross),
+      tolerance: 1e-11,
+      run: () => avx2.gammaProfile(count, input, levels, sums),
+    });
+  }
+  plainGammaProfile(contracts, levels, sums);
+  entrants.push({
+    name: PLAIN,
+    note: 'direct',
+    worstDifference: difference(sums, exact, gross),
+    tolerance: 1e-11,
+    run: () => plainGammaProfile(contracts, levels, sums),
+  });
+  return {
+    title: `Gamma profile, ${count.toLocaleString('en-US')} contracts at ${levelCount} log-spaced levels, half a day to two years`,
+    unit: 'contract and level',
+    units: count * levelCount,
+    runners: [ours(() => gammaProfile(contracts, grid)), ...entrants],
+    targets: [{ text: '>= 2.2x faster than C AVX2 direct', against: AVX2, atMost: 1 / 2.2 }],
+  };
+}
+
+function volatilities(native: Native, peers: Peers, size: number): Contest {
+  const options = outOfTheMoney({ ...distinctOptions(size, 4), dividend: new Float64Array(size) });
+  const { price } = greeks(options);
+  const asked = { ...options, price };
+  const exact = impliedVolatility(asked);
+  const { count, callPut, spot, strike, tte, rate, dividend } = options;
+  const input = packed({ count, callPut, spot, strike, tte, iv: rate, rate: dividend, dividend: price });
+  const iv = new Float64Array(size);
+  const entrant = (name: string, note: string, run: () => void): Entrant => {
+    run();
+    return { name, note, worstDifference: difference(iv, exact), tolerance: 1e-5, run };
+  };
+  const { quantlib } = native;
+  return {
+    title: `Implied volatility, ${size.toLocaleString('en-US')} distinct options out of the money, without dividends`,
+    unit: 'option',
+    units: size,
+    runners: [
+      ours(() => impliedVolatility(asked)),
+      ...(quantlib
+        ? [entrant(QUANTLIB, 'blackFormulaImpliedStdDev to 1e-12', () => quantlib.impliedVolatility(size, input, iv))]
+        : []),
+      entrant(PLAIN, 'Newton on the price, bracketed, to 1e-14', () => plainImpliedVolatility(options, price, iv)),
+      ...peers.impliedVolatility.map((peer) =>
+        entrant(peer.name, `without ${peer.leavesOut}`, () => peer.run(options, price, iv)),
+      ),
+    ],
+    targets: [
+      { text: '>= 6x faster than QuantLib', against: QUANTLIB, atMost: 1 / 6 },
+      ...peers.impliedVolatility.map(({ name }) => ({
+        text: `>= 35x faster than ${name}`,
+        against: name,
+        atMost: 1 / 35,
+      })),
+    ],
+  };
+}
+
+function jumps(size: number): Contest {
+  const options = distinctOptions(size, 5);
+  const asked = { ...options, ...jumpsFor(options) };
+  const above = new Float64Array(size);
+  plainMerton(options, asked, above);
+  return {
+    title: `Merton jump diffusion, ${size.toLocaleString('en-US')} distinct options`,
+    unit: 'option',
+    units: size,
+    runners: [
+      ours(() => merton(asked), 'both probabilities and both prices'),
+      {
+        name: PLAIN,
+        note: 'the probability above alone',
+        worstDifference: difference(above, merton(asked).probAbove),
+        tolerance: 1e-10,
+        run: () => plainMerton(options, asked, above),
+      },
+    ],
+    targets: [{ text: '>= 3x faster than plain TypeScript', against: PLAIN, atMost: 1 / 3 }],
+  };
+}
+
+function ours(run: () => unknown, note = ''): Entrant {
+  return { name: 'Zomma (WASM)', note, worstDifference: 0, tolerance: 0, run: () => void run() };
+}
+
+/** Worst |a - b| over the scale of b (or of what is given), where that is more than nothing. */
+function difference(a: Float64Array, b: Float64Array, scale: Float64Array = b): number {
+  let worst = 0;
+  for (let at = 0; at < a.length; at++) {
+    const off = Math.abs(a[at]! - b[at]!) / Math.max(Math.abs(scale[at]!), 1e-6);
+    // Not a number is the worst difference there is.
+    worst = Number.isNaN(off) ? Number.POSITIVE_INFINITY : Math.max(worst, off);
+  }
+  return worst;
+}
+
+/** Whether a target is reached by results of its contest; undefined where its rival was not here or not valid. */
+export function isReached(target: Target, results: readonly Result[]): boolean | undefined {
+  const rival = results.find(({ name }) => name === target.against);
+  return rival && 1 / rival.ratio <= target.atMost;
+}

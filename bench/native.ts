@@ -1,0 +1,100 @@
+import { dlopen, FFIType } from 'bun:ffi';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { OptionSet } from '../src/bench/workloads.ts';
+
+/** Native code for the same work, built on the spot where its compiler (and library) is found. */
+export interface Native {
+  readonly avx2: (Greeks & Profile) | undefined;
+  readonly libm: Greeks | undefined;
+  readonly quantlib:
+    | (Greeks & { impliedVolatility(count: number, input: Float64Array, iv: Float64Array): void })
+    | undefined;
+  /** What could not be had, and why. */
+  readonly missing: readonly string[];
+}
+
+interface Greeks {
+  /** Seven columns in, nine out (QuantLib: six), each `count` doubles after the one before. */
+  greeks(count: number, input: Float64Array, output: Float64Array): void;
+}
+
+interface Profile {
+  gammaProfile(count: number, input: Float64Array, levels: Float64Array, sums: Float64Array): void;
+}
+
+const FLAGS = ['-O3', '-march=native', '-shared', '-fPIC'];
+const GREEKS = { args: [FFIType.i64, FFIType.ptr, FFIType.ptr, FFIType.i64], returns: FFIType.void } as const;
+
+export function buildNative(withQuantlib = true): Native {
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-bench-'));
+  const missing: string[] = [];
+  const build = (compiler: string, source: string, libraries: string[]): string | undefined => {
+    const library = join(folder, `${source}.so`);
+    if (Bun.which(compiler) === null) {
+      missing.push(`${source} (no ${compiler})`);
+      return undefined;
+    }
+    Bun.spawnSync([compiler, ...FLAGS, '-o', library, join(import.meta.dir, 'native', source), ...libraries], {
+      stderr: 'ignore',
+    });
+    if (existsSync(library)) return library;
+    missing.push(`${source} (does not build here)`);
+    return undefined;
+  };
+  const avx2 = hasAvx2() ? build('cc', 'avx2.c', []) : undefined;
+  const libm = build('cc', 'libm.c', ['-lm']);
+  const quantlib = withQuantlib ? build('c++', 'quantlib.cpp', ['-lQuantLib']) : undefined;
+  return {
+    avx2: avx2 === undefined ? undefined : openAvx2(avx2),
+    libm: libm === undefined ? undefined : { greeks: greeksOf(dlopen(libm, { greeks: GREEKS }).symbols) },
+    quantlib: quantlib === undefined ? undefined : openQuantlib(quantlib),
+    missing,
+  };
+}
+
+/** The columns of a set one behind the other, as native code takes them. */
+export function packed(options: OptionSet, extra: readonly Float64Array[] = []): Float64Array {
+  const { count, callPut, spot, strike, tte, iv, rate, dividend } = options;
+  const columns = [callPut, spot, strike, tte, iv, rate, dividend, ...extra];
+  const all = new Float64Array(count * columns.length);
+  for (const [at, column] of columns.entries()) all.set(column, at * count);
+  return all;
+}
+
+function openAvx2(library: string) {
+  const { symbols } = dlopen(library, {
+    greeks: GREEKS,
+    gamma_profile: {
+      args: [FFIType.i64, FFIType.ptr, FFIType.i64, FFIType.ptr, FFIType.ptr, FFIType.i64],
+      returns: FFIType.void,
+    },
+  });
+  return {
+    greeks: greeksOf(symbols),
+    gammaProfile: (count: number, input: Float64Array, levels: Float64Array, sums: Float64Array) => {
+      symbols.gamma_profile(count, input, count, levels, sums, levels.length);
+    },
+  };
+}
+
+function openQuantlib(library: string) {
+  const { symbols } = dlopen(library, { greeks: GREEKS, implied_volatility: GREEKS });
+  return {
+    greeks: greeksOf(symbols),
+    impliedVolatility: (count: number, input: Float64Array, iv: Float64Array) =>
+      void symbols.implied_volatility(count, input, iv, count),
+  };
+}
+
+type NativeGreeks = (count: number, input: Float64Array, output: Float64Array, stride: number) => unknown;
+
+function greeksOf({ greeks }: { greeks: NativeGreeks }) {
+  return (count: number, input: Float64Array, output: Float64Array) => void greeks(count, input, output, count);
+}
+
+function hasAvx2(): boolean {
+  const { stdout } = Bun.spawnSync(['grep', '-c', '-m1', 'avx2', '/proc/cpuinfo'], { stderr: 'ignore' });
+  return stdout.toString().trim() === '1';
+}

@@ -1,0 +1,150 @@
+import type { OptionSet } from '../src/bench/workloads.ts';
+import type { GreekName } from '../src/math/black-scholes.ts';
+
+/** The kernels' formulas in plain TypeScript, one row at a time: what WASM and SIMD are worth. */
+export function plainGreeks(options: OptionSet, out: Readonly<Record<GreekName, Float64Array>>): void {
+  for (let at = 0; at < options.count; at++) {
+    const sign = options.callPut[at]!;
+    const S = options.spot[at]!;
+    const K = options.strike[at]!;
+    const T = options.tte[at]!;
+    const v = options.iv[at]!;
+    const r = options.rate[at]!;
+    const q = options.dividend[at]!;
+    const rootT = Math.sqrt(T);
+    const s = v * rootT;
+    const m = (Math.log(S / K) + (r - q) * T) / s;
+    const d1 = m + 0.5 * s;
+    const d2 = m - 0.5 * s;
+    const spotNow = S * Math.exp(-q * T);
+    const strikeNow = K * Math.exp(-r * T);
+    const shared = spotNow * density(d1);
+    const spotLeg = sign * weighed(spotNow, shared, sign * d1);
+    const strikeLeg = sign * weighed(strikeNow, shared, sign * d2);
+    const carry = q * spotLeg - r * strikeLeg;
+    const vega = shared * rootT;
+    out.price[at] = Math.max(0, spotLeg - strikeLeg);
+    out.delta[at] = spotLeg / S;
+    out.gamma[at] = shared / (S * S * s);
+    out.vega[at] = vega;
+    out.theta[at] = carry - (shared * v) / (2 * rootT);
+    out.rho[at] = strikeLeg * T;
+    out.vanna[at] = (-shared * d2) / (S * v);
+    out.charm[at] = (q * spotLeg - shared * ((r - q) / s - d2 / (2 * T))) / S;
+    out.volga[at] = (vega * d1 * d2) / v;
+  }
+}
+
+/** sums[l] = sum over rows of weight * gamma at level l. */
+export function plainGammaProfile(
+  contracts: {
+    count: number;
+    strike: Float64Array;
+    tte: Float64Array;
+    iv: Float64Array;
+    rate: Float64Array;
+    dividend: Float64Array;
+    weight: Float64Array;
+  },
+  levels: Float64Array,
+  sums: Float64Array,
+): void {
+  sums.fill(0);
+  for (let row = 0; row < contracts.count; row++) {
+    const T = contracts.tte[row]!;
+    const q = contracts.dividend[row]!;
+    const s = contracts.iv[row]! * Math.sqrt(T);
+    const drift = (contracts.rate[row]! - q) * T;
+    const scale = (contracts.weight[row]! * Math.exp(-q * T) * INV_SQRT_2_PI) / s;
+    for (let at = 0; at < levels.length; at++) {
+      const S = levels[at]!;
+      const d1 = (Math.log(S / contracts.strike[row]!) + drift) / s + 0.5 * s;
+      sums[at]! += (scale / S) * Math.exp(-0.5 * d1 * d1);
+    }
+  }
+}
+
+/** Newton's method on the price from the inflection (Manaster and Koehler 1982), held inside a bracket. */
+export function plainImpliedVolatility(options: OptionSet, prices: Float64Array, iv: Float64Array): void {
+  for (let at = 0; at < options.count; at++) {
+    const sign = options.callPut[at]!;
+    const T = options.tte[at]!;
+    const spotNow = options.spot[at]! * Math.exp(-options.dividend[at]! * T);
+    const strikeNow = options.strike[at]! * Math.exp(-options.rate[at]! * T);
+    const x = Math.log(spotNow / strikeNow);
+    let s = Math.sqrt(2 * Math.abs(x)) || 0.2 * Math.sqrt(T);
+    let [low, high] = [0, 10];
+    for (let step = 0; step < 100; step++) {
+      const d1 = x / s + 0.5 * s;
+      const shared = spotNow * density(d1);
+      const price = sign * (weighed(spotNow, shared, sign * d1) - weighed(strikeNow, shared, sign * (d1 - s)));
+      const error = price - prices[at]!;
+      if (error > 0) high = Math.min(high, s);
+      else low = Math.max(low, s);
+      let next = s - error / shared;
+      if (!(next > low && next < high)) next = 0.5 * (low + high);
+      const change = Math.abs(next - s);
+      s = next;
+      if (change <= 1e-14 * s) break;
+    }
+    iv[at] = s / Math.sqrt(T);
+  }
+}
+
+/** Merton's probability of ending at or above the strike: Poisson-weighted, until what is left is below 1e-17 of the sum. */
+export function plainMerton(
+  options: OptionSet,
+  jumps: { jumpIntensity: Float64Array; jumpMean: Float64Array; jumpVol: Float64Array },
+  above: Float64Array,
+): void {
+  for (let at = 0; at < options.count; at++) {
+    const T = options.tte[at]!;
+    const v = options.iv[at]!;
+    const [m, d] = [jumps.jumpMean[at]!, jumps.jumpVol[at]!];
+    const expected = jumps.jumpIntensity[at]! * T;
+    const compensator = jumps.jumpIntensity[at]! * Math.expm1(m + 0.5 * d * d);
+    const x =
+      Math.log(options.spot[at]! / options.strike[at]!) +
+      (options.rate[at]! - options.dividend[at]! - compensator - 0.5 * v * v) * T;
+    let weight = Math.exp(-expected);
+    let sum = 0;
+    for (let n = 0; n < 1200; n++) {
+      const d2 = (x + n * m) / Math.sqrt(v * v * T + n * d * d);
+      sum += weight * weighed(1, density(d2), d2);
+      weight *= expected / (n + 1);
+      if (n > expected && weight < 1e-17 * sum) break;
+    }
+    above[at] = sum;
+  }
+}
+
+const INV_SQRT_2_PI = 0.3989422804014327;
+
+function density(x: number): number {
+  return INV_SQRT_2_PI * Math.exp(-0.5 * x * x);
+}
+
+function weighed(value: number, shared: number, d: number): number {
+  const tail = shared * mills(Math.abs(d));
+  return d < 0 ? tail : value - tail;
+}
+
+/** The kernels' rational, by Horner. */
+function mills(x: number): number {
+  return polynomial(P, x) / polynomial(Q, x);
+}
+
+function polynomial(coefficients: readonly number[], x: number): number {
+  let sum = 0;
+  for (let at = coefficients.length - 1; at >= 0; at--) sum = sum * x + coefficients[at]!;
+  return sum;
+}
+
+const P = [
+  1.2533141373155003, 1.934653577146081, 1.477734861707109, 0.7170283568146741, 0.24114299823053004,
+  0.05804522847137155, 0.009997476944762872, 0.0011918879056637371, 0.00008989335304680117, 0.000003312647866482141,
+];
+const Q = [
+  1, 2.3415147805097583, 2.547320323376744, 1.6997775430138469, 0.7727232026769386, 0.2509606755725133,
+  0.059230491552283014, 0.010087370285375504, 0.001195200553752128, 0.00008989335304442532, 0.000003312647866493582,
+];

@@ -1,0 +1,64 @@
+/** Columns of `count` options that differ in every field: none can be answered from the one before. */
+export interface OptionSet {
+  readonly count: number;
+  readonly callPut: Float64Array;
+  readonly spot: Float64Array;
+  readonly strike: Float64Array;
+  readonly tte: Float64Array;
+  readonly iv: Float64Array;
+  readonly rate: Float64Array;
+  readonly dividend: Float64Array;
+}
+
+/** Listed options as they come: spots from 20 to 520, strikes within 30 %, a day to two years, volatilities from 8 to 80 %. */
+export function distinctOptions(count: number, seed = 1): OptionSet {
+  const random = generator(seed);
+  const column = (value: (at: number) => number) => Float64Array.from({ length: count }, (_, at) => value(at));
+  const spot = column(() => 20 + 500 * random());
+  return {
+    count,
+    callPut: column(() => (random() < 0.5 ? 1 : -1)),
+    spot,
+    strike: column((at) => spot[at]! * (0.7 + 0.6 * random())),
+    tte: column(() => 1 / 365 + 2 * random() ** 2),
+    iv: column(() => 0.08 + 0.72 * random()),
+    rate: column(() => 0.06 * random()),
+    dividend: column(() => 0.03 * random()),
+  };
+}
+
+/** What volatilities are solved from: strikes within two and a half deviations of the forward, by the side out of the money. */
+export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
+  const random = generator(seed);
+  const deviations = options.spot.map(() => 5 * random() - 2.5);
+  const strike = options.spot.map((spot, at) => {
+    const T = options.tte[at]!;
+    return (
+      spot *
+      Math.exp((options.rate[at]! - options.dividend[at]!) * T + deviations[at]! * options.iv[at]! * Math.sqrt(T))
+    );
+  });
+  return { ...options, strike, callPut: deviations.map((each) => (each >= 0 ? 1 : -1)) };
+}
+
+/** Jumps to go with the options: a handful a year, of a few percent. */
+export function jumpsFor({ count }: OptionSet, seed = 2) {
+  const random = generator(seed);
+  const column = (value: () => number) => Float64Array.from({ length: count }, value);
+  return {
+    jumpIntensity: column(() => 0.1 + 5 * random()),
+    jumpMean: column(() => -0.1 + 0.12 * random()),
+    jumpVol: column(() => 0.02 + 0.15 * random()),
+  };
+}
+
+/** Mulberry32: small, good enough for inputs, the same everywhere. */
+export function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
