@@ -19,7 +19,7 @@ export { impliedVolatility } from './implied-volatility';
 // (p): x
 export { inverseCumulative } from './inverse-normal';
 // spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol, probAbove, probBelow, call, put
-export { merton } from './merton';
+export { merton, mertonProbabilities } from './merton';
 // (x): p
 export { cumulative } from './normal';
 

@@ -40,81 +40,89 @@ const PUT: usize = 12 * COLUMN;
  * is as accurate as its complement. NaN where more than 256 jumps are expected.
  */
 export function merton(count: i32, block: usize): void {
-  for (let row = block, end = rowAt(block, count); row < end; row += PAIR) sum(row);
+  for (let row = block, end = rowAt(block, count); row < end; row += PAIR) Terms.sum(row, true);
 }
 
-function sum(row: usize): void {
-  const zero = f64x2.splat(0.0);
-  const one = f64x2.splat(1.0);
-  const T = v128.load(row, TTE);
-  const v = v128.load(row, IV);
-  const r = v128.load(row, RATE);
-  const q = v128.load(row, DIVIDEND);
-  const m = v128.load(row, JUMP_MEAN);
-  const d = v128.load(row, JUMP_VOL);
-  const S = v128.load(row, SPOT);
-  const K = v128.load(row, STRIKE);
-
-  const dd = mul(d, d);
-  const k = Exponential.minusOne(add(m, times(0.5, dd)));
-  const jumps = mul(v128.load(row, JUMP_INTENSITY), T);
-  const jumpsInSpot = mul(jumps, add(one, k));
-  const diffusionVariance = mul(mul(v, v), T);
-  const carry = sub(mul(sub(r, q), T), times(0.5, diffusionVariance));
-  const x = sub(add(Logarithm.ofRatio(S, K), carry), mul(jumps, k));
-
-  // All bits set are a NaN.
-  const unknown = v128.not(f64x2.le(f64x2.pmax(jumps, jumpsInSpot), f64x2.splat(JUMPS_EXPECTED_MAX)));
-  const strikeNow = v128.or(mul(K, Exponential.of(f64x2.neg(mul(r, T)))), unknown);
-  let strikePart = mul(strikeNow, Exponential.of(f64x2.neg(jumps)));
-  const spotNow = v128.or(mul(S, Exponential.of(f64x2.neg(mul(q, T)))), unknown);
-  let spotPart = mul(spotNow, Exponential.of(f64x2.neg(jumpsInSpot)));
-  let strikeAbove = zero;
-  let strikeBelow = zero;
-  let spotAbove = zero;
-  let spotBelow = zero;
-  for (let n: f64 = 0.0; n < TERMS_MAX; n += 1.0) {
-    const deviation = f64x2.sqrt(add(diffusionVariance, times(n, dd)));
-    const d2 = Terms.standardised(add(x, times(n, m)), deviation);
-    const d1 = add(d2, deviation);
-    const a1 = f64x2.abs(d1);
-    const a2 = f64x2.abs(d2);
-    // As in black-scholes.ts, one density for both legs: spotPart phi(d1) = strikePart phi(d2).
-    const spotNearer = f64x2.lt(a1, a2);
-    const nearer = choose(spotNearer, a1, a2);
-    const density = times(INV_SQRT_2_PI, Exponential.of(mul(times(-0.5, nearer), nearer)));
-    const shared = mul(choose(spotNearer, spotPart, strikePart), density);
-    const spotTail = mul(shared, Mills.ratio(a1));
-    const strikeTail = mul(shared, Mills.ratio(a2));
-    const spotRest = sub(spotPart, spotTail);
-    const strikeRest = sub(strikePart, strikeTail);
-    const spotUnder = f64x2.lt(d1, zero);
-    const strikeUnder = f64x2.lt(d2, zero);
-    spotAbove = add(spotAbove, choose(spotUnder, spotTail, spotRest));
-    spotBelow = add(spotBelow, choose(spotUnder, spotRest, spotTail));
-    strikeAbove = add(strikeAbove, choose(strikeUnder, strikeTail, strikeRest));
-    strikeBelow = add(strikeBelow, choose(strikeUnder, strikeRest, strikeTail));
-
-    strikePart = mul(strikePart, div(jumps, f64x2.splat(n + 1.0)));
-    spotPart = mul(spotPart, div(jumpsInSpot, f64x2.splat(n + 1.0)));
-    const perNext = 1.0 / (n + 2.0);
-    const more = v128.or(
-      Terms.remain(strikePart, times(perNext, jumps), f64x2.pmin(strikeAbove, strikeBelow)),
-      Terms.remain(spotPart, times(perNext, jumpsInSpot), f64x2.pmin(spotAbove, spotBelow)),
-    );
-    if (!v128.any_true(more)) break;
-    // A row that has enough adds nothing while its neighbour goes on.
-    strikePart = v128.and(strikePart, more);
-    spotPart = v128.and(spotPart, more);
-  }
-  v128.store(row, atMost(div(strikeAbove, strikeNow), 1.0), PROB_ABOVE);
-  v128.store(row, atMost(div(strikeBelow, strikeNow), 1.0), PROB_BELOW);
-  // The sums make 0 of -0.
-  v128.store(row, add(atLeast(sub(spotAbove, strikeAbove), 0.0), zero), CALL);
-  v128.store(row, add(atLeast(sub(strikeBelow, spotBelow), 0.0), zero), PUT);
+/** The probabilities alone, for two thirds of the time. */
+export function mertonProbabilities(count: i32, block: usize): void {
+  for (let row = block, end = rowAt(block, count); row < end; row += PAIR) Terms.sum(row, false);
 }
 
 class Terms {
+  @inline
+  static sum(row: usize, prices: bool): void {
+    const zero = f64x2.splat(0.0);
+    const T = v128.load(row, TTE);
+    const v = v128.load(row, IV);
+    const r = v128.load(row, RATE);
+    const q = v128.load(row, DIVIDEND);
+    const m = v128.load(row, JUMP_MEAN);
+    const d = v128.load(row, JUMP_VOL);
+    const S = v128.load(row, SPOT);
+    const K = v128.load(row, STRIKE);
+
+    const dd = mul(d, d);
+    const k = Exponential.minusOne(add(m, times(0.5, dd)));
+    const jumps = mul(v128.load(row, JUMP_INTENSITY), T);
+    const jumpsInSpot = mul(jumps, add(f64x2.splat(1.0), k));
+    const diffusionVariance = mul(mul(v, v), T);
+    const carry = sub(mul(sub(r, q), T), times(0.5, diffusionVariance));
+    const x = sub(add(Logarithm.ofRatio(S, K), carry), mul(jumps, k));
+
+    // All bits set are a NaN.
+    const unknown = v128.not(f64x2.le(f64x2.pmax(jumps, jumpsInSpot), f64x2.splat(JUMPS_EXPECTED_MAX)));
+    const strikeNow = v128.or(mul(K, Exponential.of(f64x2.neg(mul(r, T)))), unknown);
+    const spotNow = v128.or(mul(S, Exponential.of(f64x2.neg(mul(q, T)))), unknown);
+    let strikePart = mul(strikeNow, Exponential.of(f64x2.neg(jumps)));
+    let spotPart = mul(spotNow, Exponential.of(f64x2.neg(jumpsInSpot)));
+    let strikeAbove = zero;
+    let strikeBelow = zero;
+    let spotAbove = zero;
+    let spotBelow = zero;
+    for (let n: f64 = 0.0; n < TERMS_MAX; n += 1.0) {
+      const deviation = f64x2.sqrt(add(diffusionVariance, times(n, dd)));
+      const d2 = Terms.standardised(add(x, times(n, m)), deviation);
+      const a2 = f64x2.abs(d2);
+      const d1 = add(d2, deviation);
+      const a1 = f64x2.abs(d1);
+      // As in black-scholes.ts, one density for both legs: spotPart phi(d1) = strikePart phi(d2).
+      const spotNearer = f64x2.lt(a1, a2);
+      const nearer = prices ? choose(spotNearer, a1, a2) : a2;
+      const density = times(INV_SQRT_2_PI, Exponential.of(mul(times(-0.5, nearer), nearer)));
+      const shared = mul(prices ? choose(spotNearer, spotPart, strikePart) : strikePart, density);
+      const strikeTail = mul(shared, Mills.ratio(a2));
+      const strikeRest = sub(strikePart, strikeTail);
+      const strikeUnder = f64x2.lt(d2, zero);
+      strikeAbove = add(strikeAbove, choose(strikeUnder, strikeTail, strikeRest));
+      strikeBelow = add(strikeBelow, choose(strikeUnder, strikeRest, strikeTail));
+      strikePart = mul(strikePart, div(jumps, f64x2.splat(n + 1.0)));
+      if (prices) {
+        const spotTail = mul(shared, Mills.ratio(a1));
+        const spotRest = sub(spotPart, spotTail);
+        const spotUnder = f64x2.lt(d1, zero);
+        spotAbove = add(spotAbove, choose(spotUnder, spotTail, spotRest));
+        spotBelow = add(spotBelow, choose(spotUnder, spotRest, spotTail));
+        spotPart = mul(spotPart, div(jumpsInSpot, f64x2.splat(n + 1.0)));
+      }
+      const perNext = 1.0 / (n + 2.0);
+      let more = Terms.remain(strikePart, times(perNext, jumps), f64x2.pmin(strikeAbove, strikeBelow));
+      if (prices) {
+        more = v128.or(more, Terms.remain(spotPart, times(perNext, jumpsInSpot), f64x2.pmin(spotAbove, spotBelow)));
+        spotPart = v128.and(spotPart, more);
+      }
+      // A row that has enough adds nothing while its neighbour goes on.
+      strikePart = v128.and(strikePart, more);
+      if (!v128.any_true(more)) break;
+    }
+    v128.store(row, atMost(div(strikeAbove, strikeNow), 1.0), PROB_ABOVE);
+    v128.store(row, atMost(div(strikeBelow, strikeNow), 1.0), PROB_BELOW);
+    if (prices) {
+      // The sums make 0 of -0.
+      v128.store(row, add(atLeast(sub(spotAbove, strikeAbove), 0.0), zero), CALL);
+      v128.store(row, add(atLeast(sub(strikeBelow, spotBelow), 0.0), zero), PUT);
+    }
+  }
+
   /** x / deviation; without deviation the outcome is certain, and x = 0 is at the strike, which counts as above. */
   @inline
   static standardised(x: v128, deviation: v128): v128 {

@@ -1,4 +1,4 @@
-import { merton } from '../math/jump-diffusion.ts';
+import { mertonProbabilities } from '../math/jump-diffusion.ts';
 import type { Surface } from './smile.ts';
 import { TTE_FLOOR_MS, YEAR_MS } from './time.ts';
 
@@ -59,7 +59,7 @@ export function jumpProbability(
   const used = { mean: sizes.mean * jumpScale, width: sizes.width * jumpScale };
   const diffusionVolatility = Math.sqrt((totalVariance - jumpVariance * jumpScale ** 2) / tte);
   const intensity = expectedJumps / tte;
-  const { probAbove, probBelow } = merton({
+  const { probAbove, probBelow } = mertonProbabilities({
     count: 1,
     spot,
     strike,

@@ -22,6 +22,7 @@ interface Kernels {
   blackScholesPair(count: number, block: Offset, discounted: boolean): void;
   impliedVolatility(count: number, block: Offset): void;
   merton(count: number, block: Offset): void;
+  mertonProbabilities(count: number, block: Offset): void;
   addExposures(count: number, block: Offset, sums: Offset): void;
   addGammaByStrike(
     count: number,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { greeksOf } from '../../src/math/black-scholes.ts';
-import { type JumpDiffusionColumns, merton } from '../../src/math/jump-diffusion.ts';
+import { type JumpDiffusionColumns, merton, mertonProbabilities } from '../../src/math/jump-diffusion.ts';
 import { normalCdf } from '../../src/math/normal.ts';
 import { reference, worst } from './reference.ts';
 
@@ -39,6 +39,20 @@ test.each([
 ] as const)('%s against 60-digit values', (name, column) => {
   const row = worst(computed[name], rows.column(column), rows.column(`condition_${column}`));
   expect(row.scaledError, JSON.stringify(row)).toBeLessThan(3.5);
+});
+
+test('the probabilities alone, against 60-digit values, and each row alone', () => {
+  const { probAbove, probBelow } = mertonProbabilities(options);
+  const row = worst(probAbove, rows.column('prob_above'), rows.column('condition_prob_above'));
+  expect(row.scaledError, JSON.stringify(row)).toBeLessThan(3.5);
+  const below = worst(probBelow, computed.probBelow, rows.column('condition_prob_above'));
+  expect(below.scaledError, JSON.stringify(below)).toBeLessThan(3.5);
+  for (const at of [0, 1, 499, 999]) {
+    const cut = (column: Float64Array | number) => (typeof column === 'number' ? column : column.slice(at, at + 1));
+    const { count: _, ...columns } = options;
+    const single = Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, cut(column)]));
+    expect(mertonProbabilities({ ...one, ...single }).probAbove[0]).toBe(probAbove[at]!);
+  }
 });
 
 // Haug, Option Pricing Formulas (1998), page 9, as in QuantLib's test-suite/jumpdiffusion.cpp: S = 100, r = 8 %, total volatility
