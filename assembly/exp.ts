@@ -3,7 +3,7 @@ import { add, atMost, mul, step, sub, times, unless } from './lanes';
 export class Exponential {
   /**
    * e^x in each lane: 2^k e^r with |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980). 0 below
-   * -708, where subnormals begin, Infinity above 709.4, NaN for NaN. Error below 0.9 ulp: the polynomial's is 4e-18, the rest
+   * -708, where subnormals begin, Infinity above 709.4, NaN for NaN. Error below 1.1 ulp: the polynomial's is 1.6e-17, the rest
    * is rounding.
    */
   @inline
@@ -13,7 +13,7 @@ export class Exponential {
     return unless(f64x2.lt(x, f64x2.splat(UNDERFLOW)), result);
   }
 
-  /** e^x - 1 for |x| < 709, without loss near 0: error below 1.5 ulp. */
+  /** e^x - 1 for |x| < 709, without loss near 0: error below 2.4 ulp. */
   @inline
   static minusOne(x: v128): v128 {
     const shifted = Exponential.shifted(x);
