@@ -59,8 +59,8 @@ export interface Discounts {
 
 /**
  * Black-Scholes-Merton price and Greeks as raw partial derivatives: per 1.00 of spot, volatility and rate, per year; theta and
- * charm are d/dt = -d/dT. Where T or iv is 0, the intrinsic value's. Accuracy: within 2.5 times what one rounding of each input
- * can do to the price, 1.5 for the Greeks (4,000 reference rows).
+ * charm are d/dt = -d/dT. Where T or iv is 0, the intrinsic value's. Accuracy: within 1.6 times what one rounding of each input
+ * can do, for every output (4,000 reference rows).
  * @throws RangeError where a column's length is not `count`.
  */
 export function greeks(options: OptionColumns, discounts?: Discounts): GreekColumns {
