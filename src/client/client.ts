@@ -2,14 +2,15 @@ import type { Static } from '@sinclair/typebox';
 import type { REGISTRY } from '../operations/registry.ts';
 
 type Registry = typeof REGISTRY;
-export type ToolName = Exclude<keyof Registry, 'get_target_universe'>;
+/** Operations that have keys of a tool's answer. */
+export type ToolName = {
+  [Name in keyof Registry]: [ToolKey<Name>] extends [never] ? never : Name;
+}[keyof Registry];
+type ToolKey<Name extends keyof Registry> = NonNullable<Registry[Name]['tool']>['answers'][number];
 /** What callers may send: fields with a default may be left out. */
 type Arguments<Name extends ToolName> = Partial<Static<Registry[Name]['input']>>;
 type Extended<Name extends ToolName> = Static<Registry[Name]['full']>;
-type Answer<Name extends ToolName> = Pick<
-  Extended<Name>,
-  NonNullable<Registry[Name]['tool']>['answers'][number] & keyof Extended<Name>
->;
+type Answer<Name extends ToolName> = Pick<Extended<Name>, ToolKey<Name> & keyof Extended<Name>>;
 
 export interface ClientSettings {
   /** e.g. `http://127.0.0.1:8080` */

@@ -1,6 +1,6 @@
 import { Failure } from '../errors.ts';
 
-/** Every request of the contract fits many times over. */
+/** Every request of the contract fits many times over; routes that take columns have a bound of their own. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** Of a body that is too large or unwanted, so much is still read, and for so long at the most. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
@@ -9,8 +9,8 @@ const DRAIN_MS_MAX = 10_000;
 export const JSON_DEPTH_MAX = 32;
 
 /** The request's JSON, bounded in bytes and depth. Throws `Failure`: 413 when too large, 422 when it is no JSON. */
-export async function readJson(request: Request): Promise<unknown> {
-  return parseJson(await readText(request));
+export async function readJson(request: Request, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
+  return parseJson(await readText(request, bytesMax));
 }
 
 export function parseJson(text: string): unknown {
@@ -28,14 +28,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-async function readText(request: Request): Promise<string> {
+async function readText(request: Request, bytesMax: number): Promise<string> {
   if (!request.body) return '';
   const chunks: Uint8Array[] = [];
   // Too large is found out at the end: what is over the bound is read and forgotten, so that the client can hear the answer.
   const bytes = await readAll(request.body, (chunk, total) => {
-    if (total <= BODY_BYTES_MAX) chunks.push(chunk);
+    if (total <= bytesMax) chunks.push(chunk);
   });
-  if (bytes > BODY_BYTES_MAX) throw tooLarge();
+  if (bytes > bytesMax) throw tooLarge(bytesMax);
   return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
 }
 
@@ -66,8 +66,8 @@ async function readAll(
   }
 }
 
-function tooLarge(): Failure {
-  return new Failure('body_too_large', `The body exceeds ${BODY_BYTES_MAX} bytes`, {
+function tooLarge(bytesMax: number): Failure {
+  return new Failure('body_too_large', `The body exceeds ${bytesMax} bytes`, {
     hint: 'Split the request into smaller ones.',
   });
 }

@@ -49,7 +49,7 @@ export function routesOf({ context, access, members, openapi }: RouteParts): Rou
 function operationRoutes(context: Context): Route[] {
   return OPERATIONS.flatMap((operation): Route[] => {
     if (!operation.rest) return [];
-    const { method, path } = operation.rest;
+    const { method, path, bodyBytesMax } = operation.rest;
     const view = restView(operation);
     return [
       {
@@ -58,7 +58,7 @@ function operationRoutes(context: Context): Route[] {
         handle: async ({ request, params }) =>
           answer(
             method === 'POST'
-              ? perform(view, await readJson(request), context, 'invalid_body')
+              ? perform(view, await readJson(request, bodyBytesMax), context, 'invalid_body')
               : perform(view, params, context, 'invalid_parameter'),
           ),
       },

@@ -1,5 +1,7 @@
 import { evaluateEtfContagion } from './etf-contagion.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
+import { computeGreeksBatch } from './greeks-batch.ts';
+import { solveImpliedVolatilities } from './implied-volatilities.ts';
 import { calculateKellySizing } from './kelly-sizing.ts';
 import { detectLethalNodes } from './lethal-nodes.ts';
 import { evaluateMarketHamiltonian } from './market-hamiltonian.ts';
@@ -10,7 +12,7 @@ import { computeOptionsGreeks } from './options-greeks.ts';
 import { targetUniverse } from './target-universe.ts';
 import { getWhalePrints } from './whale-prints.ts';
 
-/** Every operation, in the contract's order. The type keeps each one's schemas: the typed client is derived from it. */
+/** Every operation, in the contract's order; after them, what is ours. The type keeps each one's schemas: the typed client is derived from it. */
 export const REGISTRY = {
   compute_options_greeks: computeOptionsGreeks,
   get_live_gex_nodes: getLiveGexNodes,
@@ -22,6 +24,8 @@ export const REGISTRY = {
   detect_lethal_nodes: detectLethalNodes,
   evaluate_etf_contagion: evaluateEtfContagion,
   get_target_universe: targetUniverse,
+  compute_greeks_batch: computeGreeksBatch,
+  solve_implied_volatilities: solveImpliedVolatilities,
 };
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];

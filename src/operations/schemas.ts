@@ -42,6 +42,9 @@ export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 export const spot = price('Spot price of the underlying, in dollars.');
 export const strike = price('Strike price, in dollars.');
 
+/** Of an option: may be nothing, unlike that of what it is an option on. */
+export const optionPrice = number('Price of the option, in dollars.', { minimum: 0, maximum: PRICE_MAX });
+
 export const tte = number('Time to expiration in years (days / 365.25).', { minimum: TTE_MIN, maximum: TTE_MAX });
 
 export const iv = number('Implied volatility, a decimal per year (0.22 means 22 %).', {
@@ -54,10 +57,8 @@ export const rate = number('Risk-free rate, continuously compounded, a decimal p
   maximum: 1,
 });
 
-export const dividend = defaulted(
-  number('Continuous dividend yield, a decimal per year.', { minimum: -1, maximum: 1 }),
-  0,
-);
+export const dividendYield = number('Continuous dividend yield, a decimal per year.', { minimum: -1, maximum: 1 });
+export const dividend = defaulted(dividendYield, 0);
 
 /** Upper or lower case; the market knows which are tracked. */
 export const ticker = Type.String({

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
+import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 import { Failure, type FailureCode, type Fault } from '../errors.ts';
+import { EQUAL_LENGTHS } from './columns.ts';
 
 /** Enough for a person to mend a request; a hostile one gets no longer answer than an honest one. */
 const FAULTS_MAX = 10;
@@ -13,8 +14,10 @@ const NAME_MAX = 40;
 export function validate(schema: TObject, value: unknown, code: FailureCode): Record<string, unknown> {
   const candidate = isRecord(value) ? withDefaults(schema, value) : value;
   const check = compiled(schema);
-  if (check.Check(candidate)) return candidate as Record<string, unknown>;
-  const faults = faultsOf(schema, check, candidate);
+  const faults = check.Check(candidate)
+    ? lengthFaults(schema, candidate as Record<string, unknown>)
+    : faultsOf(schema, check, candidate);
+  if (faults.length === 0) return candidate as Record<string, unknown>;
   throw new Failure(code, faults.map((fault) => `${fault.field || '(whole)'} ${fault.expected}`).join('; '), {
     faults,
     hint: `Fields: ${Object.keys(schema.properties)
@@ -49,7 +52,7 @@ function withDefaults(schema: TObject, value: Record<string, unknown>): Record<s
 
 function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): Fault[] {
   const faults = new Map<string, Fault>();
-  for (const error of check.Errors(value)) {
+  for (const error of withinColumns(check.Errors(value))) {
     if (faults.has(error.path)) continue;
     const [key = ''] = error.path.slice(1).split('/');
     const known = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
@@ -59,6 +62,41 @@ function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): F
     if (faults.size >= FAULTS_MAX) break;
   }
   return [...faults.values()];
+}
+
+/** Of a column that is an array, what is wrong in it: not that it is neither one value nor an array of good ones. */
+function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
+  for (const error of errors) {
+    const variant = Array.isArray(error.value) ? arrayVariant(error.schema) : -1;
+    if (variant < 0) yield error;
+    else {
+      for (const inner of error.errors[variant]!) {
+        yield inner;
+        // The array as a whole is no good (too long, say): nobody asks about its items.
+        if (inner.path === error.path) break;
+      }
+    }
+  }
+}
+
+function arrayVariant(schema: TSchema): number {
+  return schema.anyOf?.findIndex((each: TSchema) => each.type === 'array') ?? -1;
+}
+
+/** Columns of a table that are not as long as its first. */
+function lengthFaults(schema: TObject, value: Record<string, unknown>): Fault[] {
+  if (!schema[EQUAL_LENGTHS]) return [];
+  const columns = Object.keys(schema.properties).flatMap((key) => {
+    const column = value[key];
+    return Array.isArray(column) ? [{ key, length: column.length }] : [];
+  });
+  const [first] = columns;
+  return columns
+    .filter(({ length }) => length !== first!.length)
+    .map(({ key, length }) => ({
+      field: `/${key}`,
+      expected: `must have as many items as /${first!.key}: ${first!.length}, not ${length}`,
+    }));
 }
 
 /** A key as a step of a JSON Pointer (RFC 6901), and back. */
@@ -73,6 +111,7 @@ function unescaped(step: string): string {
 /** What a schema asks for, in words: `must be a number from 0 to 1`. */
 export function expectation(schema: TSchema): string {
   if (schema.enum) return `must be one of ${schema.enum.map((each: unknown) => JSON.stringify(each)).join(', ')}`;
+  if (arrayVariant(schema) >= 0) return `${expectation(schema.anyOf[0])}; or an array of those`;
   if (schema.anyOf) {
     return `must be one of ${schema.anyOf.map((each: TSchema) => JSON.stringify(each.const ?? each.type)).join(', ')}`;
   }

@@ -262,6 +262,97 @@ describe('POST /api/v1/physics/greeks', () => {
   });
 });
 
+describe('columns', () => {
+  const GREEK_COLUMNS = ['price', ...GREEKS];
+  const TABLE = { ...OPTION, put_call: ['C', 'P', 'P'], strike: [95, 100, 105], iv: [0.2, 0.25, 0.3] };
+  const { iv: _iv, ...PRICED } = { ...TABLE, price: [7.5, 4.2, 6.1] };
+  const GREEKS_BATCH = '/api/v1/physics/greeks/batch';
+  const IV = '/api/v1/physics/iv';
+  const post = async (path: string, body: unknown) =>
+    (await (await service.request('POST', path, { body })).json()) as Record<string, number[]>;
+
+  const routes: [path: string, body: object, columns: Record<string, 'number' | 'string'>, others: object][] = [
+    [
+      GREEKS_BATCH,
+      TABLE,
+      Object.fromEntries(GREEK_COLUMNS.map((name) => [name, 'number'])),
+      { count: 3, units: 'market' },
+    ],
+    [IV, PRICED, { iv: 'number', status: 'string' }, { count: 3 }],
+  ];
+  test.each(routes)('POST %s answers exactly its columns, a value a row', async (path, body, columns, others) => {
+    const response = await service.request('POST', path, { body });
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as Record<string, unknown[]>;
+    expect(Object.keys(answer).sort()).toEqual([...Object.keys(others), ...Object.keys(columns)].sort());
+    expect(answer).toMatchObject(others);
+    for (const [name, type] of Object.entries(columns))
+      expect([name, answer[name]!.map((each) => typeof each)]).toEqual([name, [type, type, type]]);
+  });
+
+  test.each(
+    routes.flatMap(([path, body]) =>
+      ['put_call', 'spot', 'strike', 'tte'].map((field) => [path, field, body] as const),
+    ),
+  )('POST %s requires %s', async (path, field, body) => {
+    const { [field as keyof typeof body]: _left, ...rest } = body;
+    const problem = await expectProblem(await service.request('POST', path, { body: rest }), 422, 'invalid_body');
+    expect(problem.errors?.map(({ pointer }) => pointer)).toEqual([`/${field}`]);
+  });
+
+  const defaults: [path: string, body: object, field: string, value: unknown, other: unknown][] = [
+    [GREEKS_BATCH, TABLE, 'rate', 0.04, 0.05],
+    [GREEKS_BATCH, TABLE, 'dividend', 0, 0.01],
+    [GREEKS_BATCH, TABLE, 'units', 'market', 'raw'],
+    [IV, PRICED, 'rate', 0.04, 0.05],
+    [IV, PRICED, 'dividend', 0, 0.01],
+  ];
+  test.each(defaults)('POST %s of %j: %s defaults to %p', async (path, body, field, value, other) => {
+    const left = await post(path, body);
+    expect(await post(path, { ...body, [field]: value })).toEqual(left);
+    expect(await post(path, { ...body, [field]: other })).not.toEqual(left);
+  });
+
+  const bad: [what: string, over: object, pointer: string][] = [
+    ['an unknown key', { colour: [1, 2, 3] }, '/colour'],
+    ['columns of different length', { strike: [95, 100] }, '/strike'],
+    ['an item out of bounds', { strike: [95, -1, 105] }, '/strike/1'],
+    ['an item that is text', { tte: [0.1, 0.2, '0.3'] }, '/tte/2'],
+    ['a null among numbers', { spot: [100, null, 100] }, '/spot/1'],
+    ['an array within a column', { spot: [[100], 100, 100] }, '/spot/0'],
+    ['another side', { put_call: ['C', 'c', 'P'] }, '/put_call/1'],
+    ['a column that is an object', { spot: { 0: 100 } }, '/spot'],
+    ['more rows than there may be', { spot: Array(20_001).fill(100) }, '/spot'],
+  ];
+  test.each(
+    routes.flatMap(([path, body]) =>
+      bad.map(([what, over, pointer]) => [path, what, { ...body, ...over }, pointer] as const),
+    ),
+  )('POST %s refuses %s and says where', async (path, _what, body, pointer) => {
+    const problem = await expectProblem(await service.request('POST', path, { body }), 422, 'invalid_body');
+    expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
+  });
+
+  test('a column of another length is named with both lengths', async () => {
+    const response = await service.request('POST', GREEKS_BATCH, { body: { ...TABLE, iv: [0.2] } });
+    const problem = await expectProblem(response, 422, 'invalid_body');
+    expect(problem.errors).toEqual([{ pointer: '/iv', detail: 'must have as many items as /put_call: 3, not 1' }]);
+  });
+
+  test('as many rows as there may be, with every digit a double can have, fit into the body', async () => {
+    const body = Object.fromEntries(
+      Object.entries(OPTION).map(([name, value]) => [
+        name,
+        Array(20_000).fill(typeof value === 'string' ? value : value + 1e-7 / 3),
+      ]),
+    );
+    const { count, delta } = (await post(GREEKS_BATCH, body)) as unknown as { count: number; delta: number[] };
+    expect([count, new Set(delta).size]).toEqual([20_000, 1]);
+    const raw = `{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`;
+    await expectProblem(await service.request('POST', GREEKS_BATCH, { raw }), 413, 'body_too_large');
+  });
+});
+
 describe('POST /api/v1/tools/{name}', () => {
   test.each(TOOLS)('%s answers exactly its fields', async (name, args, fields) => {
     const response = await service.request('POST', `/api/v1/tools/${name}`, { body: withListedExpiry(args) });
@@ -343,6 +434,8 @@ describe('authentication', () => {
     ['GET', '/api/v1/universe'],
     ['GET', '/api/v1/nodes/gex/SPY'],
     ['POST', '/api/v1/physics/greeks'],
+    ['POST', '/api/v1/physics/greeks/batch'],
+    ['POST', '/api/v1/physics/iv'],
     ['POST', '/api/v1/tools/calculate_kelly_sizing'],
     ['GET', '/api/v1/nothing'],
   ];
@@ -424,6 +517,7 @@ describe('everything else', () => {
     ['POST', '/health', 'GET'],
     ['DELETE', '/api/v1/universe', 'GET'],
     ['GET', '/api/v1/physics/greeks', 'POST'],
+    ['GET', '/api/v1/physics/iv', 'POST'],
     ['PUT', '/api/v1/nodes/gex/SPY', 'GET'],
     ['OPTIONS', '/api/v1/universe', 'GET'],
     ['POST', '/sse', 'GET'],

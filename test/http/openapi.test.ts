@@ -31,6 +31,8 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/universe',
       '/api/v1/nodes/gex/{ticker}',
       '/api/v1/physics/greeks',
+      '/api/v1/physics/greeks/batch',
+      '/api/v1/physics/iv',
       '/sse',
       '/messages',
       ...TOOLS.map(({ name }) => `/api/v1/tools/${name}`),

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { TOOLS } from '../../src/operations/registry.ts';
+import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
+import { dividendYield, iv, optionPrice, rate, spot, strike, tte } from '../../src/operations/schemas.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** Requests through the whole handler, honest and hostile: whatever comes, no 5xx and no number that is not one. */
 const REQUESTS = 20_000;
+
+const BOUNDS = { price: optionPrice, spot, strike, tte, iv, rate, dividend: dividendYield } as unknown as Record<
+  string,
+  { minimum: number; maximum: number }
+>;
+
+const COLUMN_ROUTES = OPERATIONS.filter(({ rest }) => rest?.bodyBytesMax !== undefined);
 
 /** Fields whose schema says that they can be null. */
 const NULLABLE = new Set([
@@ -20,6 +28,7 @@ afterAll(() => service.close());
 
 test(`${REQUESTS} requests: no 5xx, no null or non-finite number`, async () => {
   const seen = new Map<number, number>();
+  const answered = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(request(), async ({ method, path, key, payload }) => {
       const headers = { 'X-API-Key': key === 'good' ? service.key : key };
@@ -27,6 +36,7 @@ test(`${REQUESTS} requests: no 5xx, no null or non-finite number`, async () => {
       const text = path.startsWith('/sse') && response.ok ? '' : await response.text();
       if (path.startsWith('/sse') && response.ok) await response.body!.cancel();
       seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
+      if (response.ok) answered.set(path, (answered.get(path) ?? 0) + 1);
       expect(response.status).toBeLessThan(500);
       if (response.ok && text !== '' && text !== 'Accepted') expect(nullPaths(JSON.parse(text))).toEqual([]);
       if (!response.ok)
@@ -38,6 +48,8 @@ test(`${REQUESTS} requests: no 5xx, no null or non-finite number`, async () => {
   // The generator is worth nothing unless it reaches the answers and each kind of refusal.
   for (const status of [200, 400, 401, 403, 404, 405, 422])
     expect([status, (seen.get(status) ?? 0) > 50]).toEqual([status, true]);
+  for (const { rest } of COLUMN_ROUTES)
+    expect([rest!.path, (answered.get(rest!.path) ?? 0) > 200]).toEqual([rest!.path, true]);
 }, 120_000);
 
 interface Sent {
@@ -51,6 +63,7 @@ function request(): fc.Arbitrary<Sent> {
   return fc.oneof(
     { weight: 6, arbitrary: toolCall() },
     { weight: 6, arbitrary: greeksCall() },
+    { weight: 4, arbitrary: columnsCall() },
     { weight: 3, arbitrary: nodesCall() },
     { weight: 3, arbitrary: anything() },
   );
@@ -89,6 +102,7 @@ const ticker = () =>
 function field(name: string): fc.Arbitrary<unknown> {
   if (name.includes('ticker')) return ticker();
   if (name === 'put_call') return fc.constantFrom<unknown>('C', 'P', 'C', 'P', 'c', 1);
+  if (name === 'units') return fc.constantFrom<unknown>('market', 'raw', 'raw', 'RAW', null);
   if (name === 'target_expiry') return fc.constantFrom('2026-12-18', '2027-01-15', '2026-02-30', 'soon', '1999-01-01');
   if (/^(tte|iv|current_iv|iv_ceiling)$/.test(name)) {
     return fc.oneof({ weight: 4, arbitrary: fc.double({ min: 1e-8, max: 100, noNaN: true }) }, hostileNumber());
@@ -101,9 +115,10 @@ function field(name: string): fc.Arbitrary<unknown> {
 }
 
 /** Arguments of a schema's fields: mostly all of them, sometimes some, sometimes with one too many. */
-function argumentsOf(names: readonly string[]): fc.Arbitrary<string> {
-  const all = fc.record(Object.fromEntries(names.map((name) => [name, field(name)])));
-  const some = fc.record(Object.fromEntries(names.map((name) => [name, field(name)])), { requiredKeys: [] });
+function argumentsOf(names: readonly string[], value = field): fc.Arbitrary<string> {
+  const fields = Object.fromEntries(names.map((name) => [name, value(name)]));
+  const all = fc.record(fields);
+  const some = fc.record(fields, { requiredKeys: [] });
   const more = fc.tuple(all, fc.string(), fc.jsonValue()).map(([args, name, value]) => ({ ...args, [name]: value }));
   return fc.oneof(
     { weight: 6, arbitrary: all.map((each) => JSON.stringify(each)) },
@@ -136,6 +151,43 @@ function greeksCall(): fc.Arbitrary<Sent> {
     key: key(),
     payload: argumentsOf(['put_call', 'spot', 'strike', 'tte', 'iv', 'rate', 'dividend']),
   });
+}
+
+/** Columns: mostly as many honest items each, sometimes another count, one hostile item, or one value for all rows. */
+function columnsCall(): fc.Arbitrary<Sent> {
+  return fc.tuple(fc.constantFrom(...COLUMN_ROUTES), fc.integer({ min: 0, max: 5 })).chain(([operation, rows]) => {
+    const items = (name: string, length: number) =>
+      fc.array(fc.oneof({ weight: 30, arbitrary: honestItem(name) }, { weight: 1, arbitrary: field(name) }), {
+        minLength: length,
+        maxLength: length,
+      });
+    const value = (name: string) =>
+      name === 'units'
+        ? fc.oneof({ weight: 20, arbitrary: fc.constantFrom('market', 'raw') }, field(name))
+        : fc.oneof(
+            { weight: 20, arbitrary: items(name, rows) },
+            { weight: 10, arbitrary: honestItem(name) },
+            { weight: 1, arbitrary: items(name, rows + 1) },
+            { weight: 1, arbitrary: field(name) },
+          );
+    return fc.record({
+      method: fc.constant('POST'),
+      path: fc.constant(operation.rest!.path),
+      key: key(),
+      payload: argumentsOf(Object.keys(operation.input.properties), value),
+    });
+  });
+}
+
+/** Anywhere within the bounds of its schema, at them more often. */
+function honestItem(name: string): fc.Arbitrary<unknown> {
+  if (name === 'put_call') return fc.constantFrom('C', 'P');
+  const { minimum: min, maximum: max } = BOUNDS[name]!;
+  return fc.oneof(
+    fc.double({ min, max, noNaN: true }),
+    fc.constantFrom(min, max),
+    fc.double({ min, max: 1, noNaN: true }),
+  );
 }
 
 function nodesCall(): fc.Arbitrary<Sent> {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { type TSchema, Type } from '@sinclair/typebox';
+import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { Failure, type Fault } from '../../src/errors.ts';
-import { defaulted, dividend, iv, nullable, oneOf, putCall, ticker } from '../../src/operations/schemas.ts';
+import { column, ROWS_MAX, table } from '../../src/operations/columns.ts';
+import { defaulted, dividend, iv, nullable, oneOf, putCall, rate, ticker } from '../../src/operations/schemas.ts';
 import { expectation, satisfies, validate } from '../../src/operations/validate.ts';
 
 const SCHEMA = Type.Object(
@@ -16,7 +17,7 @@ const SCHEMA = Type.Object(
 );
 const GOOD = { put_call: 'C', iv: 0.2, ticker: 'SPY' };
 
-function faultsOf(value: unknown, schema = SCHEMA): readonly Fault[] {
+function faultsOf(value: unknown, schema: TObject = SCHEMA): readonly Fault[] {
   try {
     validate(schema, value, 'invalid_body');
   } catch (error) {
@@ -92,6 +93,50 @@ describe('refuses, and says where and what must hold there', () => {
       expect((error as Failure).code).toBe('invalid_parameter');
       expect((error as Failure).hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
     }
+  });
+});
+
+describe('columns', () => {
+  const COLUMNS = table({ put_call: column(putCall), iv: column(iv), rate: defaulted(column(rate), 0.04) });
+
+  test.each([
+    ['arrays', { put_call: ['C', 'P'], iv: [0.2, 0.3] }],
+    ['one for all rows', { put_call: 'C', iv: [0.2, 0.3] }],
+    ['nothing but those', { put_call: 'C', iv: 0.2 }],
+    ['no rows', { put_call: [], iv: [] }],
+    ['as many rows as there may be', { put_call: 'C', iv: Array(ROWS_MAX).fill(0.2) }],
+  ])('of %s are taken', (_what, given) => {
+    expect(validate(COLUMNS, given, 'invalid_body')).toEqual({ ...given, rate: 0.04 });
+  });
+
+  const IV = 'must be a finite number, at least 0.0001 and at most 100';
+  test.each([
+    ['one item', { put_call: 'C', iv: [0.2, 0, 0.3] }, [['/iv/1', IV]]],
+    ['no item, but the whole', { put_call: 'C', iv: '0.2' }, [['/iv', `${IV}; or an array of those`]]],
+    [
+      'one column',
+      { put_call: ['C', 'P'], iv: [0.2, 0.3], rate: [0] },
+      [['/rate', 'must have as many items as /put_call: 2, not 1']],
+    ],
+    [
+      'items of several columns',
+      { put_call: ['C', 'X'], iv: [null, 0.3] },
+      [
+        ['/put_call/1', 'must be one of "C", "P"'],
+        ['/iv/0', IV],
+      ],
+    ],
+    [
+      'a length, and not the items',
+      { put_call: 'C', iv: Array(ROWS_MAX + 1).fill(0) },
+      [['/iv', `must be an array of at most ${ROWS_MAX} items`]],
+    ],
+  ])('what is wrong is %s', (_what, given, faults) => {
+    expect(faultsOf(given, COLUMNS).map(({ field, expected }) => [field, expected])).toEqual(faults);
+  });
+
+  test('no more than ten items are named', () => {
+    expect(faultsOf({ put_call: 'C', iv: Array(1000).fill(0) }, COLUMNS)).toHaveLength(10);
   });
 });
 

@@ -1,0 +1,87 @@
+import { Type } from '@sinclair/typebox';
+import { greeks, inMarketUnits } from '../math/black-scholes.ts';
+import { answerColumn, COLUMNS_BYTES_MAX, column, numbers, ROWS_MAX, rowCount, sides, table } from './columns.ts';
+import { defineOperation } from './operation.ts';
+import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from './schemas.ts';
+
+const units = oneOf(
+  ['market', 'raw'],
+  'market: vega and volga per vol point (0.01), theta and charm per calendar day (1/365 year), rho per 1 % of rate. ' +
+    'raw: plain partial derivatives, per 1.00, per year.',
+);
+
+const cells = (description: string) => answerColumn(Type.Number(), description);
+
+const full = Type.Object(
+  {
+    count: Type.Integer({ description: 'Rows of the answer: the length of each array.' }),
+    units,
+    price: cells('Model price, dollars.'),
+    delta: cells('Change of price per 1.00 of spot.'),
+    gamma: cells('Change of delta per 1.00 of spot.'),
+    vega: cells('Change of price per vol point (raw: per 1.00 of volatility), dollars.'),
+    theta: cells('Change of price per calendar day (raw: per year) as time passes, dollars.'),
+    rho: cells('Change of price per 1 % of rate (raw: per 1.00), dollars.'),
+    vanna: cells('Change of delta per vol point (raw: per 1.00 of volatility).'),
+    charm: cells('Change of delta per calendar day (raw: per year) as time passes.'),
+    volga: cells('Change of vega (as given here) per vol point (raw: per 1.00 of volatility); also called vomma.'),
+  },
+  { additionalProperties: false },
+);
+
+/** Many options at once, columns in and columns out; each row is the same as that option's alone, to the bit. */
+export const computeGreeksBatch = defineOperation({
+  name: 'compute_greeks_batch',
+  title: 'Option Greeks in columns',
+  description:
+    `Price and Greeks of up to ${ROWS_MAX} European options, Black-Scholes-Merton with continuous dividend yield. Each field is an ` +
+    'array, all of equal length, or one value for all rows. ' +
+    'Example: {"put_call":["C","P"],"spot":100,"strike":[105,95],"tte":0.25,"iv":[0.22,0.25]}.',
+  input: table({
+    put_call: column(putCall),
+    spot: column(spot),
+    strike: column(strike),
+    tte: column(tte),
+    iv: column(iv),
+    rate: defaulted(column(rate), 0.04),
+    dividend: defaulted(column(dividendYield), 0),
+    units: defaulted(units, 'market'),
+  }),
+  full,
+  rest: {
+    method: 'POST',
+    path: '/api/v1/physics/greeks/batch',
+    answers: ['count', 'units', 'price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'],
+    bodyBytesMax: COLUMNS_BYTES_MAX,
+  },
+  run(input) {
+    const count = rowCount(input);
+    const raw = greeks({
+      count,
+      callPut: sides(input.put_call),
+      spot: numbers(input.spot),
+      strike: numbers(input.strike),
+      tte: numbers(input.tte),
+      iv: numbers(input.iv),
+      rate: numbers(input.rate),
+      dividend: numbers(input.dividend),
+    });
+    const { price, delta, gamma, vega, theta, rho, vanna, charm, volga } =
+      input.units === 'raw' ? raw : inMarketUnits(raw);
+    return {
+      result: {
+        count,
+        units: input.units,
+        price: Array.from(price),
+        delta: Array.from(delta),
+        gamma: Array.from(gamma),
+        vega: Array.from(vega),
+        theta: Array.from(theta),
+        rho: Array.from(rho),
+        vanna: Array.from(vanna),
+        charm: Array.from(charm),
+        volga: Array.from(volga),
+      },
+    };
+  },
+});

@@ -1,0 +1,75 @@
+import { Type } from '@sinclair/typebox';
+import { impliedVolatility } from '../math/implied-volatility.ts';
+import { answerColumn, COLUMNS_BYTES_MAX, column, numbers, ROWS_MAX, rowCount, sides, table } from './columns.ts';
+import { defineOperation } from './operation.ts';
+import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from './schemas.ts';
+
+const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
+
+const status = oneOf(
+  STATUSES,
+  'ok; or why no volatility gives the price: it is at or below the discounted intrinsic value, or at or above what the option ' +
+    'can be worth at most (S e^(-qT) for a call, K e^(-rT) for a put).',
+);
+
+/** Volatilities of many prices, columns in and columns out. Bulk data has quotes that no volatility explains: they are told apart, not refused. */
+export const solveImpliedVolatilities = defineOperation({
+  name: 'solve_implied_volatilities',
+  title: 'Implied volatilities in columns',
+  description:
+    `The volatilities at which Black-Scholes-Merton gives the prices of up to ${ROWS_MAX} European options. Each field is an array, all of ` +
+    'equal length, or one value for all rows. A row whose price no volatility gives has iv 0 and says why in status. ' +
+    'Example: {"put_call":"C","price":[4.2,2.9],"spot":100,"strike":[100,105],"tte":0.25}.',
+  input: table({
+    put_call: column(putCall),
+    price: column(optionPrice),
+    spot: column(spot),
+    strike: column(strike),
+    tte: column(tte),
+    rate: defaulted(column(rate), 0.04),
+    dividend: defaulted(column(dividendYield), 0),
+  }),
+  full: Type.Object(
+    {
+      count: Type.Integer({ description: 'Rows of the answer: the length of each array.' }),
+      iv: answerColumn(
+        Type.Number(),
+        'Implied volatility, a decimal per year (0.22 means 22 %); 0 where status is not ok.',
+      ),
+      status: answerColumn(status, status.description!),
+    },
+    { additionalProperties: false },
+  ),
+  rest: {
+    method: 'POST',
+    path: '/api/v1/physics/iv',
+    answers: ['count', 'iv', 'status'],
+    bodyBytesMax: COLUMNS_BYTES_MAX,
+  },
+  run(input) {
+    const count = rowCount(input);
+    const solved = impliedVolatility({
+      count,
+      callPut: sides(input.put_call),
+      price: numbers(input.price),
+      spot: numbers(input.spot),
+      strike: numbers(input.strike),
+      tte: numbers(input.tte),
+      rate: numbers(input.rate),
+      dividend: numbers(input.dividend),
+    });
+    return {
+      result: {
+        count,
+        iv: Array.from(solved, (iv) => (statusOf(iv) === 'ok' ? iv : 0)),
+        status: Array.from(solved, statusOf),
+      },
+    };
+  },
+});
+
+/** The kernel's answer in words: inside the bounds of the fields, NaN has one reason. */
+function statusOf(iv: number): (typeof STATUSES)[number] {
+  if (iv > 0) return 'ok';
+  return iv === 0 ? 'at_or_below_intrinsic' : 'at_or_above_cap';
+}
