@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addCall } from './call.ts';
 import { addChains } from './chains.ts';
+import { addColumns } from './columns.ts';
 import { addGex } from './gex.ts';
 import { addMembers } from './members.ts';
 import type { Ports } from './ports.ts';
@@ -20,12 +21,14 @@ Examples:
   $ zomma serve --feed files:./chains             serve your own option chains
   $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90
   $ zomma gex SPY-quotes.csv                      levels of one file, no server needed
+  $ zomma greeks options.csv > greeks.csv         a CSV of options, of any length
   $ zomma call calculate_kelly_sizing '{"win_prob":0.55}'
 `,
     );
   addServe(program, ports);
   addGex(program, ports);
   addCall(program, ports);
+  addColumns(program);
   addChains(program, ports);
   addMembers(program, ports);
   return program;

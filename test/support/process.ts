@@ -12,13 +12,13 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Runs a command to its end, from a folder that is not the project's. */
-export async function run(command: readonly string[], args: readonly string[]): Promise<Run> {
+/** Runs a command to its end, from a folder that is not the project's, with this piped in. */
+export async function run(command: readonly string[], args: readonly string[], stdin?: string): Promise<Run> {
   const child = Bun.spawn([...command, ...args], {
     cwd: tmpdir(),
     stdout: 'pipe',
     stderr: 'pipe',
-    stdin: 'ignore',
+    stdin: stdin === undefined ? 'ignore' : Buffer.from(stdin),
     env: cleanEnv(),
   });
   const [stdout, stderr, code] = await Promise.all([

@@ -1,0 +1,117 @@
+import { OperatorError } from '../../errors.ts';
+import { type CsvRecord, cellsOf, contentOf } from './records.ts';
+import type { Cell, RowKernel } from './row-kernel.ts';
+
+/** Digits that bring every double back (zero without its sign). */
+const DIGITS = 17;
+/** Bad rows that are told one by one. */
+const TOLD_MAX = 5;
+
+/**
+ * Runs a kernel over the rows of one CSV. Cells that the kernel does not compute pass through as they stand; a column named like
+ * an output is replaced in its place, the other outputs follow the last column. A row that cannot be computed keeps its cells, has
+ * empty outputs, and is counted.
+ */
+export class CsvRun {
+  rows = 0;
+  badRows = 0;
+  /** The first bad rows, in words. */
+  readonly told: string[] = [];
+  readonly #kernel: RowKernel;
+  readonly #inputs: readonly Input[];
+  readonly #header: readonly string[];
+  /** Where each output stands in a row. */
+  readonly #slots: readonly number[];
+  readonly #width: number;
+
+  /** Throws `OperatorError` where the header lacks a column or names one twice. */
+  constructor(kernel: RowKernel, header: string) {
+    const cells = cellsOf(header);
+    const names = cells.map(contentOf);
+    refuseHeader(kernel, names);
+    let end = cells.length;
+    this.#kernel = kernel;
+    this.#width = cells.length;
+    this.#inputs = Object.entries(kernel.inputs).map(([name, cell]) => ({ name, cell, at: names.indexOf(name) }));
+    this.#slots = kernel.outputs.map((name) => (names.includes(name) ? names.indexOf(name) : end++));
+    this.#header = withOutputs(cells, this.#slots, kernel.outputs);
+  }
+
+  header(): string {
+    return `${this.#header.join(',')}\n`;
+  }
+
+  /** The rows with their outputs, as text. */
+  compute(records: readonly CsvRecord[]): string {
+    const count = records.length;
+    const columns = Object.fromEntries(this.#inputs.map(({ name }) => [name, new Float64Array(count)]));
+    const faults: (string | undefined)[] = [];
+    const table = records.map(({ text }, row) => {
+      const cells = cellsOf(text);
+      faults[row] = this.#read(cells, row, columns);
+      return cells;
+    });
+    const outputs = this.#kernel.compute(count, columns);
+    const lines = table.map((cells, row) => {
+      const fault = faults[row] ?? (isAnswered(outputs, row) ? undefined : this.#kernel.unanswered);
+      if (fault !== undefined) this.#tell(records[row]!.line, fault);
+      for (let at = 0; at < outputs.length; at++)
+        cells[this.#slots[at]!] = fault === undefined ? outputs[at]![row]!.toPrecision(DIGITS) : '';
+      return cells.join(',');
+    });
+    this.rows += count;
+    return lines.length > 0 ? `${lines.join('\n')}\n` : '';
+  }
+
+  /** Puts a row's numbers into the columns; gives what is wrong with it. */
+  #read(cells: string[], row: number, columns: Readonly<Record<string, Float64Array>>): string | undefined {
+    let fault: string | undefined;
+    if (cells.length !== this.#width) {
+      fault = `has ${cells.length} cells, the header ${this.#width}`;
+      // The outputs stay under their names.
+      while (cells.length < this.#width) cells.push('');
+      cells.length = this.#width;
+    }
+    for (const { name, cell, at } of this.#inputs) {
+      const text = at < 0 ? '' : contentOf(cells[at]!);
+      const value = text === '' ? (cell.default ?? Number.NaN) : cell.parse(text);
+      if (Number.isNaN(value)) fault ??= `${name} ${cell.must}`;
+      columns[name]![row] = value;
+    }
+    return fault;
+  }
+
+  #tell(line: number, fault: string): void {
+    if (++this.badRows <= TOLD_MAX) this.told.push(`line ${line}: ${fault}`);
+  }
+}
+
+interface Input {
+  readonly name: string;
+  readonly cell: Cell;
+  /** Its column in the file; -1 where it has none. */
+  readonly at: number;
+}
+
+function isAnswered(outputs: readonly Float64Array[], row: number): boolean {
+  for (const column of outputs) if (!Number.isFinite(column[row])) return false;
+  return true;
+}
+
+function withOutputs(cells: readonly string[], slots: readonly number[], outputs: readonly string[]): string[] {
+  const all = [...cells];
+  slots.forEach((slot, at) => {
+    all[slot] = outputs[at]!;
+  });
+  return all;
+}
+
+function refuseHeader({ inputs, outputs }: RowKernel, names: readonly string[]): void {
+  const hint = `the first line names the columns, with commas between them: ${Object.entries(inputs)
+    .map(([name, cell]) => (cell.default === undefined ? name : `${name} (else ${cell.default})`))
+    .join(', ')}`;
+  const missing = Object.keys(inputs).filter((name) => inputs[name]!.default === undefined && !names.includes(name));
+  if (missing.length > 0) throw new OperatorError(`there is no column ${missing.join(', ')}`, hint);
+  const twice = [...Object.keys(inputs), ...outputs].filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  if (twice.length > 0) throw new OperatorError(`column ${twice.join(', ')} is named twice`, hint);
+}

@@ -1,0 +1,40 @@
+/** Said only of input that takes longer, and then not more often. */
+const FIRST_MS = 1000;
+const EVERY_MS = 200;
+
+/** One line on a terminal that tells how far a long run is. */
+export class Progress {
+  readonly #startedMs: number;
+  #nextMs: number;
+  #shown = false;
+
+  /** `bytes` of the whole input, where they are known; `nowMs` is any steady clock. */
+  constructor(
+    private readonly write: (text: string) => void,
+    private readonly bytes: number | undefined,
+    private readonly nowMs: () => number,
+  ) {
+    this.#startedMs = nowMs();
+    this.#nextMs = this.#startedMs + FIRST_MS;
+  }
+
+  /** So much has been read and computed. */
+  reached(bytes: number, rows: number): void {
+    const now = this.nowMs();
+    if (now < this.#nextMs) return;
+    this.#nextMs = now + EVERY_MS;
+    this.#shown = true;
+    const rate = Math.round((rows / (now - this.#startedMs)) * 1000);
+    const share = this.bytes ? `, ${Math.min(100, Math.floor((100 * bytes) / this.bytes))} %` : '';
+    this.write(`\r\x1b[K${grouped(rows)} rows, ${grouped(rate)} rows/s${share}`);
+  }
+
+  /** Takes the line away. */
+  end(): void {
+    if (this.#shown) this.write('\r\x1b[K');
+  }
+}
+
+function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}

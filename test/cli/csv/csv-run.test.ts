@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test';
+import { CsvRun } from '../../../src/cli/csv/csv-run.ts';
+import { anyNumber, notNegative, orElse, positive, type RowKernel, side } from '../../../src/cli/csv/row-kernel.ts';
+
+/** a + b and a / b, of which the second has no answer where b is 0. */
+const kernel: RowKernel<'a' | 'b'> = {
+  inputs: { a: anyNumber, b: orElse(anyNumber, 2) },
+  outputs: ['sum', 'ratio'],
+  unanswered: 'b is nothing',
+  compute: (_count, { a, b }) => [a.map((each, row) => each + b[row]!), a.map((each, row) => each / b[row]!)],
+};
+
+const THREE = '3.0000000000000000';
+const HALF = '0.50000000000000000';
+
+function run(header: string, ...rows: string[]) {
+  const made = new CsvRun(kernel, header);
+  const text = made.compute(rows.map((text, at) => ({ text, line: at + 2 })));
+  return { lines: (made.header() + text).trimEnd().split('\n'), told: made.told, badRows: made.badRows };
+}
+
+describe('columns', () => {
+  test.each<[what: string, given: [header: string, row: string], expected: [header: string, row: string]]>([
+    ['outputs follow the last', ['a,b', '1,2'], ['a,b,sum,ratio', `1,2,${THREE},${HALF}`]],
+    ['in any order', ['b,a', '2,1'], ['b,a,sum,ratio', `2,1,${THREE},${HALF}`]],
+    [
+      'others pass through',
+      ['id,a,note,b', '7,1,"x, y",2'],
+      ['id,a,note,b,sum,ratio', `7,1,"x, y",2,${THREE},${HALF}`],
+    ],
+    ['as they stand', ['a, "b" ,', ' 1,"2", z'], ['a, "b" ,,sum,ratio', ` 1,"2", z,${THREE},${HALF}`]],
+    ['one named like an output is replaced', ['ratio,a,b', 'x,1,2'], ['ratio,a,b,sum', `${HALF},1,2,${THREE}`]],
+    ['all of them', ['sum,a,ratio,b', ',1,"q",2'], ['sum,a,ratio,b', `${THREE},1,${HALF},2`]],
+    ['one that may be missing is its default', ['a', '1'], ['a,sum,ratio', `1,${THREE},${HALF}`]],
+    ['and so is an empty cell', ['a,b', '1,""'], ['a,b,sum,ratio', `1,"",${THREE},${HALF}`]],
+  ])('%s', (_what, given, expected) => {
+    expect(run(...given)).toEqual({ lines: expected, told: [], badRows: 0 });
+  });
+
+  test.each([
+    ['one that is missing', 'b,c', /no column a/],
+    ['other marks between the cells', 'a;b', /no column a/],
+    ['an input named twice', 'a,b,"a"', /column a is named twice/],
+    ['an output named twice', 'a,sum,sum', /column sum is named twice/],
+  ])('refuses %s', (_what, header, told) => {
+    expect(() => new CsvRun(kernel, header)).toThrow(told);
+  });
+
+  test('others may be named twice', () => {
+    expect(run('x,x,a', '1,2,1').lines[1]).toStartWith('1,2,1,');
+  });
+});
+
+describe('a bad row keeps its cells and has no outputs', () => {
+  test.each([
+    ['text', 'x,2,0,9', 'x,2,,9,', 'a must be a number'],
+    ['nothing', ',2,0,9', ',2,,9,', 'a must be a number'],
+    ['an optional one that is no number', '1,-,0,9', '1,-,,9,', 'b must be a number'],
+    ['a cell too few', '1,2,0', '1,2,,,', 'has 3 cells, the header 4'],
+    ['a cell too many', '1,2,0,9,9', '1,2,,9,', 'has 5 cells, the header 4'],
+    ['no answer', '1,0,0,9', '1,0,,9,', 'b is nothing'],
+  ])('%s', (_what, row, line, told) => {
+    const good = '1,2,0,9';
+    const { lines, ...rest } = run('a,b,sum,c', good, row, good);
+    const computed = `1,2,${THREE},9,${HALF}`;
+    expect(lines).toEqual(['a,b,sum,c,ratio', computed, line, computed]);
+    expect(rest).toEqual({ told: [`line 3: ${told}`], badRows: 1 });
+  });
+
+  test('the first five are told, all are counted', () => {
+    const { told, badRows } = run('a', ...Array(7).fill('?'), '1');
+    expect(badRows).toBe(7);
+    expect(told).toEqual([2, 3, 4, 5, 6].map((line) => `line ${line}: a must be a number`));
+  });
+});
+
+describe('cells', () => {
+  const no = Number.NaN;
+  test.each([
+    ['0', [0, no, 0]],
+    ['-0', [-0, no, -0]],
+    ['1', [1, 1, 1]],
+    ['+1.', [1, 1, 1]],
+    ['.5', [0.5, 0.5, 0.5]],
+    ['-1e-3', [-0.001, no, no]],
+    ['1E5', [1e5, 1e5, 1e5]],
+    ['0.1000000000000000055511151231257827', [0.1, 0.1, 0.1]],
+    ['5e-324', [5e-324, 5e-324, 5e-324]],
+    ['1.7976931348623157e308', [Number.MAX_VALUE, Number.MAX_VALUE, Number.MAX_VALUE]],
+    ...['1e999', '-1e999', 'Infinity', 'NaN', '0x10', '0b1', '1_000', '1,000', '1 0', '--1', '1e', 'e1', '.', '٣'].map(
+      (text): [string, number[]] => [text, [no, no, no]],
+    ),
+  ])('%s as any number, a positive one, one not negative', (text, expected) => {
+    expect([anyNumber, positive, notNegative].map((cell) => cell.parse(text))).toEqual(expected);
+  });
+
+  test.each([
+    ['C', 1],
+    ['P', -1],
+    ['c', 1],
+    ['put', -1],
+    ['Call', 1],
+    ['1', Number.NaN],
+    ['X', Number.NaN],
+  ])('%s as a side is %d', (text, sign) => {
+    expect(side.parse(text)).toBe(sign);
+  });
+
+  test('every output is read back as the number it was', () => {
+    const values = Array.from({ length: 500 }, (_, at) => Math.exp(1.37 * (at - 250)) / 3);
+    const { lines } = run('a,b', ...values.map((value) => `${value},1`));
+    expect(lines.slice(1).map((line) => Number(line.split(',').at(-1)))).toEqual(values);
+    for (const line of lines.slice(1))
+      expect(
+        line
+          .split(',')
+          .at(-1)!
+          .replace(/e.*|\./g, '')
+          .replace(/^0+/, ''),
+      ).toHaveLength(17);
+  });
+});

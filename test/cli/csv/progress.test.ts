@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test';
+import { Progress } from '../../../src/cli/csv/progress.ts';
+
+function watched(bytes: number | undefined) {
+  const clock = { ms: 5000 };
+  const told: string[] = [];
+  const progress = new Progress(
+    (text) => told.push(text.replace('\r\x1b[K', '')),
+    bytes,
+    () => clock.ms,
+  );
+  return { progress, told, pass: (ms: number) => (clock.ms += ms) };
+}
+
+test('says nothing of a short run', () => {
+  const { progress, told, pass } = watched(100);
+  pass(900);
+  progress.reached(50, 1000);
+  progress.end();
+  expect(told).toEqual([]);
+});
+
+test('tells rows, rate and percent, not too often, and goes away', () => {
+  const { progress, told, pass } = watched(4_000_000);
+  pass(2000);
+  progress.reached(1_000_000, 1_500_000);
+  pass(100);
+  progress.reached(1_100_000, 1_600_000);
+  pass(1900);
+  progress.reached(3_999_999, 4_000_000);
+  progress.end();
+  expect(told).toEqual(['1,500,000 rows, 750,000 rows/s, 25 %', '4,000,000 rows, 1,000,000 rows/s, 99 %', '']);
+});
+
+test('without a known size there is no percent', () => {
+  const { progress, told, pass } = watched(undefined);
+  pass(1000);
+  progress.reached(10, 2);
+  expect(told).toEqual(['2 rows, 2 rows/s']);
+});
