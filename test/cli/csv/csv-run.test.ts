@@ -57,7 +57,7 @@ describe('a bad row keeps its cells and has no outputs', () => {
     ['nothing', ',2,0,9', ',2,,9,', 'a must be a number'],
     ['an optional one that is no number', '1,-,0,9', '1,-,,9,', 'b must be a number'],
     ['a cell too few', '1,2,0', '1,2,,,', 'has 3 cells, the header 4'],
-    ['a cell too many', '1,2,0,9,9', '1,2,,9,', 'has 5 cells, the header 4'],
+    ['cells too many', '1,2,0,9,9,9', '1,2,,9,', 'has 6 cells, the header 4'],
     ['no answer', '1,0,0,9', '1,0,,9,', 'b is nothing'],
   ])('%s', (_what, row, line, told) => {
     const good = '1,2,0,9';
