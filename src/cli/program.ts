@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addBench } from './bench.ts';
 import { addCall } from './call.ts';
 import { addChains } from './chains.ts';
 import { addColumns } from './columns.ts';
@@ -31,5 +32,6 @@ Examples:
   addColumns(program);
   addChains(program, ports);
   addMembers(program, ports);
+  addBench(program);
   return program;
 }

@@ -49,6 +49,9 @@ const PUT_COLUMNS: Readonly<Record<GreekName, number>> = {
   charm: 22,
 };
 
+/** Greeks that differ between call and put. */
+const PUT_OWN = GREEKS.filter((name) => PUT_COLUMNS[name] !== COLUMNS[name]);
+
 /** Discount factors, where the caller has them, e.g. one an expiry: saves the kernel two exponentials a row. */
 export interface Discounts {
   /** e^(-rate * tte). */
@@ -60,37 +63,45 @@ export interface Discounts {
 /**
  * Black-Scholes-Merton price and Greeks as raw partial derivatives: per 1.00 of spot, volatility and rate, per year; theta and
  * charm are d/dt = -d/dT. Where T or iv is 0, the intrinsic value's. Accuracy: within 1.6 times what one rounding of each input
- * can do, for every output (4,000 reference rows).
+ * can do, for every output (4,000 reference rows). With `into` the answer is written there: new columns cost a third more.
  * @throws RangeError where a column's length is not `count`.
  */
-export function greeks(options: OptionColumns, discounts?: Discounts): GreekColumns {
+export function greeks(options: OptionColumns, discounts?: Discounts, into?: GreekColumns): GreekColumns {
   const outputs = mapColumns(
     (count, block) => kernels.blackScholes(count, block, discounts !== undefined),
     options.count,
     inputs(options, options.callPut, discounts),
     GREEKS.map((name) => COLUMNS[name]),
+    into && GREEKS.map((name) => into[name]),
   );
   return named((_, at) => outputs[at]!);
 }
 
 /**
  * Call and put of each row, to the bit what `greeks` gives for each, in little more time than one of them takes. Gamma, vega,
- * vanna and volga are the same columns in both.
+ * vanna and volga are the same columns in both. `into`: an earlier answer to be written over.
  * @throws RangeError where a column's length is not `count`.
  */
 export function callPutGreeks(
   options: Omit<OptionColumns, 'callPut'>,
   discounts?: Discounts,
-): { readonly call: GreekColumns; readonly put: GreekColumns } {
-  const places = [...new Set([...Object.values(COLUMNS), ...Object.values(PUT_COLUMNS)])];
+  into?: CallPutGreeks,
+): CallPutGreeks {
+  const places = [...GREEKS.map((name) => COLUMNS[name]), ...PUT_OWN.map((name) => PUT_COLUMNS[name])];
   const outputs = mapColumns(
     (count, block) => kernels.blackScholesPair(count, block, discounts !== undefined),
     options.count,
     inputs(options, 0, discounts),
     places,
+    into && [...GREEKS.map((name) => into.call[name]), ...PUT_OWN.map((name) => into.put[name])],
   );
   const at = (place: number) => outputs[places.indexOf(place)]!;
   return { call: named((name) => at(COLUMNS[name])), put: named((name) => at(PUT_COLUMNS[name])) };
+}
+
+export interface CallPutGreeks {
+  readonly call: GreekColumns;
+  readonly put: GreekColumns;
 }
 
 /** In the order of the kernel's block. */

@@ -97,7 +97,8 @@ export function inChunks(
 }
 
 /**
- * Runs a kernel that works row by row over columns of any length: the arena's columns at `outputs` come back as new ones.
+ * Runs a kernel that works row by row over columns of any length: the arena's columns at `outputs` come back as new ones, or in
+ * the caller's: new memory costs more than the copying.
  * @throws RangeError where the count is no count or a column is of another length.
  */
 export function mapColumns(
@@ -105,10 +106,12 @@ export function mapColumns(
   count: number,
   inputs: Readonly<Record<string, Column>>,
   outputs: readonly number[],
-): Float64Array[] {
+  into?: readonly Float64Array[],
+): readonly Float64Array[] {
   const answers = outputs.map(arenaColumn);
   checkLengths(count, inputs);
-  const results = outputs.map(() => new Float64Array(count));
+  const results = into ?? outputs.map(() => new Float64Array(count));
+  checkLengths(count, Object.fromEntries(results.map((column, at) => [`into[${at}]`, column])));
   inChunks(count, inputs, (block, start, end) => {
     kernel(end - start, block);
     results.forEach((result, at) => {

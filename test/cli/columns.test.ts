@@ -7,8 +7,8 @@ import { reference, worst } from '../math/reference.ts';
 import { FROM_SOURCE, ROOT, type Run, run } from '../support/process.ts';
 
 /** `zomma greeks`, `zomma iv` and `zomma merton` as a person meets them. */
-const BSM = join(ROOT, 'test/fixtures/reference/bsm.csv');
-const MERTON = join(ROOT, 'test/fixtures/reference/merton.csv');
+const BSM = join(ROOT, 'src/bench/reference/bsm.csv');
+const MERTON = join(ROOT, 'src/bench/reference/merton.csv');
 const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
 let folder: string;

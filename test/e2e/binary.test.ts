@@ -130,6 +130,16 @@ describe('serving a folder of chains', () => {
   });
 });
 
+test('bench prints a table, and as JSON, with nothing beside the binary', async () => {
+  const table = await run(BINARY, ['bench', '--quick']);
+  expect(table.code).toBe(0);
+  expect(table.stdout).toContain('implied volatility, per option');
+  const { machine, speed, accuracy } = JSON.parse((await run(BINARY, ['bench', '--quick', '--json'])).stdout);
+  expect(machine.processor).toBeString();
+  for (const { ns } of speed) expect(ns).toBeGreaterThan(0);
+  for (const { worstScaledError } of accuracy) expect(worstScaledError).toBeLessThan(4);
+});
+
 test('a second server on the same port is refused', async () => {
   await withFolder(async (folder) => {
     const first = await startServer(BINARY, ['start', '--port', '0', '--data-dir', join(folder, 'a')]);

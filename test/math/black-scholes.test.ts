@@ -358,6 +358,30 @@ describe('columns', () => {
   });
 });
 
+describe('answers into the caller’s columns', () => {
+  test('are the same, in the very columns given', () => {
+    const fresh = greeks(options);
+    const given = Object.fromEntries(GREEKS.map((name) => [name, new Float64Array(options.count)])) as typeof fresh;
+    const answer = greeks(options, undefined, given);
+    for (const name of GREEKS) {
+      expect(answer[name]).toBe(given[name]);
+      expect(answer[name]).toEqual(fresh[name]);
+    }
+    const pair = callPutGreeks(options);
+    const again = callPutGreeks({ ...options, count: options.count, spot: 100 });
+    callPutGreeks(options, undefined, again);
+    for (const name of GREEKS) {
+      expect(again.call[name]).toEqual(pair.call[name]);
+      expect(again.put[name]).toEqual(pair.put[name]);
+    }
+  });
+
+  test('must have room for every row', () => {
+    const one = { count: 1, callPut: 1, spot: 100, strike: 100, tte: 1, iv: 0.2, rate: 0, dividend: 0 };
+    expect(() => greeks(options, undefined, greeks(one))).toThrow(/into\[0\] has 1 rows/);
+  });
+});
+
 test('market units: per volatility point, calendar day, percent of rate', () => {
   const raw = greeks({ ...call, count: 1 });
   const market = inMarketUnits(raw);

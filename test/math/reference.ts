@@ -8,7 +8,7 @@ export interface Reference {
 }
 
 export function reference(file: 'bsm.csv' | 'merton.csv'): Reference {
-  const text = readFileSync(join(import.meta.dir, '../fixtures/reference', file), 'utf8');
+  const text = readFileSync(join(import.meta.dir, '../../src/bench/reference', file), 'utf8');
   const [head, ...rows] = text
     .trim()
     .split('\n')

@@ -1,0 +1,4 @@
+declare module '*.csv' {
+  const path: string;
+  export default path;
+}

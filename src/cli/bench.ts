@@ -1,0 +1,46 @@
+import { arch, cpus, platform, totalmem } from 'node:os';
+import { type Command, Option } from 'commander';
+import { measureAccuracy } from '../bench/accuracy.ts';
+import { measureSpeed } from '../bench/speed.ts';
+
+/** `zomma bench`: speed and accuracy of the kernels, on the machine that runs it. */
+export function addBench(program: Command): void {
+  program
+    .command('bench')
+    .description('Measure speed and accuracy of the kernels on this machine.')
+    .option('--json', 'print one JSON object')
+    .addOption(new Option('--quick', 'a rough look in a second'))
+    .addHelpText('after', '\nExamples:\n  $ zomma bench\n  $ zomma bench --json > bench.json\n')
+    .action((options: { json?: boolean; quick?: boolean }) => {
+      if (process.stderr.isTTY) process.stderr.write('measuring …\n');
+      const machine = {
+        processor: cpus()[0]?.model ?? 'unknown',
+        cores: cpus().length,
+        memory_gib: Math.round(totalmem() / 2 ** 30),
+        system: `${platform()} ${arch()}`,
+        bun: Bun.version,
+      };
+      const speed = measureSpeed(options.quick ? 0.1 : 1);
+      const accuracy = measureAccuracy();
+      if (options.json) {
+        process.stdout.write(`${JSON.stringify({ machine, speed, accuracy })}\n`);
+        return;
+      }
+      const lines = [
+        `${machine.processor}, ${machine.cores} cores, ${machine.memory_gib} GiB, ${machine.system}, Bun ${machine.bun}`,
+        '',
+        `${'speed (one core, columns copied in and out)'.padEnd(56)} ns per unit  million/s`,
+        ...speed.map(
+          ({ kernel, unit, ns }) =>
+            `  ${`${kernel}, per ${unit}`.padEnd(56)} ${ns.toFixed(2).padStart(9)} ${(1000 / ns).toFixed(1).padStart(10)}`,
+        ),
+        '',
+        `${'accuracy (1 is what one rounding of each input can do)'.padEnd(58)}     worst    at line`,
+        ...accuracy.map(
+          ({ kernel, output, worstScaledError, line }) =>
+            `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)} ${String(line).padStart(10)}`,
+        ),
+      ];
+      process.stdout.write(`${lines.join('\n')}\n`);
+    });
+}
