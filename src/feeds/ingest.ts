@@ -87,7 +87,9 @@ function keep(delivery: Delivery, store: IngestStore, nowMs: number): Delivery {
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
 const AHEAD_MS_MAX = 366 * 86_400_000;
 /** The same snapshot again with less than this share of its contracts is a file that was cut. */
-const REPLACEMENT_SHARE_MIN = 0.5;
+const REPLACEMENT_SHARE_MIN = 0.9;
+/** A table of which more than this share of rows is refused does not take the place of one that stands. */
+const REFUSED_SHARE_MAX = 0.2;
 
 /** Why a chain must not take the place of what stands; undefined where it may. */
 function whyImplausible(chain: Chain, store: IngestStore, nowMs: number): string | undefined {
@@ -99,10 +101,22 @@ function whyImplausible(chain: Chain, store: IngestStore, nowMs: number): string
   if (!chain.openInterest.some((each) => each > 0)) return 'no contract has open interest';
   const id = store.latestChainId(chain.underlying, chain.simulated);
   const standing = id === undefined ? undefined : store.chain(id);
+  const refused = rowsRefused(chain);
+  if (standing && refused > REFUSED_SHARE_MAX * (refused + chain.count)) {
+    return `${refused} of ${refused + chain.count} rows cannot be read`;
+  }
   if (standing?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * standing.count) {
     return `${chain.count} contracts would replace ${standing.count} of the same moment`;
   }
   return undefined;
+}
+
+/** A contract that comes twice or a value that is dropped leaves its row readable. */
+function rowsRefused({ refused }: Chain): number {
+  return Object.entries(refused).reduce(
+    (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),
+    0,
+  );
 }
 
 function report(

@@ -14,6 +14,7 @@ export function openapiDocument(version: string): Record<string, unknown> {
       summary: 'Options-market analytics over REST and MCP.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
     paths: { ...accountPaths(), ...operationPaths(), ...toolPaths(), ...streamPaths() },
     components: {

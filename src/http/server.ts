@@ -171,7 +171,8 @@ function refuseStrangeHost(headers: Headers): void {
 /** Path and query (with its question mark) as sent: nothing decoded, nothing normalised. */
 function targetOf(url: string): { path: string; query: string } {
   const [address] = url.split('#', 1) as [string];
-  const start = address.indexOf('/', address.indexOf('//') + 2);
+  // Without a Host the address is the path alone.
+  const start = address.startsWith('/') ? 0 : address.indexOf('/', address.indexOf('//') + 2);
   const target = start < 0 ? '/' : address.slice(start);
   const mark = target.indexOf('?');
   return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark) };

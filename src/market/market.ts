@@ -27,7 +27,15 @@ export interface Market {
 
 const DAY_MS = 86_400_000;
 
-export function createMarket(store: MarketStore, universe: Universe, simulated: boolean): Market {
+/** Clocks differ, and days begin elsewhere; a chain from further ahead is a slip that must not outrank the present one. */
+const AHEAD_MS = DAY_MS;
+
+export function createMarket(
+  store: MarketStore,
+  universe: Universe,
+  simulated: boolean,
+  nowMs: () => number = Date.now,
+): Market {
   /** Chains by ticker with their store id; an entry lives until a newer snapshot replaces it. */
   const chains = new Map<string, { id: number; chain: Chain }>();
   let prints = new Map<string, readonly Print[]>();
@@ -40,7 +48,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
   };
   const findChain = (spelling: string): Chain | undefined => {
     const ticker = canonicalTicker(spelling);
-    const id = store.latestChainId(ticker, simulated);
+    const id = store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS);
     if (id === undefined) return undefined;
     const cached = chains.get(ticker);
     if (cached?.id === id) return cached.chain;

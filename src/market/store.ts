@@ -19,8 +19,11 @@ export interface MarketStore {
   version(): string;
   /** Keeps a snapshot. The same (underlying, asOf, simulated) again replaces it. */
   saveChain(chain: Chain): void;
-  /** Identity of the newest snapshot, cheap enough to ask on every request; undefined where there is none. */
-  latestChainId(underlying: string, simulated: boolean): number | undefined;
+  /**
+   * Identity of the newest snapshot, cheap enough to ask on every request; undefined where there is none. One dated after
+   * `presentMs` only where there is no other.
+   */
+  latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
   chain(id: number): Chain | undefined;
   /** Underlyings with at least one snapshot, sorted. */
   underlyings(simulated: boolean): string[];

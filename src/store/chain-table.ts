@@ -23,8 +23,8 @@ export function chainTable(db: Database): ChainTable {
     `DELETE FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2 AND as_of <
        (SELECT max(as_of) FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2)`,
   );
-  const selectLatest = db.prepare<{ id: number }, [number, string]>(
-    'SELECT id FROM snapshots WHERE simulated = ? AND underlying = ? ORDER BY as_of DESC LIMIT 1',
+  const selectLatest = db.prepare<{ id: number }, [number, string, number]>(
+    'SELECT id FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
   const selectById = db.prepare<SnapshotRow, [number]>(
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
@@ -62,7 +62,10 @@ export function chainTable(db: Database): ChainTable {
   return {
     saveChain: (chain) => save.immediate(chain),
 
-    latestChainId: (underlying, simulated) => selectLatest.get(Number(simulated), underlying)?.id,
+    latestChainId: (underlying, simulated, presentMs = Number.MAX_SAFE_INTEGER) => {
+      const until = (ms: number) => selectLatest.get(Number(simulated), underlying, ms)?.id;
+      return until(presentMs) ?? until(Number.MAX_SAFE_INTEGER);
+    },
 
     chain(id) {
       const row = selectById.get(id);

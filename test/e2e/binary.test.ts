@@ -140,6 +140,27 @@ test('bench prints a table, and as JSON, with nothing beside the binary', async 
   for (const { worstScaledError } of accuracy) expect(worstScaledError).toBeLessThan(4);
 });
 
+test('a request without a Host is answered by its path', async () => {
+  await withFolder(async (folder) => {
+    const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+    const answer = Promise.withResolvers<string>();
+    let text = '';
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: Number(server.url.split(':').at(-1)),
+      socket: {
+        data: (_, bytes) => {
+          text += bytes.toString();
+        },
+        close: () => answer.resolve(text),
+      },
+    });
+    socket.write('GET /health HTTP/1.0\r\n\r\n');
+    expect(await answer.promise).toContain('{"status":"online"}');
+    await server.stop('SIGTERM');
+  });
+});
+
 test('a second server on the same port is refused', async () => {
   await withFolder(async (folder) => {
     const first = await startServer(BINARY, ['start', '--port', '0', '--data-dir', join(folder, 'a')]);

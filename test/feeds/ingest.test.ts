@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ingestOnce, startIngest } from '../../src/feeds/ingest.ts';
@@ -96,6 +96,48 @@ test.each(implausible)('a chain %s leaves what stood before, and is reported', a
   });
   expect(refusals).toEqual([expect.stringMatching(reason)]);
   expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
+});
+
+test('a table of which a fifth cannot be read does not replace one that stands', async () => {
+  const { folder, service, poll } = await serveFolder();
+  const whole = readFileSync(join(folder, 'a.csv'), 'utf8').replaceAll('2026-08-21T16', '2026-08-21T17');
+  const damaged = whole
+    .split('\n')
+    .map((line, at) => (at > 0 && at % 4 === 0 ? line.replace('2026-09-18', 'soon') : line));
+  writeFileSync(join(folder, 'a.csv'), damaged.join('\n'));
+  await poll();
+  const response = await service.request('GET', '/api/v1/nodes/gex/AAA');
+  expect(response.headers.get('x-data-as-of')).toBe('2026-08-21T20:00:00.000Z');
+  expect(service.observations).toContainEqual(
+    expect.objectContaining({ kind: 'data_refused', reason: expect.stringContaining('rows cannot be read') }),
+  );
+});
+
+test('a file that no longer holds market data is reported', async () => {
+  const { folder, service, poll } = await serveFolder();
+  writeFileSync(join(folder, 'a.csv'), 'overwritten');
+  await poll();
+  expect(service.observations).toContainEqual({
+    kind: 'data_refused',
+    origin: 'a.csv',
+    reason: 'no longer holds market data',
+  });
+});
+
+test('a chain dated ahead of the clock is served only where there is no other', async () => {
+  const { folder, service, poll } = await serveFolder();
+  const ahead = new Date(Date.now() + 40 * 86_400_000).toISOString();
+  const expiry = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
+  const later = readFileSync(join(folder, 'a.csv'), 'utf8')
+    .replaceAll('2026-08-21T16:00:00-04:00', ahead)
+    .replaceAll('2026-09-18', expiry);
+  writeFileSync(join(folder, 'later.csv'), later);
+  writeFileSync(join(folder, 'alone.csv'), later.replaceAll('AAA', 'BBB'));
+  await poll();
+  const asOf = async (ticker: string) =>
+    (await service.request('GET', `/api/v1/nodes/gex/${ticker}`)).headers.get('x-data-as-of');
+  expect(await asOf('AAA')).toBe('2026-08-21T20:00:00.000Z');
+  expect(await asOf('BBB')).toBe(ahead);
 });
 
 test('a damaged chain is reported with its file and reason', async () => {

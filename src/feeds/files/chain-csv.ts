@@ -11,7 +11,7 @@ import {
 } from '../../market/option-symbol.ts';
 import { cellNumber, hasHeader, isWholeRow, readTable } from './cells.ts';
 import { countRefused, type Format, type MarketFile, sourceOf, unreadable } from './format.ts';
-import { impliedSpot } from './implied-spot.ts';
+import { spotOf } from './implied-spot.ts';
 
 /**
  * Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma`
@@ -147,8 +147,8 @@ function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): Contrac
 /** One snapshot that cannot be built does not take the others of its file along. */
 function deliver(snapshot: Snapshot, file: MarketFile): Delivery {
   const { rows, spots, ...head } = snapshot;
-  const spot = middle(spots) ?? impliedSpot(rows, head.asOf);
   try {
+    const spot = spotOf(middle(spots), rows, head.asOf);
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
     return { kind: 'chain', chain };
   } catch (error) {

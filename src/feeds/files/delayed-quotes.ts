@@ -3,7 +3,7 @@ import { newYorkInstant } from '../../market/calendar.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { jsonNumber } from './cells.ts';
 import { countRefused, type Format, sourceOf, unreadable } from './format.ts';
-import { impliedSpot } from './implied-spot.ts';
+import { spotOf } from './implied-spot.ts';
 import { underlyingOfMost } from './underlying.ts';
 
 /**
@@ -40,7 +40,7 @@ export const delayedQuotes: Format = {
       {
         underlying: underlyingOfMost(symbols),
         asOf,
-        spot: price ?? impliedSpot(rows, asOf),
+        spot: spotOf(price, rows, asOf),
         source: sourceOf({ text, ...file }),
         simulated: false,
         refused,

@@ -20,6 +20,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions = {}): Fe
   const pause = options.pause ?? (() => Bun.sleep(SETTLING_PAUSE_MS));
   let read = new Map<string, string>();
   let reported = new Map<string, string>();
+  /** Files that have held market data: when one no longer does, somebody should know. */
+  const fruitful = new Set<string>();
 
   async function* poll(nowMs: number): AsyncGenerator<Delivery> {
     const { files, problems } = await walk(dir);
@@ -33,6 +35,9 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions = {}): Fe
       const deliveries = await readSettled(join(dir, file.origin), file);
       if (deliveries === undefined) continue;
       done.set(file.origin, versionOf(file.stats));
+      if (deliveries.length > 0) fruitful.add(file.origin);
+      else if (fruitful.has(file.origin))
+        yield refusalOf({ origin: file.origin, reason: 'no longer holds market data' });
       yield* deliveries;
     }
     // Only now: a poll that is broken off is made anew. Files that are gone are forgotten, and read again should they come back.

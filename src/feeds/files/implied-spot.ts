@@ -1,12 +1,26 @@
 import type { ContractRow } from '../../market/build-chain.ts';
 import { settlementInstant } from '../../market/calendar.ts';
 import { settlementOf } from '../../market/option-symbol.ts';
+import { unreadable } from './format.ts';
+
+/** A spot this far from what the quotes imply is another underlying's, or has its point in another place. */
+const CONTRADICTION_MIN = 0.25;
+
+/** The given spot, or what the quotes imply where none is given. Throws a Failure where the two contradict each other. */
+export function spotOf(given: number | undefined, rows: readonly ContractRow[], asOf: number): number {
+  const implied = impliedSpot(rows, asOf);
+  if (given === undefined) return implied;
+  if (Math.abs(given / implied - 1) > CONTRADICTION_MIN) {
+    throw unreadable(`spot ${given} contradicts the quotes, which imply ${implied.toPrecision(5)}`);
+  }
+  return given;
+}
 
 /**
  * Spot from the quotes where a file gives none: the median of K + C - P (put-call parity) over the pairs nearest the money of
  * the first expiry that has any; so near to it, interest and dividends are less than the spread. NaN without a pair.
  */
-export function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
+function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const unsettled = rows.filter((row) => settlementInstant(row.expiry, settlementOf(row.root)) > asOf);
   const expiries = [...new Set(unsettled.map((row) => row.expiry))].sort();
   for (const expiry of expiries) {

@@ -2,7 +2,7 @@ import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { cellNumber, hasHeader, isWholeRow, readTable } from './cells.ts';
 import { countRefused, type Format, sourceOf, unreadable } from './format.ts';
-import { impliedSpot } from './implied-spot.ts';
+import { spotOf } from './implied-spot.ts';
 import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './underlying.ts';
 
@@ -47,7 +47,7 @@ export const quoteTable: Format = {
       {
         underlying: underlyingOfMost(symbols),
         asOf,
-        spot: lastSale(preamble) ?? impliedSpot(contracts, asOf),
+        spot: spotOf(lastSale(preamble), contracts, asOf),
         source: sourceOf({ text, ...file }),
         simulated: false,
         refused,

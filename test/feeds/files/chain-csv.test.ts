@@ -131,6 +131,13 @@ test('spot is the middle of what the rows say', () => {
   expect(chain([HEADER, ...puts, ''].join('\n')).spot).toBe(98.5);
 });
 
+test('a spot that the quotes contradict is refused', () => {
+  const rows = [CALL, PUT].map((row) => row.replace(',98.5,', ',985,'));
+  expect(refusals([HEADER, ...rows, ''].join('\n'))).toEqual([
+    expect.stringContaining('spot 985 contradicts the quotes'),
+  ]);
+});
+
 test.each([
   ['semicolons', ';'],
   ['tabs', '\t'],
