@@ -3,14 +3,17 @@ import { settlementInstant } from '../../market/calendar.ts';
 import { settlementOf } from '../../market/option-symbol.ts';
 import { unreadable } from './format.ts';
 
-/** A spot this far from what the quotes imply is another underlying's, or has its point in another place. */
-const CONTRADICTION_MIN = 0.25;
+/**
+ * A spot so many times what the quotes imply, or as small a part of it, is another underlying's or has its point in another
+ * place. Wide, since a volatility index may stand at twice its own forward.
+ */
+const CONTRADICTION_RATIO = 3;
 
 /** The given spot, or what the quotes imply where none is given. Throws a Failure where the two contradict each other. */
 export function spotOf(given: number | undefined, rows: readonly ContractRow[], asOf: number): number {
   const implied = impliedSpot(rows, asOf);
   if (given === undefined) return implied;
-  if (Math.abs(given / implied - 1) > CONTRADICTION_MIN) {
+  if (Math.max(given / implied, implied / given) > CONTRADICTION_RATIO) {
     throw unreadable(`spot ${given} contradicts the quotes, which imply ${implied.toPrecision(5)}`);
   }
   return given;
