@@ -74,7 +74,7 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
 }
 
 /** Throws `OperatorError` where the text names no feed. */
-export function createFeed({ feed, seed }: FeedSettings, universe: Universe): Feed {
+function createFeed({ feed, seed }: FeedSettings, universe: Universe): Feed {
   if (feed === 'simulated') return createSimulatedFeed({ seed: wholeNumber(seed, '--seed'), universe });
   if (feed.startsWith('files:')) return createFilesFeed(existingFolder(feed.slice('files:'.length)));
   throw new OperatorError(

@@ -31,8 +31,6 @@ export interface LocalRateLimiter extends RateLimiter {
   readonly size: number;
 }
 
-export const DEFAULT_RATE_LIMIT = '600/min';
-
 /** A bucket is about 100 bytes: the whole table stays below 10 MB whatever comes. */
 const ACCOUNTS_MAX = 50_000;
 

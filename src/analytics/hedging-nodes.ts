@@ -1,6 +1,6 @@
+import { DAY_MS, YEAR_MS } from '../market/calendar.ts';
 import { greeks } from '../math/black-scholes.ts';
 import type { PreparedChain } from './prepared-chain.ts';
-import { DAY_MS, YEAR_MS } from './time.ts';
 
 /** A contract and the trades it makes its dealer do: + buys, - sells. */
 export interface HedgingNode {

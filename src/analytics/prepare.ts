@@ -1,11 +1,11 @@
 import { Failure } from '../errors.ts';
-import { newYorkDate } from '../market/calendar.ts';
+import { DAY_MS, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import type { Chain, Series } from '../market/chain.ts';
 import { greeks } from '../math/black-scholes.ts';
 import { seriesForward } from './forward.ts';
 import type { AnalysisOptions, ExpirySelection } from './options.ts';
 import type { ForwardMethod, PreparedChain, PreparedSeries } from './prepared-chain.ts';
-import { DAY_MS, TTE_FLOOR_MS, YEAR_MS } from './time.ts';
+import { TTE_FLOOR_MS } from './time.ts';
 import { type SeriesInput, volatilities } from './volatility.ts';
 
 /**

@@ -1,7 +1,6 @@
-import { daysBetween, newYorkDate } from '../market/calendar.ts';
+import { DAY_MS, daysBetween, newYorkDate } from '../market/calendar.ts';
 import { gexByContract } from './exposures.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
-import { DAY_MS } from './time.ts';
 import { strikeGamma } from './walls.ts';
 
 /** Strikes whose share of gross gamma is the concentration. */

@@ -1,4 +1,5 @@
 import type { Observe } from '../events.ts';
+import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Delivery, Feed } from '../market/feed.ts';
 import type { MarketStore } from '../market/store.ts';
@@ -85,7 +86,7 @@ function keep(delivery: Delivery, store: IngestStore, nowMs: number): Delivery {
 
 /** Quotes from before electronic records, or from further ahead than a clock that nobody has set can explain. */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
-const AHEAD_MS_MAX = 366 * 86_400_000;
+const AHEAD_MS_MAX = 366 * DAY_MS;
 /** The same snapshot again with less than this share of its contracts is a file that was cut. */
 const REPLACEMENT_SHARE_MIN = 0.9;
 /** A table of which more than this share of rows is refused does not take the place of one that stands. */

@@ -13,7 +13,7 @@ export async function readJson(request: Request, bytesMax = BODY_BYTES_MAX): Pro
   return parseJson(await readText(request, bytesMax));
 }
 
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   if (isDeeperThan(text, JSON_DEPTH_MAX)) {
     throw new Failure('invalid_body', `The body is nested deeper than ${JSON_DEPTH_MAX} levels`, {
       hint: 'Send one flat JSON object.',

@@ -14,7 +14,7 @@ export interface Problem {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-export function problemOf(failure: Failure, requestId: string): Problem {
+function problemOf(failure: Failure, requestId: string): Problem {
   return {
     type: 'about:blank',
     title: failure.title,

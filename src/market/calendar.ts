@@ -3,6 +3,10 @@
  * with the unscheduled closures since. Dates are `YYYY-MM-DD` in New York, instants ms since the epoch.
  */
 
+export const DAY_MS = 86_400_000;
+/** Times to expiry count 365.25 days a year. */
+export const YEAR_MS = 365.25 * DAY_MS;
+
 /** Whether the exchange opens on that date. */
 export function isTradingDay(date: string): boolean {
   const weekday = weekdayOf(date);
@@ -98,7 +102,6 @@ export function nthWeekday(year: number, month: number, weekday: number, nth: nu
 
 const NEW_YORK = 'America/New_York';
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
-const DAY_MS = 86_400_000;
 const [SUNDAY, MONDAY, WEDNESDAY, THURSDAY, FRIDAY, SATURDAY] = [0, 1, 3, 4, 5, 6];
 
 interface Year {

@@ -1,4 +1,5 @@
 import { Failure } from '../errors.ts';
+import { DAY_MS } from './calendar.ts';
 import type { Chain } from './chain.ts';
 import { canonicalTicker } from './option-symbol.ts';
 import type { Close, Print } from './prints.ts';
@@ -24,8 +25,6 @@ export interface Market {
   /** Up to `limit` daily closes up to and including a date, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
 }
-
-const DAY_MS = 86_400_000;
 
 /** Clocks differ, and days begin elsewhere; a chain from further ahead is a slip that must not outrank the present one. */
 const AHEAD_MS = DAY_MS;

@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { DEFAULT_JUMP_SIZES, jumpProbability } from '../analytics/jump-probability.ts';
 import { surfaceOf } from '../analytics/smile.ts';
-import { DAY_MS, YEAR_MS } from '../analytics/time.ts';
 import { Failure } from '../errors.ts';
-import { closeOf, isTradingDay, newYorkDate } from '../market/calendar.ts';
+import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { defaulted, number, price, ticker } from './schemas.ts';

@@ -1,3 +1,4 @@
+import { YEAR_MS } from '../../market/calendar.ts';
 import { greeks } from '../../math/black-scholes.ts';
 import type { Instrument } from './instruments.ts';
 import type { Term } from './listing.ts';
@@ -63,7 +64,6 @@ export function tickOf(instrument: Instrument, price: number): number {
 
 /** Continuously compounded. */
 const RATE = 0.04;
-const YEAR_MS = 365.25 * 86_400_000;
 /** As in the analyses: nothing unsettled is nearer than that. */
 const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;

@@ -1,4 +1,4 @@
-import { addDays, isTradingDay, newYorkDate } from '../../market/calendar.ts';
+import { addDays, DAY_MS, isTradingDay, newYorkDate } from '../../market/calendar.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import type { Close, Print } from '../../market/prints.ts';
 import type { Universe } from '../../market/universe.ts';
@@ -48,7 +48,6 @@ const POLL_INTERVAL_MS = 60_000;
 export const CLOSES_KEPT = 252;
 /** Calendar days, ending with the quote: the window of every measure of flow. */
 export const PRINT_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 function closeOf(instrument: Instrument, date: string): Close {
   return { ticker: instrument.ticker, date, close: closeOn(instrument, date), simulated: true };
