@@ -1,6 +1,6 @@
 import { COLUMN, PAIR, rowAt } from './block';
 import { Exponential } from './exp';
-import { add, atLeast, atMost, choose, div, mul, sub, times, unless } from './lanes';
+import { add, atLeast, atMost, choose, div, half, magnitude, mul, one, sub, times, unless } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
 
@@ -20,7 +20,7 @@ const TTE: usize = 3 * COLUMN;
 const IV: usize = 4 * COLUMN;
 const RATE: usize = 5 * COLUMN;
 const DIVIDEND: usize = 6 * COLUMN;
-/** e^(-rT) and e^(-qT): found here unless given. */
+/** e^(-rT) and e^(-qT), where the caller has them. */
 const DISCOUNT: usize = 7 * COLUMN;
 const DIVIDEND_DISCOUNT: usize = 8 * COLUMN;
 // Outputs that differ between call and put; the put's, where both are asked for, lie PUT further.
@@ -36,15 +36,24 @@ const VEGA: usize = 15 * COLUMN;
 export const VANNA: usize = 16 * COLUMN;
 const VOLGA: usize = 17 * COLUMN;
 // Between passes.
-const ROOT_TIME: usize = 23 * COLUMN;
-const D1: usize = 24 * COLUMN;
-const D2: usize = 25 * COLUMN;
-const SHARED: usize = 26 * COLUMN;
-const SPOT_TAIL: usize = 27 * COLUMN;
-const STRIKE_TAIL: usize = 28 * COLUMN;
-const PER_SPOT: usize = 29 * COLUMN;
-const THETA_DECAY: usize = 30 * COLUMN;
-const CHARM_DECAY: usize = 31 * COLUMN;
+const SPOT_NOW: usize = 23 * COLUMN;
+const STRIKE_NOW: usize = 24 * COLUMN;
+const ROOT_TIME: usize = 25 * COLUMN;
+const D1: usize = 26 * COLUMN;
+const D2: usize = 27 * COLUMN;
+const PER_DEVIATION: usize = 28 * COLUMN;
+const SHARED: usize = 29 * COLUMN;
+const SPOT_TAIL: usize = 30 * COLUMN;
+const STRIKE_TAIL: usize = 31 * COLUMN;
+// In the place of what is not there yet, or no longer needed; the first three are pairs of columns.
+const RATE_EXPONENT: usize = D1;
+const DIVIDEND_EXPONENT: usize = PER_DEVIATION;
+const SQUARE_EXPONENT: usize = SPOT_TAIL;
+const QUOTIENT: usize = D1;
+const MONEYNESS: usize = D1;
+const CHARM_DECAY: usize = ROOT_TIME;
+const PER_SPOT: usize = PER_DEVIATION;
+const THETA_DECAY: usize = SHARED;
 
 /**
  * Black-Scholes-Merton with continuous yield (Merton 1973; Haug, The Complete Guide to Option Pricing Formulas, 2nd ed.,
@@ -52,17 +61,17 @@ const CHARM_DECAY: usize = 31 * COLUMN;
  * the strike itself, nothing in the terms that carry the density).
  *
  * One density serves both legs, since S e^(-qT) phi(d1) = K e^(-rT) phi(d2): in the tails its rounding is then common to them
- * and does not grow in their difference. Without branches, in passes short enough for the processor to work on several
- * rows at once. `discounted`: the discounts are given, one exponential an expiry instead of two a row.
+ * and does not grow in their difference. `discounted`: the discounts are given, one exponential an expiry instead of two a row.
+ *
+ * Without branches, in passes: a processor looks some two hundred instructions ahead, so that it works on as many rows at once as a
+ * pass is short, and waits for one row's chain of results where it is long. Splitting exponential and logarithm in two
+ * took a quarter off the whole.
  */
 export function blackScholes(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
     const row = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
-    if (!discounted) discounts(row, end);
-    deviations(row, end);
-    tails(row, end);
-    symmetric(row, end);
+    shared(row, end, discounted);
     for (let at = row; at < end; at += PAIR) Side.greeks(at, v128.load(at, CALL_PUT), 0);
   }
 }
@@ -72,55 +81,102 @@ export function blackScholesPair(count: i32, block: usize, discounted: bool): vo
   for (let from = 0; from < count; from += STRIP) {
     const row = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
-    if (!discounted) discounts(row, end);
-    deviations(row, end);
-    tails(row, end);
-    symmetric(row, end);
+    shared(row, end, discounted);
     for (let at = row; at < end; at += PAIR) {
-      Side.greeks(at, f64x2.splat(1.0), 0);
+      Side.greeks(at, one(), 0);
       Side.greeks(at, f64x2.splat(-1.0), PUT);
     }
   }
 }
 
-function discounts(row: usize, end: usize): void {
+/**
+ * All that call and put share. Inlined so that each pass is called from two places and thus stays a function of its own: a
+ * function's constants are loaded once, at its start, and those of all passes together would not fit the registers.
+ */
+@inline
+function shared(row: usize, end: usize, discounted: bool): void {
+  if (discounted) {
+    given(row, end);
+  } else {
+    exponents(row, end);
+    discounts(row, end);
+  }
+  quotients(row, end);
+  moneyness(row, end);
+  deviations(row, end);
+  densities(row, end);
+  tails(row + D1, end + D1, SHARED - D1, SPOT_TAIL - D1);
+  tails(row + D2, end + D2, SHARED - D2, STRIKE_TAIL - D2);
+  symmetric(row, end);
+}
+
+function given(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
-    const minusT = f64x2.neg(v128.load(row, TTE));
-    v128.store(row, Exponential.of(mul(v128.load(row, RATE), minusT)), DISCOUNT);
-    v128.store(row, Exponential.of(mul(v128.load(row, DIVIDEND), minusT)), DIVIDEND_DISCOUNT);
+    v128.store(row, mul(v128.load(row, STRIKE), v128.load(row, DISCOUNT)), STRIKE_NOW);
+    v128.store(row, mul(v128.load(row, SPOT), v128.load(row, DIVIDEND_DISCOUNT)), SPOT_NOW);
   }
 }
 
-/** d1, d2 and the square root of T. */
-function deviations(row: usize, end: usize): void {
+function exponents(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const minusT = f64x2.neg(v128.load(row, TTE));
+    Exponential.reduce(mul(v128.load(row, RATE), minusT), row, RATE_EXPONENT);
+    Exponential.reduce(mul(v128.load(row, DIVIDEND), minusT), row, DIVIDEND_EXPONENT);
+  }
+}
+
+/** S e^(-qT) and K e^(-rT). */
+function discounts(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    v128.store(row, mul(v128.load(row, STRIKE), Exponential.reduced(row, RATE_EXPONENT)), STRIKE_NOW);
+    v128.store(row, mul(v128.load(row, SPOT), Exponential.reduced(row, DIVIDEND_EXPONENT)), SPOT_NOW);
+  }
+}
+
+function quotients(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, QUOTIENT);
+}
+
+/** ln(F / K) and the square root of T. */
+function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
     const carry = mul(sub(v128.load(row, RATE), v128.load(row, DIVIDEND)), T);
-    const x = add(Logarithm.ofRatio(v128.load(row, SPOT), v128.load(row, STRIKE)), carry);
-    const rootT = f64x2.sqrt(T);
-    const s = mul(v128.load(row, IV), rootT);
-    const m = atMost(atLeast(div(x, atLeast(s, DEVIATION_MIN)), -D_MAX), D_MAX);
-    const half = times(0.5, s);
-    v128.store(row, rootT, ROOT_TIME);
-    v128.store(row, add(m, half), D1);
-    v128.store(row, sub(m, half), D2);
+    v128.store(row, add(Logarithm.reduced(row, QUOTIENT), carry), MONEYNESS);
+    v128.store(row, f64x2.sqrt(T), ROOT_TIME);
   }
 }
 
-/** The shared density, and the smaller side of each leg: S e^(-qT) N(-|d1|) and K e^(-rT) N(-|d2|). */
-function tails(row: usize, end: usize): void {
+/** d1, d2, 1 / (v sqrt(T)), and the exponent of the nearer one's density. */
+function deviations(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
-    const a1 = f64x2.abs(v128.load(row, D1));
-    const a2 = f64x2.abs(v128.load(row, D2));
-    const spotNow = mul(v128.load(row, SPOT), v128.load(row, DIVIDEND_DISCOUNT));
-    const strikeNow = mul(v128.load(row, STRIKE), v128.load(row, DISCOUNT));
-    const spotNearer = f64x2.lt(a1, a2);
-    const nearer = choose(spotNearer, a1, a2);
-    const density = times(INV_SQRT_2_PI, Exponential.of(mul(times(-0.5, nearer), nearer)));
-    const shared = mul(choose(spotNearer, spotNow, strikeNow), density);
-    v128.store(row, shared, SHARED);
-    v128.store(row, mul(shared, Mills.ratio(a1)), SPOT_TAIL);
-    v128.store(row, mul(shared, Mills.ratio(a2)), STRIKE_TAIL);
+    const s = mul(v128.load(row, IV), v128.load(row, ROOT_TIME));
+    const perDeviation = div(one(), atLeast(s, DEVIATION_MIN));
+    const middle = atMost(atLeast(mul(v128.load(row, MONEYNESS), perDeviation), -D_MAX), D_MAX);
+    const halfDeviation = half(s);
+    const d1 = add(middle, halfDeviation);
+    const d2 = sub(middle, halfDeviation);
+    const nearer = f64x2.pmin(magnitude(d1), magnitude(d2));
+    v128.store(row, d1, D1);
+    v128.store(row, d2, D2);
+    v128.store(row, perDeviation, PER_DEVIATION);
+    Exponential.reduce(mul(times(-0.5, nearer), nearer), row, SQUARE_EXPONENT);
+  }
+}
+
+/** S e^(-qT) phi(d1) = K e^(-rT) phi(d2), by the one that is nearer to 0. */
+function densities(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const spotNearer = f64x2.lt(magnitude(v128.load(row, D1)), magnitude(v128.load(row, D2)));
+    const value = choose(spotNearer, v128.load(row, SPOT_NOW), v128.load(row, STRIKE_NOW));
+    v128.store(row, mul(times(INV_SQRT_2_PI, value), Exponential.reduced(row, SQUARE_EXPONENT)), SHARED);
+  }
+}
+
+/** The smaller side of a leg, S e^(-qT) N(-|d1|) or K e^(-rT) N(-|d2|), from the deviations at `d`; columns relative to those. */
+function tails(d: usize, end: usize, density: usize, tail: usize): void {
+  for (; d < end; d += PAIR) {
+    v128.store(d + tail, mul(v128.load(d + density), Mills.ratio(magnitude(v128.load(d)))));
   }
 }
 
@@ -130,23 +186,21 @@ function symmetric(row: usize, end: usize): void {
     const v = v128.load(row, IV);
     const rootT = v128.load(row, ROOT_TIME);
     const d2 = v128.load(row, D2);
-    const s = mul(v, rootT);
-    const shared = unless(f64x2.lt(s, f64x2.splat(DEVIATION_MIN)), v128.load(row, SHARED));
-    const perSpot = div(f64x2.splat(1.0), v128.load(row, SPOT));
-    const perDeviation = div(f64x2.splat(1.0), atLeast(s, DEVIATION_MIN));
-    const perVolatility = mul(rootT, perDeviation);
-    const perRootTime = mul(v, perDeviation);
-    const sharedPerSpot = mul(shared, perSpot);
-    const vega = mul(shared, rootT);
-    v128.store(row, mul(mul(sharedPerSpot, perSpot), perDeviation), GAMMA);
-    v128.store(row, vega, VEGA);
-    v128.store(row, f64x2.neg(mul(mul(sharedPerSpot, d2), perVolatility)), VANNA);
-    v128.store(row, mul(mul(mul(vega, v128.load(row, D1)), d2), perVolatility), VOLGA);
+    const perDeviation = v128.load(row, PER_DEVIATION);
+    const certain = f64x2.ge(perDeviation, f64x2.splat(1.0 / DEVIATION_MIN));
+    const density = unless(certain, v128.load(row, SHARED));
+    const densityPerDeviation = mul(density, perDeviation);
+    const perSpot = div(one(), v128.load(row, SPOT));
+    const vanna = mul(mul(densityPerDeviation, rootT), d2);
+    const halfVariance = mul(half(v), v);
     const carry = sub(v128.load(row, RATE), v128.load(row, DIVIDEND));
-    const drift = sub(mul(carry, perDeviation), mul(times(0.5, d2), mul(perRootTime, perRootTime)));
+    v128.store(row, mul(mul(densityPerDeviation, perSpot), perSpot), GAMMA);
+    v128.store(row, mul(density, rootT), VEGA);
+    v128.store(row, f64x2.neg(mul(vanna, perSpot)), VANNA);
+    v128.store(row, mul(mul(vanna, v128.load(row, D1)), rootT), VOLGA);
+    v128.store(row, mul(densityPerDeviation, sub(carry, mul(mul(halfVariance, perDeviation), d2))), CHARM_DECAY);
     v128.store(row, perSpot, PER_SPOT);
-    v128.store(row, mul(times(0.5, shared), mul(v, perRootTime)), THETA_DECAY);
-    v128.store(row, mul(shared, drift), CHARM_DECAY);
+    v128.store(row, mul(densityPerDeviation, halfVariance), THETA_DECAY);
   }
 }
 
@@ -154,10 +208,10 @@ class Side {
   /** Price, delta, theta, rho and charm of the call (sign 1) or put (sign -1) into the columns `shift` after the call's. */
   @inline
   static greeks(row: usize, sign: v128, shift: usize): void {
-    const spotNow = mul(v128.load(row, SPOT), v128.load(row, DIVIDEND_DISCOUNT));
-    const strikeNow = mul(v128.load(row, STRIKE), v128.load(row, DISCOUNT));
-    const spotLeg = mul(sign, Side.leg(spotNow, v128.load(row, SPOT_TAIL), mul(sign, v128.load(row, D1))));
-    const strikeLeg = mul(sign, Side.leg(strikeNow, v128.load(row, STRIKE_TAIL), mul(sign, v128.load(row, D2))));
+    const spotTail = v128.load(row, SPOT_TAIL);
+    const strikeTail = v128.load(row, STRIKE_TAIL);
+    const spotLeg = mul(sign, Side.leg(v128.load(row, SPOT_NOW), spotTail, mul(sign, v128.load(row, D1))));
+    const strikeLeg = mul(sign, Side.leg(v128.load(row, STRIKE_NOW), strikeTail, mul(sign, v128.load(row, D2))));
     const spotCarry = mul(v128.load(row, DIVIDEND), spotLeg);
     const carry = sub(spotCarry, mul(v128.load(row, RATE), strikeLeg));
     const perSpot = v128.load(row, PER_SPOT);

@@ -1,16 +1,32 @@
-import { add, atMost, mul, step, sub, times, unless } from './lanes';
+import { COLUMN } from './block';
+import { add, atLeast, atMost, mul, step, sub, times } from './lanes';
 
 export class Exponential {
   /**
    * e^x in each lane: 2^k e^r with |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980). 0 below
-   * -708, where subnormals begin, Infinity above 709.4, NaN for NaN. Error below 1.1 ulp: the polynomial's is 1.6e-17, the rest
+   * -708.7, where subnormals begin, Infinity above 709.8, NaN for NaN. Error below 1.1 ulp: the polynomial's is 1.6e-17, the rest
    * is rounding.
    */
   @inline
   static of(x: v128): v128 {
-    const shifted = Exponential.shifted(x);
-    const result = mul(Exponential.power(shifted), add(f64x2.splat(1.0), Exponential.lessOne(x, shifted)));
-    return unless(f64x2.lt(x, f64x2.splat(UNDERFLOW)), result);
+    const bounded = atLeast(x, UNDERFLOW);
+    const shifted = Exponential.shifted(bounded);
+    return Exponential.scaled(Exponential.remainder(bounded, shifted), Exponential.power(shifted));
+  }
+
+  /** The first half of `of`, for a pass of its own: r into the column at `place` of the row, 2^k into the one after. */
+  @inline
+  static reduce(x: v128, row: usize, place: usize): void {
+    const bounded = atLeast(x, UNDERFLOW);
+    const shifted = Exponential.shifted(bounded);
+    v128.store(row + place, Exponential.remainder(bounded, shifted));
+    v128.store(row + place, Exponential.power(shifted), COLUMN);
+  }
+
+  /** The second half: e^x from what `reduce` left. */
+  @inline
+  static reduced(row: usize, place: usize): v128 {
+    return Exponential.scaled(v128.load(row + place), v128.load(row + place, COLUMN));
   }
 
   /** e^x - 1 for |x| < 709, without loss near 0: error below 2.4 ulp. */
@@ -18,13 +34,17 @@ export class Exponential {
   static minusOne(x: v128): v128 {
     const shifted = Exponential.shifted(x);
     const power = Exponential.power(shifted);
-    return add(sub(power, f64x2.splat(1.0)), mul(power, Exponential.lessOne(x, shifted)));
+    const lessOne = Exponential.lessOne(Exponential.remainder(x, shifted));
+    return add(sub(power, f64x2.splat(1.0)), mul(power, lessOne));
   }
 
-  /** Adding 3 * 2^51 leaves the nearest whole number k to x / ln 2 in the lowest bits; 1023 besides makes those the bits of 2^k. */
+  /**
+   * Adding 3 * 2^51 leaves the nearest whole number k to x / ln 2 in the lowest bits; 1023 besides makes those the bits of 2^k.
+   * The least they may be are those of 0, the most those of 2^1023: from there on it is r that grows.
+   */
   @inline
   static shifted(x: v128): v128 {
-    return step(atMost(x, OVERFLOW), f64x2.splat(PER_LN_2), SHIFT);
+    return atMost(atLeast(step(x, f64x2.splat(PER_LN_2), SHIFT + 1023.0), SHIFT), SHIFT + 2046.0);
   }
 
   @inline
@@ -32,11 +52,21 @@ export class Exponential {
     return i64x2.shl(shifted, 52);
   }
 
-  /** e^r - 1 for r = x - k ln 2. */
+  /** r = x - k ln 2. */
   @inline
-  static lessOne(x: v128, shifted: v128): v128 {
-    const k = sub(shifted, f64x2.splat(SHIFT));
-    const r = sub(sub(atMost(x, OVERFLOW), times(LN_2_HIGH, k)), times(LN_2_LOW, k));
+  static remainder(x: v128, shifted: v128): v128 {
+    const k = sub(shifted, f64x2.splat(SHIFT + 1023.0));
+    return sub(sub(x, times(LN_2_HIGH, k)), times(LN_2_LOW, k));
+  }
+
+  @inline
+  static scaled(r: v128, power: v128): v128 {
+    return add(power, mul(power, Exponential.lessOne(r)));
+  }
+
+  /** e^r - 1. */
+  @inline
+  static lessOne(r: v128): v128 {
     // Estrin's scheme: as few steps one after the other as can be.
     const rr = mul(r, r);
     const rrrr = mul(rr, rr);
@@ -50,9 +80,9 @@ export class Exponential {
   }
 }
 
-const UNDERFLOW: f64 = -708.0;
-const OVERFLOW: f64 = 710.0;
-const SHIFT: f64 = 6755399441055744.0 + 1023.0;
+/** Where k is at its least, and r still small enough for the polynomial to be finite. */
+const UNDERFLOW: f64 = -750.0;
+const SHIFT: f64 = 6755399441055744.0;
 
 // From test/fixtures/coefficients.ts; ln 2 in two parts, the first of 40 bits.
 const PER_LN_2: f64 = 1.4426950408889634;

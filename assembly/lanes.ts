@@ -20,6 +20,27 @@ export function div(a: v128, b: v128): v128 {
   return f64x2.div(a, b);
 }
 
+/*
+ * JavaScriptCore makes a constant whose bits are a single run of ones (1, 1/2, 2, all but the sign) anew at each use, in four
+ * instructions on the units that multiply. These are read instead.
+ */
+const ONE: usize = memory.data<f64>([1.0, 1.0], 16);
+const HALF: usize = memory.data<f64>([0.5, 0.5], 16);
+const NOT_SIGN: usize = memory.data<i64>([0x7fffffffffffffff, 0x7fffffffffffffff], 16);
+
+export function one(): v128 {
+  return v128.load(ONE);
+}
+
+export function half(x: v128): v128 {
+  return f64x2.mul(x, v128.load(HALF));
+}
+
+/** |x|. */
+export function magnitude(x: v128): v128 {
+  return v128.and(x, v128.load(NOT_SIGN));
+}
+
 /** c * x. */
 export function times(c: f64, x: v128): v128 {
   return f64x2.mul(f64x2.splat(c), x);

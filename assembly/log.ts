@@ -1,3 +1,4 @@
+import { COLUMN } from './block';
 import { add, div, mul, step, sub, times } from './lanes';
 
 export class Logarithm {
@@ -8,15 +9,54 @@ export class Logarithm {
    */
   @inline
   static ofRatio(a: v128, b: v128): v128 {
-    // Bits of a double, as a whole number, grow like its logarithm, straight between powers of two (Mitchell 1962): rounded to
-    // whole powers their difference leaves a ratio from 2/3 to 3/2.
-    const powers = v128.and(i64x2.add(i64x2.sub(a, b), i64x2.splat(HALF_POWER)), i64x2.splat(WHOLE_POWERS));
+    const powers = Logarithm.powers(a, b);
+    return Logarithm.scaled(Logarithm.quotient(a, b, powers), Logarithm.exponent(a, b, powers));
+  }
+
+  /** The first half of `ofRatio`, for a pass of its own: the quotient into the column at `place` of the row, k into the one after. */
+  @inline
+  static reduce(a: v128, b: v128, row: usize, place: usize): void {
+    const powers = Logarithm.powers(a, b);
+    v128.store(row + place, Logarithm.quotient(a, b, powers));
+    v128.store(row + place, Logarithm.exponent(a, b, powers), COLUMN);
+  }
+
+  /** The second half: ln(a / b) from what `reduce` left. */
+  @inline
+  static reduced(row: usize, place: usize): v128 {
+    return Logarithm.scaled(v128.load(row + place), v128.load(row + place, COLUMN));
+  }
+
+  /**
+   * k in the exponents' place. Bits of a double, as a whole number, grow like its logarithm, straight between powers of two
+   * (Mitchell 1962): rounded to whole powers their difference leaves a ratio from 2/3 to 3/2.
+   */
+  @inline
+  static powers(a: v128, b: v128): v128 {
+    return v128.and(i64x2.add(i64x2.sub(a, b), i64x2.splat(HALF_POWER)), i64x2.splat(WHOLE_POWERS));
+  }
+
+  /** (a - b 2^k) / (a + b 2^k). */
+  @inline
+  static quotient(a: v128, b: v128, powers: v128): v128 {
     const scaled = i64x2.add(b, powers);
+    return div(sub(a, scaled), add(a, scaled));
+  }
+
+  @inline
+  static exponent(a: v128, b: v128, powers: v128): v128 {
     const k = sub(
       v128.or(i64x2.shr_u(i64x2.add(powers, i64x2.splat(BIAS_BITS)), 52), f64x2.splat(TWO_TO_52)),
       f64x2.splat(TWO_TO_52 + BIAS),
     );
-    const z = div(sub(a, scaled), add(a, scaled));
+    // The powers of a NaN or of a negative number are numbers.
+    const unknown = v128.or(f64x2.lt(f64x2.pmin(a, b), f64x2.splat(0.0)), f64x2.ne(b, b));
+    return v128.or(k, unknown);
+  }
+
+  /** k ln 2 + 2 atanh(z). */
+  @inline
+  static scaled(z: v128, k: v128): v128 {
     const w = mul(z, z);
     const ww = mul(w, w);
     let odd = step(f64x2.splat(L8), ww, L6);
@@ -27,10 +67,7 @@ export class Logarithm {
     even = step(even, ww, L1);
     const tail = mul(mul(z, w), add(even, mul(odd, w)));
     const small = add(times(LN_2_LOW, k), tail);
-    const log = add(times(LN_2_HIGH, k), add(add(z, z), small));
-    // A NaN `b` has become a number by now, and so has a negative one.
-    const unknown = v128.or(f64x2.lt(f64x2.pmin(a, b), f64x2.splat(0.0)), f64x2.ne(b, b));
-    return v128.or(log, unknown);
+    return add(times(LN_2_HIGH, k), add(add(z, z), small));
   }
 }
 

@@ -1,4 +1,4 @@
-import { add, div, mul, step } from './lanes';
+import { add, div, mul, one, step } from './lanes';
 
 export class Mills {
   /**
@@ -27,7 +27,7 @@ export class Mills {
     even = step(even, xx, Q4);
     odd = step(odd, xx, Q1);
     even = step(even, xx, Q2);
-    return div(p, add(step(even, xx, 1.0), mul(odd, x)));
+    return div(p, add(add(mul(even, xx), one()), mul(odd, x)));
   }
 }
 
