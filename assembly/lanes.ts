@@ -26,7 +26,7 @@ export function div(a: v128, b: v128): v128 {
  */
 const ONE: usize = memory.data<f64>([1.0, 1.0], 16);
 const HALF: usize = memory.data<f64>([0.5, 0.5], 16);
-const NOT_SIGN: usize = memory.data<i64>([0x7fffffffffffffff, 0x7fffffffffffffff], 16);
+const NOT_SIGN: usize = memory.data<i64>([i64.MAX_VALUE, i64.MAX_VALUE], 16);
 
 export function one(): v128 {
   return v128.load(ONE);
