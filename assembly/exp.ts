@@ -16,17 +16,17 @@ export class Exponential {
 
   /** The first half of `of`, for a pass of its own: r into the column at `place` of the row, 2^k into the one after. */
   @inline
-  static reduce(x: v128, row: usize, place: usize): void {
+  static reduce(x: v128, row: usize, place: usize, column: usize = COLUMN): void {
     const bounded = atLeast(x, UNDERFLOW);
     const shifted = Exponential.shifted(bounded);
     v128.store(row + place, Exponential.remainder(bounded, shifted));
-    v128.store(row + place, Exponential.power(shifted), COLUMN);
+    v128.store(row + place + column, Exponential.power(shifted));
   }
 
   /** The second half: e^x from what `reduce` left. */
   @inline
-  static reduced(row: usize, place: usize): v128 {
-    return Exponential.scaled(v128.load(row + place), v128.load(row + place, COLUMN));
+  static reduced(row: usize, place: usize, column: usize = COLUMN): v128 {
+    return Exponential.scaled(v128.load(row + place), v128.load(row + place + column));
   }
 
   /** e^x - 1 for |x| < 709, without loss near 0: error below 2.4 ulp. */

@@ -1,6 +1,6 @@
 import { COLUMN, PAIR, rowAt } from './block';
 import { Exponential } from './exp';
-import { add, atLeast, atMost, choose, div, mul, sub, times } from './lanes';
+import { add, atLeast, choose, div, half, magnitude, mul, one, sub, times } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
 
@@ -30,6 +30,41 @@ const PROB_ABOVE: usize = 9 * COLUMN;
 const PROB_BELOW: usize = 10 * COLUMN;
 const CALL: usize = 11 * COLUMN;
 const PUT: usize = 12 * COLUMN;
+// Of each row, between passes.
+const STRIKE_NOW: usize = 13 * COLUMN;
+const SPOT_NOW: usize = 14 * COLUMN;
+const JUMPS: usize = 15 * COLUMN;
+const JUMPS_IN_SPOT: usize = 16 * COLUMN;
+const VARIANCE: usize = 17 * COLUMN;
+const MONEYNESS: usize = 18 * COLUMN;
+const STRIKE_PART: usize = 19 * COLUMN;
+const SPOT_PART: usize = 20 * COLUMN;
+/** Halved logarithms and exponentials: pairs of columns. */
+const FIRST: usize = 21 * COLUMN;
+const SECOND: usize = 23 * COLUMN;
+
+/** Rows that go through all passes together, so that they stay in the first-level cache. */
+const STRIP: i32 = 64;
+/** What the terms of a row need, two doubles each, a row of the strip behind the other: from the 25th column on. */
+const TERMS: usize = 25 * COLUMN;
+const SLOTS: usize = 64 * 16 + 64;
+const X: usize = 0;
+const MEAN: usize = 1 * SLOTS;
+const SQUARE: usize = 2 * SLOTS;
+const DIFFUSION: usize = 3 * SLOTS;
+const SHARED: usize = 4 * SLOTS;
+const EXPONENT: usize = 5 * SLOTS;
+/** and once for the leg in cash, once for that in spot. */
+const D: usize = 7 * SLOTS;
+const TAIL: usize = 8 * SLOTS;
+const PART: usize = 9 * SLOTS;
+const EXPECTED: usize = 10 * SLOTS;
+const ABOVE: usize = 11 * SLOTS;
+const BELOW: usize = 12 * SLOTS;
+const IN_CASH: usize = 0;
+const IN_SPOT: usize = 6 * SLOTS;
+/** Which rows still need terms: offsets of four bytes. */
+const OPEN: usize = 19 * SLOTS;
 
 /**
  * Merton, "Option pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976): the probabilities
@@ -37,106 +72,250 @@ const PUT: usize = 12 * COLUMN;
  * variance s^2 T + n d^2; n is Poisson with mean l T, and with mean l (1 + k) T where spot is the unit of account.
  *
  * All four are sums of positive terms, each taken until its own remainder is below 1e-17 of it, so that a probability of 1e-100
- * is as accurate as its complement. NaN where more than 256 jumps are expected.
+ * is as accurate as its complement. NaN where more than 256 jumps are expected. Two lanes are two terms of one row, n and n + 1;
+ * those of all rows that still need some are found together, in short passes, as in black-scholes.ts.
  */
 export function merton(count: i32, block: usize): void {
-  for (let row = block, end = rowAt(block, count); row < end; row += PAIR) Terms.sum(row, true);
+  for (let from = 0; from < count; from += STRIP) {
+    const row = rowAt(block, from);
+    const end = rowAt(block, min(from + STRIP, count));
+    Sums.of(row, end, block + TERMS, true);
+    for (let at = row, slot = block + TERMS; at < end; at += 8, slot += PAIR) {
+      const strikeAbove = Sums.total(slot, ABOVE);
+      const strikeBelow = Sums.total(slot, BELOW);
+      // The sums make 0 of -0.
+      store<f64>(at, max(Sums.total(slot, ABOVE + IN_SPOT) - strikeAbove, 0.0) + 0.0, CALL);
+      store<f64>(at, max(strikeBelow - Sums.total(slot, BELOW + IN_SPOT), 0.0) + 0.0, PUT);
+    }
+  }
 }
 
 /** The probabilities alone, for two thirds of the time. */
 export function mertonProbabilities(count: i32, block: usize): void {
-  for (let row = block, end = rowAt(block, count); row < end; row += PAIR) Terms.sum(row, false);
+  for (let from = 0; from < count; from += STRIP) {
+    Sums.of(rowAt(block, from), rowAt(block, min(from + STRIP, count)), block + TERMS, false);
+  }
 }
 
-class Terms {
+class Sums {
+  /** Inlined into two functions, so that the passes stay functions of their own; see black-scholes.ts. */
   @inline
-  static sum(row: usize, prices: bool): void {
-    const zero = f64x2.splat(0.0);
+  static of(row: usize, end: usize, slots: usize, prices: bool): void {
+    moneyness(row, end);
+    jumps(row, end);
+    discounts(row, end);
+    firstParts(row, end);
+    const open = slots + OPEN;
+    let last = spread(row, end, slots);
+    for (let n: f64 = 0.0; n < TERMS_MAX && last > open; n += 2.0) {
+      if (prices) {
+        deviations(open, last, n);
+        densities(open, last);
+        tails(open, last, IN_SPOT);
+        addTerms(open, last, n, IN_SPOT);
+      } else {
+        cashDeviations(open, last, n);
+        cashDensities(open, last);
+      }
+      tails(open, last, IN_CASH);
+      addTerms(open, last, n, IN_CASH);
+      last = prices ? stillOpen(open, last) : stillOpenInCash(open, last);
+    }
+    for (let slot = slots; row < end; row += 8, slot += PAIR) {
+      const strikeNow = load<f64>(row, STRIKE_NOW);
+      store<f64>(row, Math.min(Sums.total(slot, ABOVE) / strikeNow, 1.0), PROB_ABOVE);
+      store<f64>(row, Math.min(Sums.total(slot, BELOW) / strikeNow, 1.0), PROB_BELOW);
+    }
+  }
+
+  @inline
+  static total(slot: usize, sum: usize): f64 {
+    return load<f64>(slot + sum) + load<f64>(slot + sum, 8);
+  }
+}
+
+/** ln(S / K), first half, and the mean of a jump's factor, less one. */
+function moneyness(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, FIRST);
+    const d = v128.load(row, JUMP_VOL);
+    v128.store(row, Exponential.minusOne(add(v128.load(row, JUMP_MEAN), half(mul(d, d)))), MONEYNESS);
+  }
+}
+
+/** Expected jumps, the diffusion's variance, and the mean of the log-return over the strike without a jump. */
+function jumps(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
     const v = v128.load(row, IV);
-    const r = v128.load(row, RATE);
-    const q = v128.load(row, DIVIDEND);
-    const m = v128.load(row, JUMP_MEAN);
-    const d = v128.load(row, JUMP_VOL);
-    const S = v128.load(row, SPOT);
-    const K = v128.load(row, STRIKE);
-
-    const dd = mul(d, d);
-    const k = Exponential.minusOne(add(m, times(0.5, dd)));
+    const k = v128.load(row, MONEYNESS);
     const jumps = mul(v128.load(row, JUMP_INTENSITY), T);
-    const jumpsInSpot = mul(jumps, add(f64x2.splat(1.0), k));
-    const diffusionVariance = mul(mul(v, v), T);
-    const carry = sub(mul(sub(r, q), T), times(0.5, diffusionVariance));
-    const x = sub(add(Logarithm.ofRatio(S, K), carry), mul(jumps, k));
+    const variance = mul(mul(v, v), T);
+    const carry = sub(mul(sub(v128.load(row, RATE), v128.load(row, DIVIDEND)), T), half(variance));
+    v128.store(row, jumps, JUMPS);
+    v128.store(row, mul(jumps, add(one(), k)), JUMPS_IN_SPOT);
+    v128.store(row, variance, VARIANCE);
+    v128.store(row, sub(add(Logarithm.reduced(row, FIRST), carry), mul(jumps, k)), MONEYNESS);
+  }
+}
 
+/** S e^(-qT) and K e^(-rT); NaN where too many jumps are expected or an input is none. */
+function discounts(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const minusT = f64x2.neg(v128.load(row, TTE));
+    const most = f64x2.pmax(v128.load(row, JUMPS), v128.load(row, JUMPS_IN_SPOT));
+    const x = v128.load(row, MONEYNESS);
     // All bits set are a NaN.
-    const unknown = v128.not(f64x2.le(f64x2.pmax(jumps, jumpsInSpot), f64x2.splat(JUMPS_EXPECTED_MAX)));
-    const strikeNow = v128.or(mul(K, Exponential.of(f64x2.neg(mul(r, T)))), unknown);
-    const spotNow = v128.or(mul(S, Exponential.of(f64x2.neg(mul(q, T)))), unknown);
-    let strikePart = mul(strikeNow, Exponential.of(f64x2.neg(jumps)));
-    let spotPart = mul(spotNow, Exponential.of(f64x2.neg(jumpsInSpot)));
-    let strikeAbove = zero;
-    let strikeBelow = zero;
-    let spotAbove = zero;
-    let spotBelow = zero;
-    for (let n: f64 = 0.0; n < TERMS_MAX; n += 1.0) {
-      const deviation = f64x2.sqrt(add(diffusionVariance, times(n, dd)));
-      const d2 = Terms.standardised(add(x, times(n, m)), deviation);
-      const a2 = f64x2.abs(d2);
-      const d1 = add(d2, deviation);
-      const a1 = f64x2.abs(d1);
-      // As in black-scholes.ts, one density for both legs: spotPart phi(d1) = strikePart phi(d2).
-      const spotNearer = f64x2.lt(a1, a2);
-      const nearer = prices ? choose(spotNearer, a1, a2) : a2;
-      const density = times(INV_SQRT_2_PI, Exponential.of(mul(times(-0.5, nearer), nearer)));
-      const shared = mul(prices ? choose(spotNearer, spotPart, strikePart) : strikePart, density);
-      const strikeTail = mul(shared, Mills.ratio(a2));
-      const strikeRest = sub(strikePart, strikeTail);
-      const strikeUnder = f64x2.lt(d2, zero);
-      strikeAbove = add(strikeAbove, choose(strikeUnder, strikeTail, strikeRest));
-      strikeBelow = add(strikeBelow, choose(strikeUnder, strikeRest, strikeTail));
-      strikePart = mul(strikePart, div(jumps, f64x2.splat(n + 1.0)));
-      if (prices) {
-        const spotTail = mul(shared, Mills.ratio(a1));
-        const spotRest = sub(spotPart, spotTail);
-        const spotUnder = f64x2.lt(d1, zero);
-        spotAbove = add(spotAbove, choose(spotUnder, spotTail, spotRest));
-        spotBelow = add(spotBelow, choose(spotUnder, spotRest, spotTail));
-        spotPart = mul(spotPart, div(jumpsInSpot, f64x2.splat(n + 1.0)));
-      }
-      const perNext = 1.0 / (n + 2.0);
-      let more = Terms.remain(strikePart, times(perNext, jumps), f64x2.pmin(strikeAbove, strikeBelow));
-      if (prices) {
-        more = v128.or(more, Terms.remain(spotPart, times(perNext, jumpsInSpot), f64x2.pmin(spotAbove, spotBelow)));
-        spotPart = v128.and(spotPart, more);
-      }
-      // A row that has enough adds nothing while its neighbour goes on.
-      strikePart = v128.and(strikePart, more);
-      if (!v128.any_true(more)) break;
-    }
-    v128.store(row, atMost(div(strikeAbove, strikeNow), 1.0), PROB_ABOVE);
-    v128.store(row, atMost(div(strikeBelow, strikeNow), 1.0), PROB_BELOW);
-    if (prices) {
-      // The sums make 0 of -0.
-      v128.store(row, add(atLeast(sub(spotAbove, strikeAbove), 0.0), zero), CALL);
-      v128.store(row, add(atLeast(sub(strikeBelow, spotBelow), 0.0), zero), PUT);
-    }
+    const unknown = v128.or(v128.not(f64x2.le(most, f64x2.splat(JUMPS_EXPECTED_MAX))), f64x2.ne(x, x));
+    const strikeNow = mul(v128.load(row, STRIKE), Exponential.of(mul(v128.load(row, RATE), minusT)));
+    const spotNow = mul(v128.load(row, SPOT), Exponential.of(mul(v128.load(row, DIVIDEND), minusT)));
+    v128.store(row, v128.or(strikeNow, unknown), STRIKE_NOW);
+    v128.store(row, v128.or(spotNow, unknown), SPOT_NOW);
+    Exponential.reduce(f64x2.neg(v128.load(row, JUMPS)), row, FIRST);
+    Exponential.reduce(f64x2.neg(v128.load(row, JUMPS_IN_SPOT)), row, SECOND);
+  }
+}
+
+/** What each leg is worth times the probability of no jump. */
+function firstParts(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    v128.store(row, mul(v128.load(row, STRIKE_NOW), Exponential.reduced(row, FIRST)), STRIKE_PART);
+    v128.store(row, mul(v128.load(row, SPOT_NOW), Exponential.reduced(row, SECOND)), SPOT_PART);
+  }
+}
+
+/** Into both lanes of each row's slot what its terms need; the end of the list of open rows, which are all. */
+function spread(row: usize, end: usize, slot: usize): usize {
+  let open = slot + OPEN;
+  for (; row < end; row += 8, slot += PAIR, open += 4) {
+    const d = v128.load64_splat(row, JUMP_VOL);
+    v128.store(slot, v128.load64_splat(row, MONEYNESS), X);
+    v128.store(slot, v128.load64_splat(row, JUMP_MEAN), MEAN);
+    v128.store(slot, mul(d, d), SQUARE);
+    v128.store(slot, v128.load64_splat(row, VARIANCE), DIFFUSION);
+    Leg.start(slot + IN_CASH, load<f64>(row, STRIKE_PART), load<f64>(row, JUMPS));
+    Leg.start(slot + IN_SPOT, load<f64>(row, SPOT_PART), load<f64>(row, JUMPS_IN_SPOT));
+    store<u32>(open, <u32>slot);
+  }
+  return open;
+}
+
+class Leg {
+  @inline
+  static start(slot: usize, part: f64, jumps: f64): void {
+    v128.store(slot, f64x2(part, part * jumps), PART);
+    v128.store(slot, f64x2.splat(jumps), EXPECTED);
+    v128.store(slot, f64x2.splat(0.0), ABOVE);
+    v128.store(slot, f64x2.splat(0.0), BELOW);
+  }
+}
+
+class Term {
+  /** The deviation of the log-return given n jumps. */
+  @inline
+  static deviation(slot: usize, n: v128): v128 {
+    return f64x2.sqrt(add(v128.load(slot, DIFFUSION), mul(n, v128.load(slot, SQUARE))));
   }
 
-  /** x / deviation; without deviation the outcome is certain, and x = 0 is at the strike, which counts as above. */
+  /** Its mean in deviations. 0 / 0, a certain outcome at the strike, counts as above: of a NaN and the bound pmin takes the bound. */
   @inline
-  static standardised(x: v128, deviation: v128): v128 {
-    const certain = choose(f64x2.lt(x, f64x2.splat(0.0)), f64x2.splat(-D_MAX), f64x2.splat(D_MAX));
-    const standard = atMost(atLeast(div(x, deviation), -D_MAX), D_MAX);
-    return choose(f64x2.eq(deviation, f64x2.splat(0.0)), certain, standard);
+  static standardised(slot: usize, n: v128, deviation: v128): v128 {
+    const x = add(v128.load(slot, X), mul(n, v128.load(slot, MEAN)));
+    return f64x2.pmin(f64x2.splat(D_MAX), atLeast(div(x, deviation), -D_MAX));
   }
+}
 
-  /**
-   * Where the terms from `part` on may still count. They fall at least geometrically, by `ratio`; before the mode that exceeds 1
-   * and the bound is negative, which every part exceeds.
-   */
-  @inline
-  static remain(part: v128, ratio: v128, sum: v128): v128 {
-    return f64x2.gt(part, mul(times(REMAINDER, sub(f64x2.splat(1.0), ratio)), sum));
+/** d2 and d1 given n jumps, and the exponent of the nearer one's density. */
+function deviations(open: usize, end: usize, n: f64): void {
+  const ns = f64x2(n, n + 1.0);
+  for (; open < end; open += 4) {
+    const slot = <usize>load<u32>(open);
+    const deviation = Term.deviation(slot, ns);
+    const d2 = Term.standardised(slot, ns, deviation);
+    const d1 = add(d2, deviation);
+    v128.store(slot, d2, D);
+    v128.store(slot, d1, D + IN_SPOT);
+    const nearer = f64x2.pmin(magnitude(d1), magnitude(d2));
+    Exponential.reduce(mul(times(-0.5, nearer), nearer), slot, EXPONENT, SLOTS);
   }
+}
+
+function cashDeviations(open: usize, end: usize, n: f64): void {
+  const ns = f64x2(n, n + 1.0);
+  for (; open < end; open += 4) {
+    const slot = <usize>load<u32>(open);
+    const d2 = Term.standardised(slot, ns, Term.deviation(slot, ns));
+    v128.store(slot, d2, D);
+    Exponential.reduce(mul(times(-0.5, d2), d2), slot, EXPONENT, SLOTS);
+  }
+}
+
+/** As in black-scholes.ts, one density for both legs: spotPart phi(d1) = strikePart phi(d2). */
+function densities(open: usize, end: usize): void {
+  for (; open < end; open += 4) {
+    const slot = <usize>load<u32>(open);
+    const spotNearer = f64x2.lt(magnitude(v128.load(slot, D + IN_SPOT)), magnitude(v128.load(slot, D)));
+    const part = choose(spotNearer, v128.load(slot, PART + IN_SPOT), v128.load(slot, PART));
+    v128.store(slot, mul(times(INV_SQRT_2_PI, part), Exponential.reduced(slot, EXPONENT, SLOTS)), SHARED);
+  }
+}
+
+function cashDensities(open: usize, end: usize): void {
+  for (; open < end; open += 4) {
+    const slot = <usize>load<u32>(open);
+    const part = times(INV_SQRT_2_PI, v128.load(slot, PART));
+    v128.store(slot, mul(part, Exponential.reduced(slot, EXPONENT, SLOTS)), SHARED);
+  }
+}
+
+function tails(open: usize, end: usize, leg: usize): void {
+  for (; open < end; open += 4) {
+    const slot = <usize>load<u32>(open);
+    const d = magnitude(v128.load(slot + leg, D));
+    v128.store(slot + leg, mul(v128.load(slot, SHARED), Mills.ratio(d)), TAIL);
+  }
+}
+
+/** Adds a leg's n-th terms to its sums and makes its next parts: 0 where what follows in the lane is too little for either sum. */
+function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
+  const perJumps = f64x2(1.0 / ((n + 1.0) * (n + 2.0)), 1.0 / ((n + 2.0) * (n + 3.0)));
+  for (; open < end; open += 4) {
+    const slot = <usize>load<u32>(open) + leg;
+    const part = v128.load(slot, PART);
+    const tail = v128.load(slot, TAIL);
+    const jumps = v128.load(slot, EXPECTED);
+    const rest = sub(part, tail);
+    const under = f64x2.lt(v128.load(slot, D), f64x2.splat(0.0));
+    const above = add(v128.load(slot, ABOVE), choose(under, tail, rest));
+    const below = add(v128.load(slot, BELOW), choose(under, rest, tail));
+    // The square of the jumps, rounded once for all terms, would err the same way in each.
+    const growth = mul(jumps, mul(jumps, perJumps));
+    const next = mul(part, growth);
+    // What follows falls at least as fast; before the mode it grows, and the bound is negative, which every part exceeds.
+    const bound = mul(sub(f64x2.splat(REMAINDER), times(REMAINDER, growth)), f64x2.pmin(above, below));
+    v128.store(slot, above, ABOVE);
+    v128.store(slot, below, BELOW);
+    v128.store(slot, v128.and(next, f64x2.gt(next, bound)), PART);
+  }
+}
+
+/** Keeps the rows of which a part is left; the end of their list. */
+function stillOpen(open: usize, end: usize): usize {
+  let kept = open;
+  for (; open < end; open += 4) {
+    const slot = load<u32>(open);
+    store<u32>(kept, slot);
+    if (v128.any_true(v128.or(v128.load(slot, PART), v128.load(slot, PART + IN_SPOT)))) kept += 4;
+  }
+  return kept;
+}
+
+function stillOpenInCash(open: usize, end: usize): usize {
+  let kept = open;
+  for (; open < end; open += 4) {
+    const slot = load<u32>(open);
+    store<u32>(kept, slot);
+    if (v128.any_true(v128.load(slot, PART))) kept += 4;
+  }
+  return kept;
 }

@@ -38,15 +38,15 @@ test.each([
   ['put', 'put'],
 ] as const)('%s against 60-digit values', (name, column) => {
   const row = worst(computed[name], rows.column(column), rows.column(`condition_${column}`));
-  expect(row.scaledError, JSON.stringify(row)).toBeLessThan(3.5);
+  expect(row.scaledError, JSON.stringify(row)).toBeLessThan(2.5);
 });
 
 test('the probabilities alone, against 60-digit values, and each row alone', () => {
   const { probAbove, probBelow } = mertonProbabilities(options);
   const row = worst(probAbove, rows.column('prob_above'), rows.column('condition_prob_above'));
-  expect(row.scaledError, JSON.stringify(row)).toBeLessThan(3.5);
+  expect(row.scaledError, JSON.stringify(row)).toBeLessThan(2.5);
   const below = worst(probBelow, computed.probBelow, rows.column('condition_prob_above'));
-  expect(below.scaledError, JSON.stringify(below)).toBeLessThan(3.5);
+  expect(below.scaledError, JSON.stringify(below)).toBeLessThan(2.5);
   for (const at of [0, 1, 499, 999]) {
     const cut = (column: Float64Array | number) => (typeof column === 'number' ? column : column.slice(at, at + 1));
     const { count: _, ...columns } = options;
