@@ -65,13 +65,14 @@ const THETA_DECAY: usize = SHARED;
  *
  * Without branches, in passes: a processor looks some two hundred instructions ahead, so that it works on as many rows at once as a
  * pass is short, and waits for one row's chain of results where it is long. Splitting exponential and logarithm in two
- * took a quarter off the whole.
+ * took a quarter off the whole. Passes stay functions of their own (asconfig.json: shrinkLevel): a function's constants are
+ * loaded once, at its start, and those of all passes together would not fit the registers.
  */
 export function blackScholes(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
     const row = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
-    Common.of(row, end, discounted);
+    common(row, end, discounted);
     for (let at = row; at < end; at += PAIR) Side.greeks(at, v128.load(at, CALL_PUT), 0);
   }
 }
@@ -81,7 +82,7 @@ export function blackScholesPair(count: i32, block: usize, discounted: bool): vo
   for (let from = 0; from < count; from += STRIP) {
     const row = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
-    Common.of(row, end, discounted);
+    common(row, end, discounted);
     for (let at = row; at < end; at += PAIR) {
       Side.greeks(at, one(), 0);
       Side.greeks(at, f64x2.splat(-1.0), PUT);
@@ -89,27 +90,21 @@ export function blackScholesPair(count: i32, block: usize, discounted: bool): vo
   }
 }
 
-class Common {
-  /**
-   * All that call and put share. Inlined so that each pass is called from two places and thus stays a function of its own: a
-   * function's constants are loaded once, at its start, and those of all passes together would not fit the registers.
-   */
-  @inline
-  static of(row: usize, end: usize, discounted: bool): void {
-    if (discounted) {
-      given(row, end);
-    } else {
-      exponents(row, end);
-      discounts(row, end);
-    }
-    quotients(row, end);
-    moneyness(row, end);
-    deviations(row, end);
-    densities(row, end);
-    tails(row + D1, end + D1, SHARED - D1, SPOT_TAIL - D1);
-    tails(row + D2, end + D2, SHARED - D2, STRIKE_TAIL - D2);
-    symmetric(row, end);
+/** All that call and put share. */
+function common(row: usize, end: usize, discounted: bool): void {
+  if (discounted) {
+    given(row, end);
+  } else {
+    exponents(row, end);
+    discounts(row, end);
   }
+  quotients(row, end);
+  moneyness(row, end);
+  deviations(row, end);
+  densities(row, end);
+  tails(row + D1, end + D1, SHARED - D1, SPOT_TAIL - D1);
+  tails(row + D2, end + D2, SHARED - D2, STRIKE_TAIL - D2);
+  symmetric(row, end);
 }
 
 function given(row: usize, end: usize): void {

@@ -79,13 +79,13 @@ export function merton(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
     const row = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
-    Sums.of(row, end, block + TERMS, true);
+    sums(row, end, block + TERMS, true);
     for (let at = row, slot = block + TERMS; at < end; at += 8, slot += PAIR) {
-      const strikeAbove = Sums.total(slot, ABOVE);
-      const strikeBelow = Sums.total(slot, BELOW);
+      const strikeAbove = total(slot, ABOVE);
+      const strikeBelow = total(slot, BELOW);
       // The sums make 0 of -0.
-      store<f64>(at, max(Sums.total(slot, ABOVE + IN_SPOT) - strikeAbove, 0.0) + 0.0, CALL);
-      store<f64>(at, max(strikeBelow - Sums.total(slot, BELOW + IN_SPOT), 0.0) + 0.0, PUT);
+      store<f64>(at, max(total(slot, ABOVE + IN_SPOT) - strikeAbove, 0.0) + 0.0, CALL);
+      store<f64>(at, max(strikeBelow - total(slot, BELOW + IN_SPOT), 0.0) + 0.0, PUT);
     }
   }
 }
@@ -93,45 +93,40 @@ export function merton(count: i32, block: usize): void {
 /** The probabilities alone, for two thirds of the time. */
 export function mertonProbabilities(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
-    Sums.of(rowAt(block, from), rowAt(block, min(from + STRIP, count)), block + TERMS, false);
+    sums(rowAt(block, from), rowAt(block, min(from + STRIP, count)), block + TERMS, false);
   }
 }
 
-class Sums {
-  /** Inlined into two functions, so that the passes stay functions of their own; see black-scholes.ts. */
-  @inline
-  static of(row: usize, end: usize, slots: usize, prices: bool): void {
-    moneyness(row, end);
-    jumps(row, end);
-    discounts(row, end);
-    firstParts(row, end);
-    const open = slots + OPEN;
-    let last = spread(row, end, slots);
-    for (let n: f64 = 0.0; n < TERMS_MAX && last > open; n += 2.0) {
-      if (prices) {
-        deviations(open, last, n);
-        densities(open, last);
-        tails(open, last, IN_SPOT);
-        addTerms(open, last, n, IN_SPOT);
-      } else {
-        cashDeviations(open, last, n);
-        cashDensities(open, last);
-      }
-      tails(open, last, IN_CASH);
-      addTerms(open, last, n, IN_CASH);
-      last = prices ? stillOpen(open, last) : stillOpenInCash(open, last);
+function sums(row: usize, end: usize, slots: usize, prices: bool): void {
+  moneyness(row, end);
+  jumps(row, end);
+  discounts(row, end);
+  firstParts(row, end);
+  const open = slots + OPEN;
+  let last = spread(row, end, slots);
+  for (let n: f64 = 0.0; n < TERMS_MAX && last > open; n += 2.0) {
+    if (prices) {
+      deviations(open, last, n);
+      densities(open, last);
+      tails(open, last, IN_SPOT);
+      addTerms(open, last, n, IN_SPOT);
+    } else {
+      cashDeviations(open, last, n);
+      cashDensities(open, last);
     }
-    for (let slot = slots; row < end; row += 8, slot += PAIR) {
-      const strikeNow = load<f64>(row, STRIKE_NOW);
-      store<f64>(row, Math.min(Sums.total(slot, ABOVE) / strikeNow, 1.0), PROB_ABOVE);
-      store<f64>(row, Math.min(Sums.total(slot, BELOW) / strikeNow, 1.0), PROB_BELOW);
-    }
+    tails(open, last, IN_CASH);
+    addTerms(open, last, n, IN_CASH);
+    last = prices ? stillOpen(open, last) : stillOpenInCash(open, last);
   }
+  for (let slot = slots; row < end; row += 8, slot += PAIR) {
+    const strikeNow = load<f64>(row, STRIKE_NOW);
+    store<f64>(row, Math.min(total(slot, ABOVE) / strikeNow, 1.0), PROB_ABOVE);
+    store<f64>(row, Math.min(total(slot, BELOW) / strikeNow, 1.0), PROB_BELOW);
+  }
+}
 
-  @inline
-  static total(slot: usize, sum: usize): f64 {
-    return load<f64>(slot + sum) + load<f64>(slot + sum, 8);
-  }
+function total(slot: usize, sum: usize): f64 {
+  return load<f64>(slot + sum) + load<f64>(slot + sum, 8);
 }
 
 /** ln(S / K), first half, and the mean of a jump's factor, less one. */
