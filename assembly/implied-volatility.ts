@@ -1,6 +1,6 @@
 import { COLUMN, PAIR, rowAt } from './block';
 import { Exponential } from './exp';
-import { add, atMost, choose, div, mul, step, sub, times } from './lanes';
+import { add, atMost, choose, div, half, magnitude, mul, one, step, sub, times } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
 
@@ -8,10 +8,11 @@ const LN_2: f64 = 0.6931471805599453;
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
 const SQRT_2_PI: f64 = 2.5066282746310007;
 const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
-/** Fourth-order steps from a bracketed guess: two or three are usual; the rest is for bisection, should a step leave the bracket. */
-const STEPS_MAX: i32 = 32;
-const STEPS_USUAL: i32 = 2;
-const TAYLOR_MAX: f64 = 0.2;
+/** Where two steps from the guess are not enough: these, bracketed, and bisection should one leave the bracket. */
+const STEPS_MAX: i32 = 30;
+/** Where Mills' ratios at a and b are so close that their difference would lose digits. */
+const NEAR_DEVIATION: f64 = 0.2;
+const NEAR_MONEYNESS: f64 = 1.0;
 const TAYLOR_DEGREE: f64 = 11.0;
 /** What `inverseTail` may err by, and a little more. */
 const GUESS_ERROR: f64 = 0.0006;
@@ -41,6 +42,23 @@ const HIGH: usize = 14 * COLUMN;
 const GOING: usize = 15 * COLUMN;
 /** 1, or the answer of a row that has no deviation to find: 0 or NaN. */
 const ANSWER: usize = 16 * COLUMN;
+/** Halved logarithms and exponentials: pairs of columns. */
+const FIRST: usize = 17 * COLUMN;
+const SECOND: usize = 19 * COLUMN;
+const THIRD: usize = 21 * COLUMN;
+const SPOT_NOW: usize = 23 * COLUMN;
+const STRIKE_NOW: usize = 24 * COLUMN;
+// Of the guess.
+const TARGET: usize = 23 * COLUMN;
+const Z: usize = 24 * COLUMN;
+// Of a step.
+const A: usize = 23 * COLUMN;
+const B: usize = 24 * COLUMN;
+const MILLS_A: usize = 25 * COLUMN;
+const MILLS_B: usize = 26 * COLUMN;
+const MILLS_Z: usize = 27 * COLUMN;
+const DIFFERENCE: usize = 28 * COLUMN;
+const SIGNED: usize = 29 * COLUMN;
 
 /**
  * The volatility at which Black-Scholes-Merton gives the price. 0 where the price is at or below the discounted intrinsic value;
@@ -53,144 +71,312 @@ const ANSWER: usize = 16 * COLUMN;
  *     part = phi(a) (M(a) - M(b)),    rest = phi(a) (M(-a) + M(b)),    d part / d s = phi(a).
  *
  * One of both is solved for in its logarithm, in which no tail underflows or loses digits: rest where a < 0, part elsewhere and
- * where s is small. A step of one row is a long chain, so rows take their steps in passes, in which they overlap.
+ * where s is small. Two steps of Householder's third order from a guess good to a few percent are usual, all rows in short passes,
+ * as in black-scholes.ts; rows that are still on their way then go on by themselves.
  */
 export function impliedVolatility(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
     const start = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
     prepare(start, end);
-    bracket(start, end);
-    for (let taken = 0; taken < STEPS_USUAL; taken++) improve(start, end);
+    guess(start, end);
+    evaluate(start, end, true);
+    steps(start, end);
+    evaluate(start, end, false);
+    steps(start, end);
     for (let row = start; row < end; row += PAIR) {
-      for (let taken = STEPS_USUAL; taken < STEPS_MAX && v128.any_true(v128.load(row, GOING)); taken++) {
-        improve(row, row + PAIR);
-      }
-      const answer = v128.load(row, ANSWER);
-      const volatility = div(v128.load(row, DEVIATION), f64x2.sqrt(v128.load(row, TTE)));
-      v128.store(row, choose(f64x2.eq(answer, f64x2.splat(1.0)), volatility, answer), IV);
+      if (v128.any_true(v128.load(row, GOING))) goOn(row);
     }
+    answers(start, end);
+  }
+}
+
+/** One pair of rows, where the steps went astray or were slow. */
+function goOn(row: usize): void {
+  bracket(row);
+  for (let taken = 0; taken < STEPS_MAX && v128.any_true(v128.load(row, GOING)); taken++) {
+    evaluate(row, row + PAIR, false);
+    bracketedStep(row);
+  }
+}
+
+function answers(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const answer = v128.load(row, ANSWER);
+    const volatility = div(v128.load(row, DEVIATION), f64x2.sqrt(v128.load(row, TTE)));
+    v128.store(row, choose(f64x2.eq(answer, one()), volatility, answer), IV);
   }
 }
 
 function prepare(row: usize, end: usize): void {
+  exponents(row, end);
+  presentValues(row, end);
+  parts(row, end);
+  logarithms(row, end);
+}
+
+function exponents(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const minusT = f64x2.neg(v128.load(row, TTE));
+    Exponential.reduce(mul(v128.load(row, RATE), minusT), row, FIRST);
+    Exponential.reduce(mul(v128.load(row, DIVIDEND), minusT), row, SECOND);
+    Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, THIRD);
+  }
+}
+
+function presentValues(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    v128.store(row, mul(v128.load(row, STRIKE), Exponential.reduced(row, FIRST)), STRIKE_NOW);
+    v128.store(row, mul(v128.load(row, SPOT), Exponential.reduced(row, SECOND)), SPOT_NOW);
+    const carry = mul(sub(v128.load(row, RATE), v128.load(row, DIVIDEND)), v128.load(row, TTE));
+    v128.store(row, magnitude(add(Logarithm.reduced(row, THIRD), carry)), MONEYNESS);
+  }
+}
+
+/** Time value and what the price lacks to its cap, as shares of the lesser leg. */
+function parts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const zero = f64x2.splat(0.0);
     const quoted = v128.load(row, PRICE);
-    const S = v128.load(row, SPOT);
-    const K = v128.load(row, STRIKE);
-    const T = v128.load(row, TTE);
-    const r = v128.load(row, RATE);
-    const q = v128.load(row, DIVIDEND);
+    const spotNow = v128.load(row, SPOT_NOW);
+    const strikeNow = v128.load(row, STRIKE_NOW);
+    const x = v128.load(row, MONEYNESS);
     const isCall = f64x2.gt(v128.load(row, CALL_PUT), zero);
-
-    const spotNow = mul(S, Exponential.of(f64x2.neg(mul(q, T))));
-    const strikeNow = mul(K, Exponential.of(f64x2.neg(mul(r, T))));
-    const x = f64x2.abs(add(Logarithm.ofRatio(S, K), mul(sub(r, q), T)));
     const most = choose(isCall, spotNow, strikeNow);
     const other = choose(isCall, strikeNow, spotNow);
     const intrinsic = f64x2.pmax(zero, sub(most, other));
     const least = f64x2.pmin(spotNow, strikeNow);
     const timeValue = sub(quoted, intrinsic);
     const upside = sub(most, quoted);
-    v128.store(row, x, MONEYNESS);
     v128.store(row, div(timeValue, least), PART);
-    v128.store(row, Logarithm.ofRatio(timeValue, least), LN_PART);
-    v128.store(row, Logarithm.ofRatio(upside, least), LN_REST);
+    Logarithm.reduce(timeValue, least, row, FIRST);
+    Logarithm.reduce(upside, least, row, SECOND);
 
     const infinite = f64x2.splat(Infinity);
-    const finite = v128.and(f64x2.lt(f64x2.abs(quoted), infinite), f64x2.lt(x, infinite));
+    const finite = v128.and(f64x2.lt(magnitude(quoted), infinite), f64x2.lt(x, infinite));
     const bounded = v128.and(f64x2.gt(least, zero), f64x2.lt(most, infinite));
-    const positive = v128.and(f64x2.gt(f64x2.pmin(S, K), zero), f64x2.gt(T, zero));
+    const inputs = f64x2.pmin(f64x2.pmin(v128.load(row, SPOT), v128.load(row, STRIKE)), v128.load(row, TTE));
     const worthless = f64x2.le(timeValue, zero);
     const priced = v128.or(worthless, f64x2.gt(upside, zero));
-    const possible = v128.and(v128.and(v128.and(finite, bounded), positive), priced);
-    v128.store(row, choose(possible, choose(worthless, zero, f64x2.splat(1.0)), f64x2.splat(NaN)), ANSWER);
+    const possible = v128.and(v128.and(v128.and(finite, bounded), f64x2.gt(inputs, zero)), priced);
+    v128.store(row, choose(possible, choose(worthless, zero, one()), f64x2.splat(NaN)), ANSWER);
   }
 }
 
-/** A first deviation and two it lies between: part <= N(d1) and rest <= 2 N(-d1), as M falls and b >= |a|. */
-function bracket(row: usize, end: usize): void {
+function logarithms(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    v128.store(row, Logarithm.reduced(row, FIRST), LN_PART);
+    v128.store(row, Logarithm.reduced(row, SECOND), LN_REST);
+  }
+}
+
+function guess(row: usize, end: usize): void {
+  smallTarget(row, end);
+  smallStart(row, end);
+  for (let taken = 0; taken < 2; taken++) {
+    smallLogarithm(row, end);
+    smallStep(row, end);
+  }
+  if (smallDeviations(row, end)) largeDeviations(row, end);
+}
+
+function smallTarget(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) Logarithm.reduce(v128.load(row, MONEYNESS), one(), row, FIRST);
+}
+
+function smallStart(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const x = v128.load(row, MONEYNESS);
+    const t = add(
+      sub(Logarithm.reduced(row, FIRST), v128.load(row, LN_PART)),
+      add(half(x), f64x2.splat(-LN_SQRT_2_PI)),
+    );
+    v128.store(row, t, TARGET);
+    v128.store(row, choose(f64x2.gt(t, one()), f64x2.sqrt(add(t, t)), f64x2.splat(0.7)), Z);
+  }
+}
+
+function smallLogarithm(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const z = v128.load(row, Z);
+    const l = add(add(mul(z, f64x2.splat(HALF_SQRT_2_PI)), one()), mul(z, z));
+    Logarithm.reduce(mul(z, l), one(), row, FIRST);
+  }
+}
+
+function smallStep(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const x = v128.load(row, MONEYNESS);
+    const z = v128.load(row, Z);
+    const zz = mul(z, z);
+    const l = add(add(mul(z, f64x2.splat(HALF_SQRT_2_PI)), one()), zz);
+    const perZ = div(one(), z);
+    const xPerZ = mul(x, perZ);
+    const bend = times(0.125, mul(xPerZ, xPerZ));
+    const excess = sub(add(add(half(zz), bend), Logarithm.reduced(row, FIRST)), v128.load(row, TARGET));
+    const slope = add(add(sub(z, mul(add(bend, bend), perZ)), perZ), div(step(add(z, z), one(), HALF_SQRT_2_PI), l));
+    v128.store(row, f64x2.pmax(times(0.3, z), sub(z, div(excess, slope))), Z);
+  }
+}
+
+/** The guess for part < 1/2; whether there are others. */
+function smallDeviations(row: usize, end: usize): bool {
+  let large = f64x2.splat(0.0);
   for (; row < end; row += PAIR) {
     const x = v128.load(row, MONEYNESS);
     const part = v128.load(row, PART);
-    const lnPart = v128.load(row, LN_PART);
-    const lnRest = v128.load(row, LN_REST);
-    const small = f64x2.lt(part, f64x2.splat(0.5));
-    const tail = Guess.inverseTail(choose(small, lnPart, lnRest));
-    const low = Guess.deviationAt(sub(choose(small, f64x2.neg(tail), tail), f64x2.splat(GUESS_ERROR)), x);
-    const halfRest = sub(lnRest, f64x2.splat(LN_2));
-    const high = Guess.deviationAt(add(Guess.inverseTail(halfRest), f64x2.splat(GUESS_ERROR)), x);
-    const first = choose(small, Guess.smallPart(part, lnPart, x), high);
-    v128.store(row, low, LOW);
-    v128.store(row, high, HIGH);
-    v128.store(row, f64x2.pmax(low, f64x2.pmin(high, first)), DEVIATION);
-    v128.store(row, f64x2.eq(v128.load(row, ANSWER), f64x2.splat(1.0)), GOING);
+    const going = f64x2.eq(v128.load(row, ANSWER), one());
+    const atTheMoney = times(SQRT_2_PI, add(part, half(x)));
+    v128.store(row, choose(f64x2.gt(part, add(x, x)), atTheMoney, div(x, v128.load(row, Z))), DEVIATION);
+    v128.store(row, going, GOING);
+    large = v128.or(large, v128.and(going, Guess.isLarge(part)));
+  }
+  return v128.any_true(large);
+}
+
+function largeDeviations(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const high = Guess.most(v128.load(row, LN_REST), v128.load(row, MONEYNESS));
+    v128.store(row, choose(Guess.isLarge(v128.load(row, PART)), high, v128.load(row, DEVIATION)), DEVIATION);
   }
 }
 
-/** One step of Householder's third order, or of bisection where that would leave the bracket. */
-function improve(row: usize, end: usize): void {
+/** Two deviations the right one lies between; the present one is brought there. */
+function bracket(row: usize): void {
+  const x = v128.load(row, MONEYNESS);
+  const lnPart = v128.load(row, LN_PART);
+  const lnRest = v128.load(row, LN_REST);
+  const low = Guess.least(Guess.isLarge(v128.load(row, PART)), lnPart, lnRest, x);
+  const high = Guess.most(lnRest, x);
+  v128.store(row, low, LOW);
+  v128.store(row, high, HIGH);
+  v128.store(row, f64x2.pmax(low, f64x2.pmin(high, v128.load(row, DEVIATION))), DEVIATION);
+}
+
+/** What a step needs at the present deviation; `roughly`: good for a guess. */
+function evaluate(row: usize, end: usize, roughly: bool): void {
+  const near = deviations(row, end);
+  mills(row + A, end + A, MILLS_A - A);
+  mills(row + B, end + B, MILLS_B - B);
+  if (near) {
+    nearRatios(row, end);
+    if (roughly) roughDifferences(row, end);
+    else differences(row, end);
+  }
+  values(row, end);
+}
+
+/** a and b; whether any row is near. */
+function deviations(row: usize, end: usize): bool {
+  let near = f64x2.splat(0.0);
   for (; row < end; row += PAIR) {
     const x = v128.load(row, MONEYNESS);
-    const lnPart = v128.load(row, LN_PART);
-    const lnRest = v128.load(row, LN_REST);
-    const going = v128.load(row, GOING);
     const s = v128.load(row, DEVIATION);
+    const z = div(x, s);
+    const halfS = half(s);
+    v128.store(row, sub(z, halfS), A);
+    v128.store(row, add(z, halfS), B);
+    near = v128.or(near, Step.isNear(x, s));
+  }
+  return v128.any_true(near);
+}
 
-    const perS = div(f64x2.splat(1.0), s);
-    const z = mul(x, perS);
-    const half = times(0.5, s);
-    const a = sub(z, half);
-    const b = add(z, half);
-    const near = v128.and(f64x2.le(s, f64x2.splat(TAYLOR_MAX)), f64x2.le(mul(z, s), f64x2.splat(1.0)));
-    const upper = v128.andnot(f64x2.lt(a, f64x2.splat(0.0)), near);
-    const millsA = Mills.ratio(f64x2.abs(a));
-    const millsB = Mills.ratio(b);
-    const apart = choose(upper, add(millsA, millsB), sub(millsA, millsB));
-    const value = choose(near, Guess.millsDifference(z, s), apart);
-    const exponent = step(times(0.5, a), a, LN_SQRT_2_PI);
-    const target = choose(upper, lnRest, lnPart);
-    const error = sub(sub(Logarithm.ofRatio(value, f64x2.splat(1.0)), exponent), target);
-    const signed = choose(upper, f64x2.neg(value), value);
-    const newton = f64x2.neg(mul(error, signed));
-    const above = f64x2.lt(newton, f64x2.splat(0.0));
-    const high = choose(above, f64x2.pmin(v128.load(row, HIGH), s), v128.load(row, HIGH));
-    const low = choose(above, v128.load(row, LOW), f64x2.pmax(v128.load(row, LOW), s));
+function mills(x: usize, end: usize, ratio: usize): void {
+  for (; x < end; x += PAIR) v128.store(x + ratio, Mills.ratio(magnitude(v128.load(x))));
+}
 
-    // From the ratios of the higher derivatives to the first.
-    const slope = div(f64x2.splat(1.0), signed);
-    const ab = mul(a, b);
-    const squares = add(add(mul(a, a), ab), mul(b, b));
-    const curvature = sub(mul(ab, perS), slope);
-    const third = sub(mul(curvature, sub(curvature, slope)), mul(squares, mul(perS, perS)));
-    const up = step(times(0.5, newton), curvature, 1.0);
-    const down = step(add(curvature, times(1.0 / 6.0, mul(newton, third))), newton, 1.0);
-    const change = div(mul(newton, up), down);
-    const next = add(s, change);
-    const inside = v128.and(f64x2.ge(next, low), f64x2.le(next, high));
-    const taken = choose(inside, next, times(0.5, add(low, high)));
-    const large = f64x2.gt(f64x2.abs(change), times(STEP_SMALL, s));
-    const bisected = v128.andnot(f64x2.lt(low, high), inside);
-    v128.store(row, choose(going, taken, s), DEVIATION);
-    v128.store(row, low, LOW);
-    v128.store(row, high, HIGH);
-    v128.store(row, v128.and(going, v128.or(large, bisected)), GOING);
+function nearRatios(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) v128.store(row, Mills.ratio(Step.middle(row)), MILLS_Z);
+}
+
+function roughDifferences(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const difference = Step.roughDifference(Step.middle(row), v128.load(row, DEVIATION), v128.load(row, MILLS_Z));
+    v128.store(row, difference, DIFFERENCE);
   }
 }
 
-class Guess {
+function differences(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const difference = Step.difference(Step.middle(row), v128.load(row, DEVIATION), v128.load(row, MILLS_Z));
+    v128.store(row, difference, DIFFERENCE);
+  }
+}
+
+/** part / phi(a), or -rest / phi(a), and the first half of its logarithm. */
+function values(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const near = Step.isNear(v128.load(row, MONEYNESS), v128.load(row, DEVIATION));
+    const upper = v128.andnot(f64x2.lt(v128.load(row, A), f64x2.splat(0.0)), near);
+    const millsA = v128.load(row, MILLS_A);
+    const millsB = v128.load(row, MILLS_B);
+    const apart = choose(upper, add(millsA, millsB), sub(millsA, millsB));
+    const value = choose(near, v128.load(row, DIFFERENCE), apart);
+    v128.store(row, choose(upper, f64x2.neg(value), value), SIGNED);
+    Logarithm.reduce(value, one(), row, FIRST);
+  }
+}
+
+/** One step of all rows. One that is not to a positive number is not taken, and the row not done. */
+function steps(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const s = v128.load(row, DEVIATION);
+    const change = Step.change(row, s, Step.newton(row));
+    const next = add(s, change);
+    const sensible = v128.and(f64x2.gt(next, f64x2.splat(0.0)), f64x2.lt(next, f64x2.splat(Infinity)));
+    const done = v128.and(sensible, Step.isSmall(change, s));
+    v128.store(row, choose(sensible, next, s), DEVIATION);
+    v128.store(row, v128.andnot(f64x2.eq(v128.load(row, ANSWER), one()), done), GOING);
+  }
+}
+
+/** One step of a pair of rows, or bisection where it would leave the bracket. */
+function bracketedStep(row: usize): void {
+  const s = v128.load(row, DEVIATION);
+  const going = v128.load(row, GOING);
+  const newton = Step.newton(row);
+  const above = f64x2.lt(newton, f64x2.splat(0.0));
+  const high = choose(above, f64x2.pmin(v128.load(row, HIGH), s), v128.load(row, HIGH));
+  const low = choose(above, v128.load(row, LOW), f64x2.pmax(v128.load(row, LOW), s));
+  const change = Step.change(row, s, newton);
+  const next = add(s, change);
+  const inside = v128.and(f64x2.ge(next, low), f64x2.le(next, high));
+  const taken = choose(inside, next, half(add(low, high)));
+  const bisected = v128.andnot(f64x2.lt(low, high), inside);
+  v128.store(row, choose(going, taken, s), DEVIATION);
+  v128.store(row, low, LOW);
+  v128.store(row, high, HIGH);
+  v128.store(row, v128.and(going, v128.or(v128.not(Step.isSmall(change, s)), bisected)), GOING);
+}
+
+class Step {
+  @inline
+  static isNear(x: v128, s: v128): v128 {
+    return v128.and(f64x2.le(s, f64x2.splat(NEAR_DEVIATION)), f64x2.le(x, f64x2.splat(NEAR_MONEYNESS)));
+  }
+
+  @inline
+  static isSmall(change: v128, s: v128): v128 {
+    return f64x2.le(magnitude(change), times(STEP_SMALL, s));
+  }
+
+  /** z. */
+  @inline
+  static middle(row: usize): v128 {
+    return half(add(v128.load(row, A), v128.load(row, B)));
+  }
+
   /**
-   * M(z - s / 2) - M(z + s / 2) for z >= 0, s > 0 where both are close and the plain difference would lose digits: Taylor's series at
-   * z, whose derivatives follow from M' = z M - 1; six terms leave out less than 1e-16 of the sum. What it loses itself, z^2 ulp,
-   * the volatility gains back, as it moves the price by that much more.
+   * M(z - s / 2) - M(z + s / 2) from M(z), where both are near: Taylor's series at z, whose derivatives follow from M' = z M - 1;
+   * six terms leave out less than 1e-16 of the sum. What it loses itself, z^2 ulp, the volatility gains back, as it moves
+   * the price by that much more.
    */
   @inline
-  static millsDifference(z: v128, s: v128): v128 {
-    let even = Mills.ratio(z);
-    let odd = sub(mul(z, even), f64x2.splat(1.0));
+  static difference(z: v128, s: v128, ratio: v128): v128 {
+    let even = ratio;
+    let odd = sub(mul(z, even), one());
     let sum = odd;
-    let scale = f64x2.splat(1.0);
+    let scale = one();
     const square = times(0.25, mul(s, s));
     for (let k: f64 = 1.0; k < TAYLOR_DEGREE; k += 2.0) {
       even = add(times(k, even), mul(z, odd));
@@ -199,6 +385,64 @@ class Guess {
       sum = add(sum, mul(scale, odd));
     }
     return f64x2.neg(mul(s, sum));
+  }
+
+  /** Two terms of it: within 1e-5. */
+  @inline
+  static roughDifference(z: v128, s: v128, ratio: v128): v128 {
+    const first = sub(mul(z, ratio), one());
+    const second = add(ratio, mul(z, first));
+    const third = add(add(first, first), mul(z, second));
+    return f64x2.neg(mul(s, add(first, mul(times(1.0 / 24.0, mul(s, s)), third))));
+  }
+
+  /** The step of Newton's method for the logarithm of the price. */
+  @inline
+  static newton(row: usize): v128 {
+    const a = v128.load(row, A);
+    const signed = v128.load(row, SIGNED);
+    const upper = f64x2.lt(signed, f64x2.splat(0.0));
+    const exponent = add(mul(half(a), a), f64x2.splat(LN_SQRT_2_PI));
+    const target = choose(upper, v128.load(row, LN_REST), v128.load(row, LN_PART));
+    return mul(sub(target, sub(Logarithm.reduced(row, FIRST), exponent)), signed);
+  }
+
+  /** The step of Householder's method of the third order, from Newton's and the ratios of the higher derivatives to the first. */
+  @inline
+  static change(row: usize, s: v128, newton: v128): v128 {
+    const a = v128.load(row, A);
+    const b = v128.load(row, B);
+    const slope = div(one(), v128.load(row, SIGNED));
+    const perS = div(one(), s);
+    const ab = mul(a, b);
+    const squares = add(add(mul(a, a), ab), mul(b, b));
+    const curvature = sub(mul(ab, perS), slope);
+    const third = sub(mul(curvature, sub(curvature, slope)), mul(squares, mul(perS, perS)));
+    const up = add(mul(half(newton), curvature), one());
+    const down = add(mul(add(curvature, times(1.0 / 6.0, mul(newton, third))), newton), one());
+    return div(mul(newton, up), down);
+  }
+}
+
+class Guess {
+  @inline
+  static isLarge(part: v128): v128 {
+    return f64x2.ge(part, f64x2.splat(0.5));
+  }
+
+  /** Part <= N(d1). */
+  @inline
+  static least(large: v128, lnPart: v128, lnRest: v128, x: v128): v128 {
+    const tail = Guess.inverseTail(choose(large, lnRest, lnPart));
+    const d1 = choose(large, tail, f64x2.neg(tail));
+    return Guess.deviationAt(sub(d1, f64x2.splat(GUESS_ERROR)), x);
+  }
+
+  /** Rest <= 2 N(-d1), as M falls and b >= |a|. */
+  @inline
+  static most(lnRest: v128, x: v128): v128 {
+    const d1 = Guess.inverseTail(sub(lnRest, f64x2.splat(LN_2)));
+    return Guess.deviationAt(add(d1, f64x2.splat(GUESS_ERROR)), x);
   }
 
   /** The d >= 0 with N(-d) = p <= 1/2, from ln p: Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.2.23. */
@@ -216,30 +460,5 @@ class Guess {
     const root = f64x2.sqrt(add(mul(d1, d1), add(x, x)));
     const nonNegative = f64x2.ge(d1, f64x2.splat(0.0));
     return choose(nonNegative, add(d1, root), div(add(x, x), sub(root, d1)));
-  }
-
-  /**
-   * s to a few percent, for part < 1/2. Written in z = x / s, part = x e^(x / 2 - s^2 / 8) phi(z) (1 - z M(z)) / z as long as s is
-   * small (Bachelier's formula); with 1 - z M(z) put as 1 / (1 + sqrt(pi / 2) z + z^2), right at both ends, its logarithm
-   * takes Newton's method to z.
-   */
-  @inline
-  static smallPart(part: v128, lnPart: v128, x: v128): v128 {
-    const t = add(sub(Logarithm.ofRatio(x, f64x2.splat(1.0)), lnPart), step(x, f64x2.splat(0.5), -LN_SQRT_2_PI));
-    let z = choose(f64x2.gt(t, f64x2.splat(1.0)), f64x2.sqrt(add(t, t)), f64x2.splat(0.7));
-    for (let taken = 0; taken < 2; taken++) {
-      const zz = mul(z, z);
-      const l = add(step(z, f64x2.splat(HALF_SQRT_2_PI), 1.0), zz);
-      const bend = div(times(0.125, mul(x, x)), zz);
-      const excess = sub(add(add(times(0.5, zz), bend), Logarithm.ofRatio(mul(z, l), f64x2.splat(1.0))), t);
-      const perZ = div(f64x2.splat(1.0), z);
-      const slope = add(
-        add(sub(z, mul(add(bend, bend), perZ)), perZ),
-        div(step(z, f64x2.splat(2.0), HALF_SQRT_2_PI), l),
-      );
-      z = f64x2.pmax(times(0.3, z), sub(z, div(excess, slope)));
-    }
-    const atTheMoney = times(SQRT_2_PI, add(part, times(0.5, x)));
-    return choose(f64x2.gt(part, add(x, x)), atTheMoney, div(x, z));
   }
 }
