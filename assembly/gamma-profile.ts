@@ -1,17 +1,21 @@
-import { COLUMN, PAIR, rowAt } from './block';
+import { BLOCK_ROWS, COLUMN, PAIR, rowAt } from './block';
 import { Exponential } from './exp';
-import { add, atMost, div, mul, sub, times, unless } from './lanes';
+import { add, atMost, choose, div, half, mul, one, sub, times, unless } from './lanes';
 import { Logarithm } from './log';
 
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 const DEVIATION_MIN: f64 = 1e-100;
 /** e to less than this is below the smallest normal number, and 0 here: nothing next to any other gamma. */
 const EXPONENT_MIN: f64 = -708.0;
+/** Well below it. */
+const NOTHING: f64 = -1000.0;
 /** Levels for which one seed serves; see `addGammaLogProfile`. */
 const RUN_MAX: i32 = 64;
 /** Halving a run further would cost more than it saves. */
 const SHORTEST_RUN: i32 = 8;
 const FACTOR_MAX: f64 = 709.0;
+/** Rows that go through all passes together, so that they stay in the first-level cache. */
+const STRIP: i32 = 128;
 
 // Inputs.
 const STRIKE: usize = 0;
@@ -24,8 +28,18 @@ const WEIGHT: usize = 5 * COLUMN;
 const D: usize = 6 * COLUMN;
 const PER_DEVIATION: usize = 7 * COLUMN;
 const SCALE: usize = 8 * COLUMN;
-/** The factor of the factors. */
-const CHANGE: usize = 9 * COLUMN;
+// Of a run: gamma at its first level, the factor to the next, and that factor's own.
+const GAMMA: usize = 9 * COLUMN;
+const FACTOR: usize = 10 * COLUMN;
+const CHANGE: usize = 11 * COLUMN;
+/** Halved logarithms and exponentials: pairs of columns. */
+const FIRST: usize = 12 * COLUMN;
+const SECOND: usize = 14 * COLUMN;
+/** Lists of pairs of rows, by their addresses of four bytes, one behind the other: one of all, and two for each halving. */
+const LISTS: usize = 16 * COLUMN;
+const ADDRESS: usize = 4;
+/** The pair after the last there may be, whose gamma is 0: it fills up groups. */
+const NOBODY: usize = (<usize>BLOCK_ROWS) << 3;
 
 /**
  * sums[2 l] + sums[2 l + 1] += sum over rows of weight * gamma(S_l, K, T, v, r, q), where S_l = reference * e^moves[l]:
@@ -44,10 +58,12 @@ export function addGammaProfile(
   sums: usize,
 ): void {
   prepare(count, block, reference);
-  for (let row = block, end = rowAt(block, count); row < end; row += PAIR) {
-    for (let level = 0; level < levels; level++) {
-      const at = (<usize>level) << 3;
-      Profile.add(row, v128.load64_splat(moves + at), sums + 2 * at);
+  for (let from = 0; from < count; from += STRIP) {
+    const row = rowAt(block, from);
+    const end = rowAt(block, min(from + STRIP, count));
+    for (let level: usize = 0; level < <usize>levels; level++) {
+      exponents(row, end, load<f64>(moves + (level << 3)));
+      addGammas(row, end, sums + (level << 4));
     }
   }
 }
@@ -56,7 +72,7 @@ export function addGammaProfile(
  * The same for S_l = reference * e^(l * step), in a small part of the time: the exponents E_l = -(d + l b)^2 / 2 - l step, where
  * b = step / s, are a parabola in l, so that e^E follows from its predecessor by the factor R_l = e^(E_(l+1) - E_l), and R from
  * its own by the constant e^(-b^2): two products a level. They gather l^2 / 2 roundings, 2.3e-13 in a run of 64 levels,
- * before both are computed anew. Four rows go together, since each product waits for the one before.
+ * before both are computed anew. Eight rows go together, since each product waits for the one before.
  *
  * No step may leave the doubles' range. A parabola open to below is least at the ends of a run: where both are above -708 so is
  * all between, and its factors are within e^(+-709). Where both are below and the summit is not between, all is 0. Any other
@@ -71,90 +87,153 @@ export function addGammaLogProfile(
   sums: usize,
 ): void {
   prepare(count, block, reference);
+  changes(block, rowAt(block, count), step);
+  const nothing = f64x2.splat(0.0);
+  v128.store(block + NOBODY, nothing, GAMMA);
+  v128.store(block + NOBODY, nothing, FACTOR);
+  v128.store(block + NOBODY, nothing, CHANGE);
+  const list = block + LISTS;
+  let last = list;
+  for (let row = block, end = rowAt(block, count); row < end; row += PAIR, last += ADDRESS) store<u32>(last, <u32>row);
   const runs = (levels + RUN_MAX - 1) / RUN_MAX;
   const run = runs > 0 ? (levels + runs - 1) / runs : 0;
-  for (let row = block, end = rowAt(block, count); row < end; row += 2 * PAIR) {
-    Run.constants(row, step);
-    Run.constants(row + PAIR, step);
-    for (let first = 0; first < levels; first += run) addRun(row, step, first, min(first + run, levels), sums);
+  for (let first = 0; first < levels; first += run) {
+    addRun(list, last, block + NOBODY, step, first, min(first + run, levels), sums);
   }
 }
 
-function addRun(row: usize, step: f64, first: i32, end: i32, sums: usize): void {
+/** Adds the listed rows' gamma at the levels from `first` to before `end`. */
+function addRun(list: usize, last: usize, nobody: usize, step: f64, first: i32, end: i32, sums: usize): void {
   const move = step * <f64>first;
   const span = step * <f64>(end - 1 - first);
-  const nothing = v128.and(Run.isZero(row, step, move, span), Run.isZero(row + PAIR, step, move, span));
-  if (i64x2.all_true(nothing)) return;
-  if (!Run.isSafe(row, step, move, span) || !Run.isSafe(row + PAIR, step, move, span)) {
-    if (end - first > SHORTEST_RUN) {
-      const middle = (first + end) >> 1;
-      addRun(row, step, first, middle, sums);
-      addRun(row, step, middle, end, sums);
-    } else {
-      for (let level = first; level < end; level++) {
-        const sum = sums + ((<usize>level) << 4);
-        Profile.add(row, f64x2.splat(step * <f64>level), sum);
-        Profile.add(row + PAIR, f64x2.splat(step * <f64>level), sum);
-      }
-    }
-    return;
+  // Each list has room to be filled up to a whole group.
+  const safe = last + 4 * ADDRESS;
+  const unsafe = safe + (last - list) + 4 * ADDRESS;
+  let safeEnd = safe;
+  let unsafeEnd = unsafe;
+  for (let open = list; open < last; open += ADDRESS) {
+    const row = <usize>load<u32>(open);
+    const d = Row.d(row, f64x2.splat(move));
+    const dEnd = Row.d(row, f64x2.splat(move + span));
+    const start = Row.exponent(d, f64x2.splat(move));
+    const finish = Row.exponent(dEnd, f64x2.splat(move + span));
+    const fall = Row.fall(row, d, step);
+    // No summit between: the slope has one sign.
+    const oneSided = f64x2.ge(mul(fall, Row.fall(row, dEnd, step)), f64x2.splat(0.0));
+    const below = f64x2.lt(f64x2.pmax(start, finish), f64x2.splat(EXPONENT_MIN));
+    const isNothing = v128.and(below, oneSided);
+    const above = f64x2.ge(f64x2.pmin(start, finish), f64x2.splat(EXPONENT_MIN));
+    const isSafe = i64x2.all_true(v128.or(above, isNothing));
+    store<u32>(safeEnd, <u32>row);
+    store<u32>(unsafeEnd, <u32>row);
+    if (!isSafe) unsafeEnd += ADDRESS;
+    else if (!i64x2.all_true(isNothing)) safeEnd += ADDRESS;
+    v128.store(row, choose(isNothing, f64x2.splat(NOTHING), start), GAMMA);
+    v128.store(row, fall, FACTOR);
   }
-  let gamma = Run.gamma(row, move);
-  let gammaToo = Run.gamma(row + PAIR, move);
-  let factor = Run.factor(row, step, move);
-  let factorToo = Run.factor(row + PAIR, step, move);
-  const change = v128.load(row, CHANGE);
-  const changeToo = v128.load(row + PAIR, CHANGE);
-  for (let at = sums + ((<usize>first) << 4), last = sums + ((<usize>end) << 4); at < last; at += PAIR) {
-    v128.store(at, add(v128.load(at), add(gamma, gammaToo)));
-    gamma = mul(gamma, factor);
-    gammaToo = mul(gammaToo, factorToo);
-    factor = mul(factor, change);
-    factorToo = mul(factorToo, changeToo);
+  seedExponents(safe, safeEnd, step);
+  seeds(safe, safeEnd);
+  for (; (safeEnd - safe) % (4 * ADDRESS) > 0; safeEnd += ADDRESS) store<u32>(safeEnd, <u32>nobody);
+  addSafe(safe, safeEnd, sums + ((<usize>first) << 4), sums + ((<usize>end) << 4));
+  if (unsafeEnd === unsafe) return;
+  if (end - first > SHORTEST_RUN) {
+    const middle = (first + end) >> 1;
+    addRun(unsafe, unsafeEnd, nobody, step, first, middle, sums);
+    addRun(unsafe, unsafeEnd, nobody, step, middle, end, sums);
+  } else {
+    for (let level = first; level < end; level++) {
+      addListed(unsafe, unsafeEnd, step * <f64>level, sums + ((<usize>level) << 4));
+    }
   }
 }
 
-/** Two rows over the levels from reference * e^move to reference * e^(move + span). */
-class Run {
-  /** e^(-b^2). */
-  @inline
-  static constants(row: usize, step: f64): void {
+/** The exponents of the first gamma and, E_(l+1) - E_l = -(d b + step) - b^2 / 2, of the first factor. */
+function seedExponents(open: usize, end: usize, step: f64): void {
+  for (; open < end; open += ADDRESS) {
+    const row = <usize>load<u32>(open);
     const b = times(step, v128.load(row, PER_DEVIATION));
-    v128.store(row, Exponential.of(f64x2.neg(mul(b, b))), CHANGE);
+    const factor = sub(times(-0.5, mul(b, b)), v128.load(row, FACTOR));
+    Exponential.reduce(v128.load(row, GAMMA), row, FIRST);
+    // A lane that is 0 throughout needs only a factor that is finite.
+    Exponential.reduce(atMost(factor, FACTOR_MAX), row, SECOND);
+  }
+}
+
+function seeds(open: usize, end: usize): void {
+  for (; open < end; open += ADDRESS) {
+    const row = <usize>load<u32>(open);
+    v128.store(row, mul(v128.load(row, SCALE), Exponential.reduced(row, FIRST)), GAMMA);
+    v128.store(row, Exponential.reduced(row, SECOND), FACTOR);
+  }
+}
+
+/** Four pairs of rows at a time, by recurrence. */
+function addSafe(open: usize, end: usize, first: usize, last: usize): void {
+  for (; open < end; open += 4 * ADDRESS) {
+    const a = <usize>load<u32>(open);
+    const b = <usize>load<u32>(open, ADDRESS);
+    const c = <usize>load<u32>(open, 2 * ADDRESS);
+    const d = <usize>load<u32>(open, 3 * ADDRESS);
+    let gammaA = v128.load(a, GAMMA);
+    let gammaB = v128.load(b, GAMMA);
+    let gammaC = v128.load(c, GAMMA);
+    let gammaD = v128.load(d, GAMMA);
+    let factorA = v128.load(a, FACTOR);
+    let factorB = v128.load(b, FACTOR);
+    let factorC = v128.load(c, FACTOR);
+    let factorD = v128.load(d, FACTOR);
+    const changeA = v128.load(a, CHANGE);
+    const changeB = v128.load(b, CHANGE);
+    const changeC = v128.load(c, CHANGE);
+    const changeD = v128.load(d, CHANGE);
+    for (let sum = first; sum < last; sum += PAIR) {
+      v128.store(sum, add(v128.load(sum), add(add(gammaA, gammaB), add(gammaC, gammaD))));
+      gammaA = mul(gammaA, factorA);
+      gammaB = mul(gammaB, factorB);
+      gammaC = mul(gammaC, factorC);
+      gammaD = mul(gammaD, factorD);
+      factorA = mul(factorA, changeA);
+      factorB = mul(factorB, changeB);
+      factorC = mul(factorC, changeC);
+      factorD = mul(factorD, changeD);
+    }
+  }
+}
+
+/** At one level, directly. */
+function addListed(open: usize, end: usize, move: f64, sum: usize): void {
+  let total = v128.load(sum);
+  for (; open < end; open += ADDRESS) {
+    const row = <usize>load<u32>(open);
+    const exponent = Row.exponent(Row.d(row, f64x2.splat(move)), f64x2.splat(move));
+    total = add(total, mul(v128.load(row, SCALE), Exponential.of(exponent)));
+  }
+  v128.store(sum, total);
+}
+
+/** At one level, directly, in two passes. */
+function exponents(row: usize, end: usize, move: f64): void {
+  const moves = f64x2.splat(move);
+  for (; row < end; row += PAIR) Exponential.reduce(Row.exponent(Row.d(row, moves), moves), row, FIRST);
+}
+
+function addGammas(row: usize, end: usize, sum: usize): void {
+  let total = v128.load(sum);
+  for (; row < end; row += PAIR) {
+    total = add(total, mul(v128.load(row, SCALE), Exponential.reduced(row, FIRST)));
+  }
+  v128.store(sum, total);
+}
+
+class Row {
+  @inline
+  static d(row: usize, move: v128): v128 {
+    return add(v128.load(row, D), mul(move, v128.load(row, PER_DEVIATION)));
   }
 
-  /** Lanes whose exponents are all below the least. */
   @inline
-  static isZero(row: usize, step: f64, move: f64, span: f64): v128 {
-    const d = Profile.d(row, move);
-    const dEnd = Profile.d(row, move + span);
-    const most = f64x2.pmax(Profile.exponent(d, f64x2.splat(move)), Profile.exponent(dEnd, f64x2.splat(move + span)));
-    // No summit between: the slope has one sign.
-    const slopes = mul(Run.fall(row, d, step), Run.fall(row, dEnd, step));
-    return v128.and(f64x2.lt(most, f64x2.splat(EXPONENT_MIN)), f64x2.ge(slopes, f64x2.splat(0.0)));
-  }
-
-  /** Whether each lane's exponents are either all below the least or all above. */
-  @inline
-  static isSafe(row: usize, step: f64, move: f64, span: f64): bool {
-    const start = Profile.exponent(Profile.d(row, move), f64x2.splat(move));
-    const end = Profile.exponent(Profile.d(row, move + span), f64x2.splat(move + span));
-    const above = f64x2.ge(f64x2.pmin(start, end), f64x2.splat(EXPONENT_MIN));
-    return i64x2.all_true(v128.or(above, Run.isZero(row, step, move, span)));
-  }
-
-  @inline
-  static gamma(row: usize, move: f64): v128 {
-    const exponent = Profile.exponent(Profile.d(row, move), f64x2.splat(move));
-    return mul(v128.load(row, SCALE), Exponential.of(exponent));
-  }
-
-  /** e^(E_(l+1) - E_l) = e^(-(d b + step) - b^2 / 2); a lane that is 0 throughout needs only one that is finite. */
-  @inline
-  static factor(row: usize, step: f64, move: f64): v128 {
-    const b = times(step, v128.load(row, PER_DEVIATION));
-    const exponent = sub(times(-0.5, mul(b, b)), Run.fall(row, Profile.d(row, move), step));
-    return Exponential.of(atMost(exponent, FACTOR_MAX));
+  static exponent(d: v128, move: v128): v128 {
+    return sub(mul(times(-0.5, d), d), move);
   }
 
   /** Minus the slope of the exponents. */
@@ -166,42 +245,41 @@ class Run {
 
 function prepare(count: i32, block: usize, reference: f64): void {
   const end = rowAt(block, count);
-  // Up to whole groups of four rows.
-  for (let row = block, last = rowAt(block, count + 3); row < last; row += PAIR) {
+  reduce(block, end, reference);
+  scales(block, end, reference);
+}
+
+function reduce(row: usize, end: usize, reference: f64): void {
+  for (; row < end; row += PAIR) {
+    Logarithm.reduce(f64x2.splat(reference), v128.load(row, STRIKE), row, FIRST);
+    Exponential.reduce(mul(f64x2.neg(v128.load(row, TTE)), v128.load(row, DIVIDEND)), row, SECOND);
+  }
+}
+
+function scales(row: usize, end: usize, reference: f64): void {
+  const last = end;
+  for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
     const weight = v128.load(row, WEIGHT);
-    const q = v128.load(row, DIVIDEND);
     const s = mul(v128.load(row, IV), f64x2.sqrt(T));
-    const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(end));
+    // The row after an odd count is not there.
+    const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(last));
     const none = v128.or(absent, v128.or(f64x2.lt(s, f64x2.splat(DEVIATION_MIN)), f64x2.eq(weight, f64x2.splat(0.0))));
-    const perDeviation = unless(none, div(f64x2.splat(1.0), s));
-    const carry = mul(sub(v128.load(row, RATE), q), T);
-    const x = add(Logarithm.ofRatio(f64x2.splat(reference), v128.load(row, STRIKE)), carry);
-    const discount = Exponential.of(f64x2.neg(mul(q, T)));
-    const scale = mul(mul(times(INV_SQRT_2_PI / reference, weight), discount), perDeviation);
-    v128.store(row, unless(none, add(mul(x, perDeviation), times(0.5, s))), D);
+    const perDeviation = unless(none, div(one(), s));
+    const carry = mul(sub(v128.load(row, RATE), v128.load(row, DIVIDEND)), T);
+    const x = add(Logarithm.reduced(row, FIRST), carry);
+    const scale = mul(mul(times(INV_SQRT_2_PI / reference, weight), Exponential.reduced(row, SECOND)), perDeviation);
+    v128.store(row, unless(none, add(mul(x, perDeviation), half(s))), D);
     v128.store(row, perDeviation, PER_DEVIATION);
     v128.store(row, unless(none, scale), SCALE);
   }
 }
 
-class Profile {
-  /** Adds both rows' weighted gamma at the reference times e^move. */
-  @inline
-  static add(row: usize, move: v128, sum: usize): void {
-    const d = add(v128.load(row, D), mul(move, v128.load(row, PER_DEVIATION)));
-    const gamma = mul(v128.load(row, SCALE), Exponential.of(Profile.exponent(d, move)));
-    v128.store(sum, add(v128.load(sum), gamma));
-  }
-
-  @inline
-  static d(row: usize, move: f64): v128 {
-    return add(v128.load(row, D), times(move, v128.load(row, PER_DEVIATION)));
-  }
-
-  @inline
-  static exponent(d: v128, move: v128): v128 {
-    return sub(mul(times(-0.5, d), d), move);
+/** e^(-b^2). */
+function changes(row: usize, end: usize, step: f64): void {
+  for (; row < end; row += PAIR) {
+    const b = times(step, v128.load(row, PER_DEVIATION));
+    v128.store(row, Exponential.of(f64x2.neg(mul(b, b))), CHANGE);
   }
 }
 

@@ -24,14 +24,14 @@ export function logLevels({ first, step, count }: LogLevels): Float64Array {
   return Float64Array.from({ length: count }, (_, at) => first * Math.exp(at * step));
 }
 
-/** Where the kernels' levels, their logarithms and, two a level, sums lie in the arena: above the contracts' columns. */
-const [LEVELS, MOVES, SUMS] = [12, 13, 14];
+/** Where the kernels' levels, their logarithms and, two a level, sums lie in the arena: above the contracts’ columns and lists. */
+const [LEVELS, MOVES, SUMS] = [20, 21, 22];
 
 /**
  * For each level of spot (> 0), the sum over contracts of weight * gamma there, gamma per 1.00 of spot: volatility stays with
  * the strike, the forward moves in proportion to spot. A contract whose weight, T or iv is 0 adds nothing; one without a
  * number (NaN) spoils the sums. Agrees with the sum of `greeks` to about 1e-13 of the gross gamma; levels in a `LogLevels` take a
- * fifth of the time, to 1e-12.
+ * sixth of the time, to 1e-12.
  * @throws RangeError where a column's length is not `count`.
  */
 export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | LogLevels): Float64Array {
