@@ -73,7 +73,7 @@ export function blackScholes(count: i32, block: usize, discounted: bool): void {
     const row = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
     common(row, end, discounted);
-    for (let at = row; at < end; at += PAIR) Side.greeks(at, v128.load(at, CALL_PUT), 0);
+    ownSide(row, end);
   }
 }
 
@@ -83,10 +83,7 @@ export function blackScholesPair(count: i32, block: usize, discounted: bool): vo
     const row = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
     common(row, end, discounted);
-    for (let at = row; at < end; at += PAIR) {
-      Side.greeks(at, one(), 0);
-      Side.greeks(at, f64x2.splat(-1.0), PUT);
-    }
+    bothSides(row, end);
   }
 }
 
@@ -201,29 +198,50 @@ function symmetric(row: usize, end: usize): void {
   }
 }
 
-class Side {
-  /** Price, delta, theta, rho and charm of the call (sign 1) or put (sign -1) into the columns `shift` after the call's. */
-  @inline
-  static greeks(row: usize, sign: v128, shift: usize): void {
+function ownSide(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const sign = v128.load(row, CALL_PUT);
+    const zero = f64x2.splat(0.0);
     const spotTail = v128.load(row, SPOT_TAIL);
     const strikeTail = v128.load(row, STRIKE_TAIL);
-    const spotLeg = mul(sign, Side.leg(v128.load(row, SPOT_NOW), spotTail, mul(sign, v128.load(row, D1))));
-    const strikeLeg = mul(sign, Side.leg(v128.load(row, STRIKE_NOW), strikeTail, mul(sign, v128.load(row, D2))));
+    const spotRest = sub(v128.load(row, SPOT_NOW), spotTail);
+    const strikeRest = sub(v128.load(row, STRIKE_NOW), strikeTail);
+    const spotLeg = choose(f64x2.lt(mul(sign, v128.load(row, D1)), zero), spotTail, spotRest);
+    const strikeLeg = choose(f64x2.lt(mul(sign, v128.load(row, D2)), zero), strikeTail, strikeRest);
+    Side.greeks(row, mul(sign, spotLeg), mul(sign, strikeLeg), row);
+  }
+}
+
+function bothSides(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const d1 = v128.load(row, D1);
+    const d2 = v128.load(row, D2);
+    const zero = f64x2.splat(0.0);
+    const spotTail = v128.load(row, SPOT_TAIL);
+    const strikeTail = v128.load(row, STRIKE_TAIL);
+    const spotRest = sub(v128.load(row, SPOT_NOW), spotTail);
+    const strikeRest = sub(v128.load(row, STRIKE_NOW), strikeTail);
+    const callSpot = choose(f64x2.lt(d1, zero), spotTail, spotRest);
+    const callStrike = choose(f64x2.lt(d2, zero), strikeTail, strikeRest);
+    Side.greeks(row, callSpot, callStrike, row);
+    const putSpot = choose(f64x2.gt(d1, zero), spotTail, spotRest);
+    const putStrike = choose(f64x2.gt(d2, zero), strikeTail, strikeRest);
+    Side.greeks(row, f64x2.neg(putSpot), f64x2.neg(putStrike), row + PUT);
+  }
+}
+
+class Side {
+  /** Price, delta, theta, rho and charm from S e^(-qT) N(d1) and K e^(-rT) N(d2), the put's -S e^(-qT) N(-d1) and so on. */
+  @inline
+  static greeks(row: usize, spotLeg: v128, strikeLeg: v128, out: usize): void {
     const spotCarry = mul(v128.load(row, DIVIDEND), spotLeg);
     const carry = sub(spotCarry, mul(v128.load(row, RATE), strikeLeg));
     const perSpot = v128.load(row, PER_SPOT);
-    const out = row + shift;
     // The sum makes 0 of -0.
     v128.store(out, add(atLeast(sub(spotLeg, strikeLeg), 0.0), f64x2.splat(0.0)), PRICE);
     v128.store(out, mul(spotLeg, perSpot), DELTA);
     v128.store(out, sub(carry, v128.load(row, THETA_DECAY)), THETA);
     v128.store(out, mul(strikeLeg, v128.load(row, TTE)), RHO);
     v128.store(out, mul(sub(spotCarry, v128.load(row, CHARM_DECAY)), perSpot), CHARM);
-  }
-
-  /** value N(d), given value N(-|d|). */
-  @inline
-  static leg(value: v128, tail: v128, d: v128): v128 {
-    return choose(f64x2.lt(d, f64x2.splat(0.0)), tail, sub(value, tail));
   }
 }

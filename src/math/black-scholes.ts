@@ -52,6 +52,16 @@ const PUT_COLUMNS: Readonly<Record<GreekName, number>> = {
 /** Greeks that differ between call and put. */
 const PUT_OWN = GREEKS.filter((name) => PUT_COLUMNS[name] !== COLUMNS[name]);
 
+const OUTPUTS = GREEKS.map((name) => COLUMNS[name]);
+const PAIR_OUTPUTS = [...OUTPUTS, ...PUT_OWN.map((name) => PUT_COLUMNS[name])];
+/** Where among these the put's are. */
+const PUT_OUTPUTS = GREEKS.map((name) => PAIR_OUTPUTS.indexOf(PUT_COLUMNS[name]));
+
+const generic = (count: number, block: number) => kernels.blackScholes(count, block, false);
+const discounted = (count: number, block: number) => kernels.blackScholes(count, block, true);
+const genericPair = (count: number, block: number) => kernels.blackScholesPair(count, block, false);
+const discountedPair = (count: number, block: number) => kernels.blackScholesPair(count, block, true);
+
 /** Discount factors, where the caller has them, e.g. one an expiry: saves the kernel two exponentials a row. */
 export interface Discounts {
   /** e^(-rate * tte). */
@@ -68,10 +78,10 @@ export interface Discounts {
  */
 export function greeks(options: OptionColumns, discounts?: Discounts, into?: GreekColumns): GreekColumns {
   const outputs = mapColumns(
-    (count, block) => kernels.blackScholes(count, block, discounts !== undefined),
+    discounts ? discounted : generic,
     options.count,
     inputs(options, options.callPut, discounts),
-    GREEKS.map((name) => COLUMNS[name]),
+    OUTPUTS,
     into && GREEKS.map((name) => into[name]),
   );
   return named((_, at) => outputs[at]!);
@@ -87,16 +97,14 @@ export function callPutGreeks(
   discounts?: Discounts,
   into?: CallPutGreeks,
 ): CallPutGreeks {
-  const places = [...GREEKS.map((name) => COLUMNS[name]), ...PUT_OWN.map((name) => PUT_COLUMNS[name])];
   const outputs = mapColumns(
-    (count, block) => kernels.blackScholesPair(count, block, discounts !== undefined),
+    discounts ? discountedPair : genericPair,
     options.count,
     inputs(options, 0, discounts),
-    places,
+    PAIR_OUTPUTS,
     into && [...GREEKS.map((name) => into.call[name]), ...PUT_OWN.map((name) => into.put[name])],
   );
-  const at = (place: number) => outputs[places.indexOf(place)]!;
-  return { call: named((name) => at(COLUMNS[name])), put: named((name) => at(PUT_COLUMNS[name])) };
+  return { call: named((_, at) => outputs[at]!), put: named((_, at) => outputs[PUT_OUTPUTS[at]!]!) };
 }
 
 export interface CallPutGreeks {
@@ -111,10 +119,9 @@ function inputs(
   discounts?: Discounts,
 ): Record<string, Column> {
   const { spot, strike, tte, iv, rate, dividend } = options;
-  const columns = { callPut, spot, strike, tte, iv, rate, dividend };
-  if (!discounts) return columns;
+  if (!discounts) return { callPut, spot, strike, tte, iv, rate, dividend };
   const { discount, dividendDiscount } = discounts;
-  return { ...columns, discount, dividendDiscount };
+  return { callPut, spot, strike, tte, iv, rate, dividend, discount, dividendDiscount };
 }
 
 /** One option, its fields as in OptionColumns. */
@@ -152,5 +159,7 @@ export function inMarketUnits(raw: GreekColumns): GreekColumns {
 }
 
 function named<T>(of: (name: GreekName, at: number) => T): Record<GreekName, T> {
-  return Object.fromEntries(GREEKS.map((name, at) => [name, of(name, at)])) as Record<GreekName, T>;
+  const result = {} as Record<GreekName, T>;
+  for (let at = 0; at < GREEKS.length; at++) result[GREEKS[at]!] = of(GREEKS[at]!, at);
+  return result;
 }

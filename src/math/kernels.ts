@@ -83,15 +83,16 @@ export function inChunks(
 ): void {
   checkLengths(count, inputs);
   const given = Object.values(inputs);
-  const places = given.map((_, at) => arenaColumn(at));
   given.forEach((column, at) => {
-    if (typeof column === 'number') places[at]!.fill(column, 0, Math.min(count, CHUNK_ROWS));
+    if (typeof column === 'number') arenaColumn(at).fill(column, 0, Math.min(count, CHUNK_ROWS));
+    else arenaColumn(at);
   });
   for (let start = 0; start < count; start += CHUNK_ROWS) {
     const end = Math.min(start + CHUNK_ROWS, count);
-    given.forEach((column, at) => {
-      if (typeof column !== 'number') places[at]!.set(column.subarray(start, end));
-    });
+    for (let at = 0; at < given.length; at++) {
+      const column = given[at]!;
+      if (typeof column !== 'number') columns[at]!.set(part(column, start, end));
+    }
     work(ARENA_START, start, end);
   }
 }
@@ -111,24 +112,32 @@ export function mapColumns(
   const answers = outputs.map(arenaColumn);
   checkLengths(count, inputs);
   const results = into ?? outputs.map(() => new Float64Array(count));
-  checkLengths(count, Object.fromEntries(results.map((column, at) => [`into[${at}]`, column])));
+  results.forEach((column, at) => {
+    if (column.length !== count) throw lengthError(`into[${at}]`, column.length, count);
+  });
   inChunks(count, inputs, (block, start, end) => {
     kernel(end - start, block);
-    results.forEach((result, at) => {
-      result.set(answers[at]!.subarray(0, end - start), start);
-    });
+    for (let at = 0; at < results.length; at++) results[at]!.set(part(answers[at]!, 0, end - start), start);
   });
   return results;
+}
+
+/** A view of [start, end), or the column itself where that is all of it: making a view costs as much as copying a hundred rows. */
+function part(column: Float64Array, start: number, end: number): Float64Array {
+  return start === 0 && end === column.length ? column : column.subarray(start, end);
 }
 
 /** @throws RangeError that names the first column whose length is not the count. */
 export function checkLengths(count: number, columns: Readonly<Record<string, Column | Uint32Array>>): void {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`count must be a whole number, is ${count}`);
-  for (const [name, column] of Object.entries(columns)) {
-    if (typeof column !== 'number' && column.length !== count) {
-      throw new RangeError(`column ${name} has ${column.length} rows, expected ${count}`);
-    }
+  for (const name in columns) {
+    const column = columns[name]!;
+    if (typeof column !== 'number' && column.length !== count) throw lengthError(name, column.length, count);
   }
+}
+
+function lengthError(name: string, length: number, count: number): RangeError {
+  return new RangeError(`column ${name} has ${length} rows, expected ${count}`);
 }
 
 function load(): Kernels {
