@@ -98,6 +98,7 @@ function common(row: usize, end: usize, discounted: bool): void {
   quotients(row, end);
   moneyness(row, end);
   deviations(row, end);
+  squares(row, end);
   densities(row, end);
   tails(row + D1, end + D1, SHARED - D1, SPOT_TAIL - D1);
   tails(row + D2, end + D2, SHARED - D2, STRIKE_TAIL - D2);
@@ -148,12 +149,16 @@ function deviations(row: usize, end: usize): void {
     const perDeviation = div(one(), atLeast(s, DEVIATION_MIN));
     const middle = atMost(atLeast(mul(v128.load(row, MONEYNESS), perDeviation), -D_MAX), D_MAX);
     const halfDeviation = half(s);
-    const d1 = add(middle, halfDeviation);
-    const d2 = sub(middle, halfDeviation);
-    const nearer = f64x2.pmin(magnitude(d1), magnitude(d2));
-    v128.store(row, d1, D1);
-    v128.store(row, d2, D2);
+    v128.store(row, add(middle, halfDeviation), D1);
+    v128.store(row, sub(middle, halfDeviation), D2);
     v128.store(row, perDeviation, PER_DEVIATION);
+  }
+}
+
+/** The exponent of the nearer one's density. */
+function squares(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const nearer = f64x2.pmin(magnitude(v128.load(row, D1)), magnitude(v128.load(row, D2)));
     Exponential.reduce(mul(times(-0.5, nearer), nearer), row, SQUARE_EXPONENT);
   }
 }
@@ -200,33 +205,33 @@ function symmetric(row: usize, end: usize): void {
 
 function ownSide(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
-    const sign = v128.load(row, CALL_PUT);
     const zero = f64x2.splat(0.0);
+    const sign = v128.load(row, CALL_PUT);
+    const isPut = f64x2.lt(sign, zero);
     const spotTail = v128.load(row, SPOT_TAIL);
     const strikeTail = v128.load(row, STRIKE_TAIL);
     const spotRest = sub(v128.load(row, SPOT_NOW), spotTail);
     const strikeRest = sub(v128.load(row, STRIKE_NOW), strikeTail);
-    const spotLeg = choose(f64x2.lt(mul(sign, v128.load(row, D1)), zero), spotTail, spotRest);
-    const strikeLeg = choose(f64x2.lt(mul(sign, v128.load(row, D2)), zero), strikeTail, strikeRest);
+    const spotLeg = choose(v128.xor(isPut, f64x2.lt(v128.load(row, D1), zero)), spotTail, spotRest);
+    const strikeLeg = choose(v128.xor(isPut, f64x2.lt(v128.load(row, D2), zero)), strikeTail, strikeRest);
     Side.greeks(row, mul(sign, spotLeg), mul(sign, strikeLeg), row);
   }
 }
 
 function bothSides(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
-    const d1 = v128.load(row, D1);
-    const d2 = v128.load(row, D2);
     const zero = f64x2.splat(0.0);
     const spotTail = v128.load(row, SPOT_TAIL);
     const strikeTail = v128.load(row, STRIKE_TAIL);
     const spotRest = sub(v128.load(row, SPOT_NOW), spotTail);
     const strikeRest = sub(v128.load(row, STRIKE_NOW), strikeTail);
-    const callSpot = choose(f64x2.lt(d1, zero), spotTail, spotRest);
-    const callStrike = choose(f64x2.lt(d2, zero), strikeTail, strikeRest);
-    Side.greeks(row, callSpot, callStrike, row);
-    const putSpot = choose(f64x2.gt(d1, zero), spotTail, spotRest);
-    const putStrike = choose(f64x2.gt(d2, zero), strikeTail, strikeRest);
-    Side.greeks(row, f64x2.neg(putSpot), f64x2.neg(putStrike), row + PUT);
+    const spotLeg = choose(f64x2.lt(v128.load(row, D1), zero), spotTail, spotRest);
+    const strikeLeg = choose(f64x2.lt(v128.load(row, D2), zero), strikeTail, strikeRest);
+    Side.greeks(row, spotLeg, strikeLeg, row);
+    // The put's are those the call's are not.
+    const putSpotLeg = f64x2.neg(v128.xor(v128.xor(spotTail, spotRest), spotLeg));
+    const putStrikeLeg = f64x2.neg(v128.xor(v128.xor(strikeTail, strikeRest), strikeLeg));
+    Side.greeks(row, putSpotLeg, putStrikeLeg, row + PUT);
   }
 }
 
