@@ -38,6 +38,7 @@ export interface App {
   readonly store: Store;
   readonly sessions: SseSessions;
   readonly access: Access;
+  readonly context: Context;
 }
 
 /** Puts the service together: the one place that names the concrete feed, store and stream. */
@@ -59,7 +60,7 @@ export function buildApp(
     streams: sessions,
     observe,
   });
-  return { handle, feed, store, sessions, access };
+  return { handle, feed, store, sessions, access, context };
 }
 
 /** What operations need, over an open store: recorded data, or the simulated market's. */

@@ -3,6 +3,7 @@ import { OperatorError } from './errors.ts';
 import { ingestOnce, startIngest } from './feeds/ingest.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, LOG_LEVELS } from './log.ts';
+import { warmUp } from './operations/warm-up.ts';
 
 export interface ServeSettings extends DataSettings, FeedSettings, ListenSettings {
   readonly rateLimit: string;
@@ -11,6 +12,8 @@ export interface ServeSettings extends DataSettings, FeedSettings, ListenSetting
 
 /** Requests in flight get so long to finish; with streams closed first, the process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
+/** With the analysis that is under way when they are over, less than a tenth of a second. */
+const WARM_UP_MS = 50;
 
 /**
  * Runs the service until SIGTERM or SIGINT: loads what the feed has, listens, prints the ready line, polls on.
@@ -31,6 +34,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   await ingestOnce(parts, () => ended);
   if (ended) return app.store.close();
 
+  warmUp(app.context, performance.now() + WARM_UP_MS);
   const server = listen(app.handle, listening);
   const ingest = startIngest(parts);
   welcome?.(app, server.url);

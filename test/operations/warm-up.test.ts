@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test';
+import type { Context } from '../../src/operations/operation.ts';
+import { warmUp } from '../../src/operations/warm-up.ts';
+import { AS_OF, chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
+import { smallMarket } from './small-market.ts';
+
+const CHAINS = [
+  chainOf(quoted({ strikes: range(95, 105) }), { underlying: 'SPY' }),
+  // Read after its only contract's settlement.
+  chainOf([contract()], { underlying: 'QQQ', asOf: AS_OF + 400 * 86_400_000 }),
+];
+
+/** The tickers whose chains were read, in turn. */
+function warmed(deadline: number): string[] {
+  const { context } = smallMarket({ chains: CHAINS }, AS_OF + 401 * 86_400_000);
+  const read: string[] = [];
+  const chain: Context['market']['chain'] = (ticker) => {
+    read.push(ticker);
+    return context.market.chain(ticker);
+  };
+  warmUp({ ...context, market: { ...context.market, chain } }, deadline);
+  return read;
+}
+
+test('reads every ticker of the universe while there is time, also past those that have nothing to read', () => {
+  const { universe } = smallMarket().context;
+  expect(warmed(Number.POSITIVE_INFINITY)).toEqual([...universe.tickers]);
+});
+
+test('without time, none', () => {
+  expect(warmed(performance.now())).toEqual([]);
+});
