@@ -5,9 +5,9 @@ import { AS_OF, chainOf, contract, quoted, range } from '../analytics/small-chai
 import { smallMarket } from './small-market.ts';
 
 const CHAINS = [
-  chainOf(quoted({ strikes: range(95, 105) }), { underlying: 'SPY' }),
+  { ...chainOf(quoted({ strikes: range(95, 105) })), underlying: 'SPY' },
   // Read after its only contract's settlement.
-  chainOf([contract()], { underlying: 'QQQ', asOf: AS_OF + 400 * 86_400_000 }),
+  { ...chainOf([contract()]), underlying: 'QQQ', asOf: AS_OF + 400 * 86_400_000 },
 ];
 
 /** The tickers whose chains were read, in turn. */
