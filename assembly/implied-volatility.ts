@@ -18,7 +18,7 @@ const TAYLOR_DEGREE: f64 = 11.0;
 const GUESS_ERROR: f64 = 0.0006;
 /** Rows that go through all passes together, so that they stay in the first-level cache. */
 const STRIP: i32 = 128;
-/** A step this small, relative, leaves an error of its fourth power. */
+/** A step this small, relative to s or to 1 where s is larger, leaves an error of its fourth power. */
 const STEP_SMALL: f64 = 1e-4;
 
 // Inputs.
@@ -321,7 +321,7 @@ function values(row: usize, end: usize): void {
 function steps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
-    const change = Step.change(row, s, Step.newton(row));
+    const change = Step.change(row, s, Step.error(row));
     const next = add(s, change);
     const sensible = v128.and(f64x2.gt(next, f64x2.splat(0.0)), f64x2.lt(next, f64x2.splat(Infinity)));
     const done = v128.and(sensible, Step.isSmall(change, s));
@@ -334,11 +334,11 @@ function steps(row: usize, end: usize): void {
 function bracketedStep(row: usize): void {
   const s = v128.load(row, DEVIATION);
   const going = v128.load(row, GOING);
-  const newton = Step.newton(row);
-  const above = f64x2.lt(newton, f64x2.splat(0.0));
+  const error = Step.error(row);
+  const above = f64x2.lt(mul(error, v128.load(row, SIGNED)), f64x2.splat(0.0));
   const high = choose(above, f64x2.pmin(v128.load(row, HIGH), s), v128.load(row, HIGH));
   const low = choose(above, v128.load(row, LOW), f64x2.pmax(v128.load(row, LOW), s));
-  const change = Step.change(row, s, newton);
+  const change = Step.change(row, s, error);
   const next = add(s, change);
   const inside = v128.and(f64x2.ge(next, low), f64x2.le(next, high));
   const taken = choose(inside, next, half(add(low, high)));
@@ -357,7 +357,7 @@ class Step {
 
   @inline
   static isSmall(change: v128, s: v128): v128 {
-    return f64x2.le(magnitude(change), times(STEP_SMALL, s));
+    return f64x2.le(magnitude(change), times(STEP_SMALL, atMost(s, 1.0)));
   }
 
   /** z. */
@@ -396,30 +396,32 @@ class Step {
     return f64x2.neg(mul(s, add(first, mul(times(1.0 / 24.0, mul(s, s)), third))));
   }
 
-  /** The step of Newton's method for the logarithm of the price. */
+  /** What is missing to the logarithm of the price. */
   @inline
-  static newton(row: usize): v128 {
+  static error(row: usize): v128 {
     const a = v128.load(row, A);
-    const signed = v128.load(row, SIGNED);
-    const upper = f64x2.lt(signed, f64x2.splat(0.0));
+    const upper = f64x2.lt(v128.load(row, SIGNED), f64x2.splat(0.0));
     const exponent = add(mul(half(a), a), f64x2.splat(LN_SQRT_2_PI));
     const target = choose(upper, v128.load(row, LN_REST), v128.load(row, LN_PART));
-    return mul(sub(target, sub(Logarithm.reduced(row, FIRST), exponent)), signed);
+    return sub(target, sub(Logarithm.reduced(row, FIRST), exponent));
   }
 
-  /** The step of Householder's method of the third order, from Newton's and the ratios of the higher derivatives to the first. */
+  /**
+   * The step of Householder's method of the third order, from Newton's and the ratios of the higher derivatives to the first, each
+   * times its power of Newton's step, so that none overflows where s is tiny.
+   */
   @inline
-  static change(row: usize, s: v128, newton: v128): v128 {
+  static change(row: usize, s: v128, error: v128): v128 {
     const a = v128.load(row, A);
     const b = v128.load(row, B);
-    const slope = div(one(), v128.load(row, SIGNED));
-    const perS = div(one(), s);
+    const newton = mul(error, v128.load(row, SIGNED));
+    const relative = div(newton, s);
     const ab = mul(a, b);
     const squares = add(add(mul(a, a), ab), mul(b, b));
-    const curvature = sub(mul(ab, perS), slope);
-    const third = sub(mul(curvature, sub(curvature, slope)), mul(squares, mul(perS, perS)));
-    const up = add(mul(half(newton), curvature), one());
-    const down = add(mul(add(curvature, times(1.0 / 6.0, mul(newton, third))), newton), one());
+    const curvature = sub(mul(relative, ab), error);
+    const third = sub(mul(curvature, sub(curvature, error)), mul(mul(relative, relative), squares));
+    const up = add(half(curvature), one());
+    const down = add(add(curvature, times(1.0 / 6.0, third)), one());
     return div(mul(newton, up), down);
   }
 }
