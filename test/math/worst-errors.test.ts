@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'bun:test';
+import { measureAll, statedIn, volatilityErrors, worstOf } from '../fixtures/worst-errors.ts';
+
+const volatilities = volatilityErrors();
+const measured = await measureAll(volatilities);
+
+/**
+ * Exponential, logarithm and Mills' ratio in units of the last place, the rest in what one rounding of each input can do. A gamma
+ * that comes by recurrence has gathered those of sixty levels.
+ */
+const BOUNDS: Readonly<Record<string, number>> = {
+  'exp.ts': 2.4,
+  'log.ts': 1.9,
+  'mills.ts': 5.5,
+  'normal.ts': 4,
+  'inverse-normal.ts': 4,
+  'black-scholes.ts': 4,
+  'implied-volatility.ts': 1,
+  'merton.ts': 8,
+  'exposures.ts': 4,
+  'gamma-profile.ts': 100,
+  'gamma-by-strike.ts': 4,
+};
+
+describe.each(Object.entries(measured))('assembly/%s', (file, outputs) => {
+  test.each(Object.keys(outputs))('%s', (output) => {
+    const { error, at } = outputs[output]!;
+    expect(error, `at ${at}`).toBeLessThan(BOUNDS[file]!);
+  });
+
+  test('states its worst error', () => {
+    expect(statedIn(file), 'bun test/fixtures/worst-errors.ts --write').toBe(worstOf(outputs));
+  });
+});
+
+describe('implied volatilities', () => {
+  test('are measured on as many rows as they should be', () => {
+    expect(volatilities.rows).toBeGreaterThanOrEqual(50_000);
+    expect(volatilities.determined).toBeGreaterThan(40_000);
+  });
+
+  test('that roundings of the inputs blur are numbers, and within what these can do', () => {
+    expect(volatilities.wrong).toEqual([]);
+  });
+});
