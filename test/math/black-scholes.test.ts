@@ -141,6 +141,97 @@ describe('published values', () => {
   ] as const)('%s: %s %d', (_, name, published, digits, option) => {
     expect(greeksOf(option)[name]).toBeCloseTo(published, digits);
   });
+
+  // The whole of the same table, "Option pricing formulas", McGraw-Hill 1998, as there: strike, spot, q, r, T, v, price.
+  test.each([
+    // Pages 2 to 8.
+    ['call', 65, 60, 0, 0.08, 0.25, 0.3, 2.1334],
+    ['put', 95, 100, 0.05, 0.1, 0.5, 0.2, 2.4648],
+    ['put', 19, 19, 0.1, 0.1, 0.75, 0.28, 1.7011],
+    ['call', 19, 19, 0.1, 0.1, 0.75, 0.28, 1.7011],
+    ['call', 1.6, 1.56, 0.08, 0.06, 0.5, 0.12, 0.0291],
+    ['put', 70, 75, 0.05, 0.1, 0.5, 0.35, 4.087],
+    // Page 24.
+    ['call', 100, 90, 0.1, 0.1, 0.1, 0.15, 0.0205],
+    ['call', 100, 100, 0.1, 0.1, 0.1, 0.15, 1.8734],
+    ['call', 100, 110, 0.1, 0.1, 0.1, 0.15, 9.9413],
+    ['call', 100, 90, 0.1, 0.1, 0.1, 0.25, 0.315],
+    ['call', 100, 100, 0.1, 0.1, 0.1, 0.25, 3.1217],
+    ['call', 100, 110, 0.1, 0.1, 0.1, 0.25, 10.3556],
+    ['call', 100, 90, 0.1, 0.1, 0.1, 0.35, 0.9474],
+    ['call', 100, 100, 0.1, 0.1, 0.1, 0.35, 4.3693],
+    ['call', 100, 110, 0.1, 0.1, 0.1, 0.35, 11.1381],
+    ['call', 100, 90, 0.1, 0.1, 0.5, 0.15, 0.8069],
+    ['call', 100, 100, 0.1, 0.1, 0.5, 0.15, 4.0232],
+    ['call', 100, 110, 0.1, 0.1, 0.5, 0.15, 10.5769],
+    ['call', 100, 90, 0.1, 0.1, 0.5, 0.25, 2.7026],
+    ['call', 100, 100, 0.1, 0.1, 0.5, 0.25, 6.6997],
+    ['call', 100, 110, 0.1, 0.1, 0.5, 0.25, 12.7857],
+    ['call', 100, 90, 0.1, 0.1, 0.5, 0.35, 4.9329],
+    ['call', 100, 100, 0.1, 0.1, 0.5, 0.35, 9.3679],
+    ['call', 100, 110, 0.1, 0.1, 0.5, 0.35, 15.3086],
+    ['put', 100, 90, 0.1, 0.1, 0.1, 0.15, 9.921],
+    ['put', 100, 100, 0.1, 0.1, 0.1, 0.15, 1.8734],
+    ['put', 100, 110, 0.1, 0.1, 0.1, 0.15, 0.0408],
+    ['put', 100, 90, 0.1, 0.1, 0.1, 0.25, 10.2155],
+    ['put', 100, 100, 0.1, 0.1, 0.1, 0.25, 3.1217],
+    ['put', 100, 110, 0.1, 0.1, 0.1, 0.25, 0.4551],
+    ['put', 100, 90, 0.1, 0.1, 0.1, 0.35, 10.8479],
+    ['put', 100, 100, 0.1, 0.1, 0.1, 0.35, 4.3693],
+    ['put', 100, 110, 0.1, 0.1, 0.1, 0.35, 1.2376],
+    ['put', 100, 90, 0.1, 0.1, 0.5, 0.15, 10.3192],
+    ['put', 100, 100, 0.1, 0.1, 0.5, 0.15, 4.0232],
+    ['put', 100, 110, 0.1, 0.1, 0.5, 0.15, 1.0646],
+    ['put', 100, 90, 0.1, 0.1, 0.5, 0.25, 12.2149],
+    ['put', 100, 100, 0.1, 0.1, 0.5, 0.25, 6.6997],
+    ['put', 100, 110, 0.1, 0.1, 0.5, 0.25, 3.2734],
+    ['put', 100, 90, 0.1, 0.1, 0.5, 0.35, 14.4452],
+    ['put', 100, 100, 0.1, 0.1, 0.5, 0.35, 9.3679],
+    ['put', 100, 110, 0.1, 0.1, 0.5, 0.35, 5.7963],
+    // Page 27.
+    ['call', 40, 42, 0.08, 0.04, 0.75, 0.35, 5.0975],
+  ] as const)(
+    '%s, K %d, S %d, q %d, r %d, T %d, v %d: %d',
+    (side, strike, spot, dividend, rate, tte, iv, published) => {
+      const { price } = greeksOf({ callPut: side === 'call' ? 1 : -1, spot, strike, tte, iv, rate, dividend });
+      // Half a unit of the last digit, and what his N(x) of seven digits adds: 1.8734 stands for 1.873345.
+      expect(Math.abs(price - published)).toBeLessThan(0.6e-4);
+    },
+  );
+
+  // Pages 11 to 16 of the same, and chapter 2 of the second edition as in deephaven-core's TestBlackScholes.java (vega, vanna,
+  // volga, charm, call theta; the vanna in NMOF's test_options.R): value, strike, spot, q, r, T, v.
+  test.each([
+    ['delta', 'call', 0.5946, 100, 105, 0.1, 0.1, 0.5, 0.36],
+    ['delta', 'put', -0.3566, 100, 105, 0.1, 0.1, 0.5, 0.36],
+    ['elasticity', 'put', -4.8775, 100, 105, 0.1, 0.1, 0.5, 0.36],
+    ['gamma', 'call', 0.0278, 60, 55, 0, 0.1, 0.75, 0.3],
+    ['gamma', 'put', 0.0278, 60, 55, 0, 0.1, 0.75, 0.3],
+    ['vega', 'call', 18.9358, 60, 55, 0, 0.1, 0.75, 0.3],
+    ['vega', 'put', 18.9358, 60, 55, 0, 0.1, 0.75, 0.3],
+    ['vega', 'call', 18.5027, 60, 55, 0.0355, 0.105, 0.75, 0.3],
+    ['theta', 'put', -31.1924, 405, 430, 0.05, 0.07, 1 / 12, 0.2],
+    ['theta', 'call', -37.9669, 405, 430, 0.05, 0.07, 0.0833, 0.2],
+    ['theta a day', 'put', -0.0855, 405, 430, 0.05, 0.07, 1 / 12, 0.2],
+    ['rho', 'call', 38.7325, 75, 72, 0, 0.09, 1, 0.19],
+    ['dividend rho', 'put', 42.2254, 490, 500, 0.05, 0.08, 0.25, 0.15],
+    ['strike delta', 'call', -0.5164, 75, 72, 0, 0.09, 1, 0.19],
+    ['strike delta', 'put', 0.3975, 75, 72, 0, 0.09, 1, 0.19],
+    ['vanna', 'put', -1.0008, 80, 90, 0, 0.05, 0.25, 0.2],
+    ['volga', 'put', 92.3444, 130, 90, 0.05, 0.05, 0.75, 0.28],
+    ['charm', 'call', 0.5052, 90, 105, 0.14, 0.14, 0.25, 0.24],
+    ['charm', 'put', 0.37, 90, 105, 0.14, 0.14, 0.25, 0.24],
+  ] as const)('%s of a %s: %d, K %d, S %d', (name, side, published, strike, spot, dividend, rate, tte, iv) => {
+    const option = { callPut: side === 'call' ? 1 : -1, spot, strike, tte, iv, rate, dividend };
+    const raw = greeksOf(option);
+    const others = {
+      elasticity: (raw.delta * spot) / raw.price,
+      'theta a day': inMarketUnits(greeks({ ...option, count: 1 })).theta[0]!,
+      'dividend rho': -tte * spot * raw.delta,
+      'strike delta': -raw.rho / (strike * tte),
+    };
+    expect({ ...raw, ...others }[name]).toBeCloseTo(published, 4);
+  });
 });
 
 describe('relations', () => {
