@@ -1,6 +1,14 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { callPutGreeks, greeks, type Option } from '../../src/math/black-scholes.ts';
+import { exposureSums } from '../../src/math/exposures.ts';
+import { gammaByStrike, gammaProfile } from '../../src/math/gamma-exposure.ts';
+import { impliedVolatility } from '../../src/math/implied-volatility.ts';
+import { merton, mertonProbabilities } from '../../src/math/jump-diffusion.ts';
 import { arenaColumn, CHUNK_ROWS, kernels, mapColumns } from '../../src/math/kernels.ts';
+import type { JumpOption } from '../fixtures/exact.ts';
+import { columnsOf, drawJumpOptions, drawOptions, edgePrices, gridPrices } from '../fixtures/vectors.ts';
+import { EPSILON } from './reference.ts';
 
 test('the arena lies above the module’s own data, its columns apart', () => {
   expect(arenaColumn(0).byteOffset).toBeGreaterThanOrEqual(kernels.heapBase());
@@ -44,4 +52,147 @@ test('a build with nothing changed says nothing, and an unknown step is named', 
   const unknown = build('kernel');
   expect(unknown.exitCode).toBe(1);
   expect(unknown.stderr.toString()).toContain('no step "kernel"');
+});
+
+/** As many rows as `all` has, again from the first where there are fewer. */
+const repeated = <Row>(all: readonly Row[], count: number) =>
+  Array.from({ length: count }, (_, at) => all[at % all.length]!);
+
+/** Each in an order that has rows of every kind side by side. */
+const mixed = <Row>(all: readonly Row[]) => all.map((_, at) => all[(at * 7919) % all.length]!);
+
+const options: readonly Option[] = mixed(drawOptions(520));
+const jumpOptions: readonly JumpOption[] = mixed(drawJumpOptions(530));
+const prices = mixed([
+  ...gridPrices().filter((_, at) => at % 20 === 0),
+  ...edgePrices().filter((_, at) => at % 12 === 0),
+]).map(({ option, price }) => ({ ...option, price }));
+const discounts = (rows: readonly Option[]) => ({
+  discount: Float64Array.from(rows, ({ rate, tte }) => Math.exp(-rate * tte)),
+  dividendDiscount: Float64Array.from(rows, ({ dividend, tte }) => Math.exp(-dividend * tte)),
+});
+const both = ({ call, put }: ReturnType<typeof callPutGreeks>) => [...Object.values(call), ...Object.values(put)];
+
+/** Kernels that answer row by row: their rows, and all their columns for some rows. */
+const ROW_KERNELS: readonly (readonly [string, readonly object[], (rows: never) => readonly Float64Array[]])[] = [
+  ['greeks', options, (rows: Option[]) => Object.values(greeks(columnsOf(rows, options[0])))],
+  [
+    'greeks, discounts given',
+    options,
+    (rows: Option[]) => Object.values(greeks(columnsOf(rows, options[0]), discounts(rows))),
+  ],
+  ['call and put', options, (rows: Option[]) => both(callPutGreeks(columnsOf(rows, options[0])))],
+  [
+    'call and put, discounts given',
+    options,
+    (rows: Option[]) => both(callPutGreeks(columnsOf(rows, options[0]), discounts(rows))),
+  ],
+  ['implied volatility', prices, (rows: typeof prices) => [impliedVolatility(columnsOf(rows, prices[0]))]],
+  ['jump diffusion', jumpOptions, (rows: JumpOption[]) => Object.values(merton(columnsOf(rows, jumpOptions[0])))],
+  [
+    'its probabilities',
+    jumpOptions,
+    (rows: JumpOption[]) => Object.values(mertonProbabilities(columnsOf(rows, jumpOptions[0]))),
+  ],
+];
+
+describe.each(ROW_KERNELS)('%s, row by row', (_, rows, answersTo) => {
+  const answers = (some: readonly object[]) => answersTo(some as never);
+  const alone = rows.slice(0, 300).map((row) => answers([row]).map((column) => column[0]!));
+  const expectAlone = (columns: readonly Float64Array[], from = 0, every = 1) => {
+    for (let at = from; at < columns[0]!.length; at += every) {
+      const own = alone[((at - from) / every) % alone.length]!;
+      // Object.is: to the bit, but for what kind of NaN it is.
+      expect(columns.map((column, output) => Object.is(column[at], own[output]))).not.toContain(false);
+    }
+  };
+
+  test.each([0, 1, 2, 3, 7, 127, 128, 129, 1023, 1024, 1025, 2047, 2048, 2049, 3073])('%d rows', (count) => {
+    // What lies in the arena from before must not matter.
+    answers(rows);
+    const columns = answers(repeated(rows.slice(0, 300), count));
+    for (const column of columns) expect(column).toHaveLength(count);
+    expectAlone(columns);
+  });
+
+  const anyRow = rows[0]!;
+  const all = (value: number) => Object.fromEntries(Object.keys(anyRow).map((name) => [name, value]));
+  test.each([
+    ['no numbers', all(Number.NaN)],
+    ['zeros', all(0)],
+    ['infinities', all(Number.POSITIVE_INFINITY)],
+    ['negative numbers', all(-1)],
+    ['numbers of no size', all(1e-300)],
+    ['giants', all(1e300)],
+  ])('beside %s', (_, other) => {
+    const some = rows.slice(0, 300);
+    expectAlone(answers(some.flatMap((row) => [row, other])), 0, 2);
+    expectAlone(answers(some.flatMap((row) => [other, row])), 1, 2);
+  });
+
+  test('in any order', () => {
+    const some = rows.slice(0, 300).toReversed();
+    const columns = answers(some);
+    expectAlone(columns.map((column) => column.toReversed()));
+  });
+});
+
+describe('sums over rows are those of the rows one by one', () => {
+  const book = options.map(({ callPut, spot: _, ...contract }, at) => ({
+    ...contract,
+    weight: callPut * (1 + (at % 50)),
+  }));
+  const counts = [1, 2, 3, 4, 5, 7, 8, 9, 1023, 1024, 1025, 2049];
+  /** Each to the rounding of as many sums. */
+  const expectSum = (sum: number, terms: readonly number[], relative: number) => {
+    const gross = terms.reduce((total, term) => total + Math.abs(term), 0);
+    const total = terms.reduce((partial, term) => partial + term, 0);
+    expect(Math.abs(sum - total)).toBeLessThanOrEqual(relative * gross);
+  };
+  const spots = options[0]!.spot;
+
+  test.each(counts)('gamma profile of %d', (count) => {
+    const contracts = repeated(book, count).map((contract, at) => ({
+      ...contract,
+      strike: spots * (0.5 + (at % 97) / 97),
+    }));
+    const listed = Float64Array.from({ length: 5 }, (_, at) => spots * (0.7 + at / 8));
+    const apart = { first: 0.8 * spots, step: 0.005, count: 90 };
+    for (const [levels, relative] of [
+      [listed, EPSILON * (count + 1)],
+      [apart, 1e-12],
+    ] as const) {
+      const each = contracts.map((contract) => gammaProfile({ count: 1, ...contract }, levels));
+      gammaProfile(columnsOf(contracts), levels).forEach((sum, level) => {
+        expectSum(
+          sum,
+          each.map((profile) => profile[level]!),
+          relative,
+        );
+      });
+    }
+  });
+
+  test.each(counts)('exposures of %d', (count) => {
+    const chain = repeated(options, count).map((option, at) => ({ ...option, weight: (at % 7) - 3 }));
+    const sums = exposureSums(columnsOf(chain));
+    const each = chain.map((option) => exposureSums({ count: 1, ...option }));
+    for (const name of ['delta', 'gamma', 'grossGamma', 'vanna', 'charm'] as const)
+      expectSum(
+        sums[name],
+        each.map((one) => one[name]),
+        EPSILON * (count + 1),
+      );
+  });
+
+  test.each(counts)('gamma by strike of %d', (count) => {
+    const gamma = Float64Array.from({ length: count }, (_, at) => 1 / (at + 3));
+    const weight = Float64Array.from({ length: count }, (_, at) => (at % 11) - 5);
+    const strikes = Uint32Array.from({ length: count }, (_, at) => (at * 31) % 5);
+    const sums = gammaByStrike(gamma, weight, strikes, 5);
+    for (const strike of [0, 1, 2, 3, 4]) {
+      const terms = [...gamma].flatMap((value, at) => (strikes[at] === strike ? [value * weight[at]!] : []));
+      expectSum(sums[strike]!, terms, EPSILON * (count + 1));
+    }
+  });
 });
