@@ -9,7 +9,9 @@ import {
   type OptionColumns,
 } from '../../src/math/black-scholes.ts';
 import { normalCdf } from '../../src/math/normal.ts';
-import { reference, worst } from './reference.ts';
+import { exactBounds, exactGreeks } from '../fixtures/exact.ts';
+import { columnsOf, drawOptions } from '../fixtures/vectors.ts';
+import { EPSILON, reference, worst } from './reference.ts';
 
 const GREEKS: readonly GreekName[] = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
 
@@ -234,6 +236,19 @@ describe('published values', () => {
   });
 });
 
+/** A Greek, of what it is the slope, in which input, and with which sign. */
+const SLOPES = [
+  ['delta', 'price', 'spot', 1],
+  ['gamma', 'delta', 'spot', 1],
+  ['vega', 'price', 'iv', 1],
+  ['theta', 'price', 'tte', -1],
+  ['rho', 'price', 'rate', 1],
+  ['vanna', 'delta', 'iv', 1],
+  ['vanna', 'vega', 'spot', 1],
+  ['charm', 'delta', 'tte', -1],
+  ['volga', 'vega', 'iv', 1],
+] as const;
+
 describe('relations', () => {
   test('parity: a call less a put is a forward, in price and every Greek', () => {
     const [c, p] = [greeksOf(call), greeksOf(put)];
@@ -247,17 +262,7 @@ describe('relations', () => {
     for (const name of ['gamma', 'vega', 'vanna', 'volga'] as const) expect(c[name]).toBe(p[name]);
   });
 
-  test.each([
-    ['delta', 'price', 'spot', 1],
-    ['gamma', 'delta', 'spot', 1],
-    ['vega', 'price', 'iv', 1],
-    ['theta', 'price', 'tte', -1],
-    ['rho', 'price', 'rate', 1],
-    ['vanna', 'delta', 'iv', 1],
-    ['vanna', 'vega', 'spot', 1],
-    ['charm', 'delta', 'tte', -1],
-    ['volga', 'vega', 'iv', 1],
-  ] as const)('%s is the slope of %s in %s', (name, of, input, sign) => {
+  test.each(SLOPES)('%s is the slope of %s in %s', (name, of, input, sign) => {
     for (const option of [call, put, { ...call, strike: 80 }, { ...put, tte: 2, dividend: 0.08 }]) {
       const step = 1e-4 * option[input];
       const bumped = (by: number) => greeksOf({ ...option, [input]: option[input] + by })[of];
@@ -276,12 +281,115 @@ describe('relations', () => {
   });
 });
 
+describe('relations of drawn options, out to the bounds', () => {
+  const drawn = drawOptions(250);
+  const { call: calls, put: puts } = callPutGreeks(columnsOf(drawn));
+  /** What each leg is worth for certain, and how much of it roundings of its discount move. */
+  const legs = drawn.map((option) => {
+    const [spotNow, strikeNow] = [1, -1].map((callPut) => exactBounds({ ...option, callPut }).cap.high);
+    const { tte, rate, dividend } = option;
+    const unit = spotNow! * (1 + Math.abs(dividend * tte)) + strikeNow! * (1 + Math.abs(rate * tte));
+    return { spotNow: spotNow!, strikeNow: strikeNow!, unit };
+  });
+
+  test('parity, in price and every Greek that has one', () => {
+    drawn.forEach(({ spot, tte, rate, dividend }, row) => {
+      const { spotNow, strikeNow, unit } = legs[row]!;
+      const spotPart = (spotNow / spot) * (1 + Math.abs(dividend * tte));
+      const both = (name: GreekName) => Math.abs(calls[name][row]!) + Math.abs(puts[name][row]!);
+      const apart = {
+        price: [spotNow - strikeNow, unit],
+        delta: [spotNow / spot, spotPart],
+        theta: [
+          dividend * spotNow - rate * strikeNow,
+          both('theta') + Math.max(Math.abs(rate), Math.abs(dividend)) * unit,
+        ],
+        rho: [tte * strikeNow, tte * unit],
+        charm: [(dividend * spotNow) / spot, both('charm') + Math.abs(dividend) * spotPart],
+      } as const;
+      for (const [name, [difference, size]] of Object.entries(apart)) {
+        const off = calls[name as GreekName][row]! - puts[name as GreekName][row]! - difference;
+        expect(Math.abs(off), `${name} of ${JSON.stringify(drawn[row])}`).toBeLessThanOrEqual(4 * EPSILON * size);
+      }
+    });
+  });
+
+  test('a price rises with volatility, a call falls with its strike and a put rises, both convex', () => {
+    const count = 41;
+    drawn.forEach((option, row) => {
+      const noise = 4 * EPSILON * legs[row]!.unit;
+      const ratio = Float64Array.from({ length: count }, (_, at) => 1.05 ** (at - 20));
+      const { price, vega } = greeks({ ...option, count, iv: ratio.map((x) => x * option.iv) });
+      // An arithmetic row of strikes, for the convexity.
+      const width = Math.min(0.04, 0.2 * option.iv * Math.sqrt(option.tte)) * option.strike;
+      const strike = ratio.map((_, at) => option.strike + (at - 20) * width);
+      const { price: struck, rho } = greeks({ ...option, count, strike });
+      for (let at = 1; at < count; at++) {
+        const expected = Math.min(vega[at]!, vega[at - 1]!) * option.iv * (ratio[at]! - ratio[at - 1]!);
+        expect(price[at]! - price[at - 1]!, JSON.stringify(option)).toBeGreaterThan(expected > 4 * noise ? 0 : -noise);
+        const rise = option.callPut * (struck[at - 1]! - struck[at]!);
+        const steep = Math.min(...[at, at - 1].map((k) => Math.abs(rho[k]!) / (strike[k]! * option.tte))) * width;
+        expect(rise, JSON.stringify(option)).toBeGreaterThan(steep > 4 * noise ? 0 : -noise);
+        if (at > 1) expect(struck[at]! + struck[at - 2]! - 2 * struck[at - 1]!).toBeGreaterThanOrEqual(-4 * noise);
+      }
+    });
+  });
+
+  test.each(SLOPES)('%s is the slope of %s in %s', (name, of, input, sign) => {
+    drawn.forEach((option) => {
+      const { tte, iv, rate, dividend } = option;
+      const exact = exactGreeks(option);
+      const s = iv * Math.sqrt(tte);
+      const middle = (Math.log(option.spot / option.strike) + (rate - dividend) * tte) / s;
+      const d = Math.abs(middle) + s / 2;
+      // A hundredth of what changes the exponent by one.
+      const step = {
+        spot: (0.01 * Math.min(1, s) * option.spot) / (1 + d),
+        iv: (0.01 * iv) / (1 + d * d),
+        tte: (0.01 * tte) / (1 + d) / (1 + d + (Math.abs(rate) + Math.abs(dividend)) * tte * (1 + 1 / s)),
+        rate: (0.01 * Math.min(1, s)) / (1 + d) / tte,
+      }[input];
+      const { [of]: at } = greeks({
+        ...option,
+        count: 9,
+        [input]: Float64Array.from({ length: 9 }, (_, k) => option[input] + (k - 4) * step),
+      });
+      // Of the eighth order: what it leaves out is of the order of 1e-16, the rounding is larger.
+      const difference = (k: number) => at[4 + k]! - at[4 - k]!;
+      const slope =
+        (0.8 * difference(1) - 0.2 * difference(2) + (4 / 105) * difference(3) - difference(4) / 280) / step;
+      const noise = (8 * EPSILON * (Math.abs(exact[of].value.high) + exact[of].condition)) / step;
+      expect(Math.abs(sign * slope - exact[name].value.high), JSON.stringify(option)).toBeLessThanOrEqual(
+        noise + 1e-12 * Math.abs(exact[name].value.high) + 1e-280,
+      );
+    });
+  });
+
+  test.each([-20, -1, 1, 3, 20])('spot and strike times 2^%d, to the last bit', (power) => {
+    const factor = 2 ** power;
+    const plain = greeks(columnsOf(drawn));
+    const scaled = greeks(
+      columnsOf(drawn.map((option) => ({ ...option, spot: factor * option.spot, strike: factor * option.strike }))),
+    );
+    const degrees = { price: 1, delta: 0, gamma: -1, vega: 1, theta: 1, rho: 1, vanna: 0, charm: 0, volga: 1 };
+    for (const name of GREEKS) {
+      plain[name].forEach((value, row) => {
+        // Next to the least double bits are lost.
+        if (Math.abs(value) < 1e-290) return;
+        expect(scaled[name][row]! / factor ** degrees[name], `${name} of ${JSON.stringify(drawn[row])}`).toBe(value);
+      });
+    }
+  });
+});
+
 describe('limits', () => {
   const [r, q] = [0.05, 0.02];
   const at = { spot: 100, rate: r, dividend: q };
   const [S1, K1] = [100 * Math.exp(-q), 90 * Math.exp(-r)];
   const still = { gamma: 0, vega: 0, vanna: 0, volga: 0 };
   const nothing = { ...still, price: 0, delta: 0, theta: 0, rho: 0, charm: 0 };
+  /** Spot for certain, nothing to pay. */
+  const endless = { ...still, price: S1, delta: S1 / 100, theta: q * S1, rho: 0, charm: (q * S1) / 100 };
 
   test.each([
     [
@@ -306,6 +414,19 @@ describe('limits', () => {
       { ...still, price: S1 - K1, delta: S1 / 100, theta: q * S1 - r * K1, rho: K1, charm: (q * S1) / 100 },
     ],
     ['v = 0, put out of the money', { ...at, callPut: -1, strike: 90, tte: 1, iv: 0 }, nothing],
+    ['v without end, call', { ...at, callPut: 1, strike: 90, tte: 1, iv: 1e3 }, endless],
+    [
+      'v without end, put',
+      { ...at, callPut: -1, strike: 90, tte: 1, iv: 1e3 },
+      { ...still, price: K1, delta: 0, theta: r * K1, rho: -K1, charm: 0 },
+    ],
+    ['S to 0, call', { ...at, callPut: 1, spot: 1e-9, strike: 90, tte: 1, iv: 0.2 }, nothing],
+    [
+      'S to 0, put',
+      { ...at, callPut: -1, spot: 1e-14, strike: 90, tte: 1, iv: 0.2 },
+      { ...still, price: K1, delta: -S1 / 100, theta: r * K1, rho: -K1, charm: (-q * S1) / 100 },
+    ],
+    ['K to 0, call', { ...at, callPut: 1, strike: 1e-14, tte: 1, iv: 0.2 }, endless],
     [
       'T = 0 and v = 0',
       { ...at, callPut: -1, strike: 110, tte: 0, iv: 0 },
