@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { greeks, greeksOf, type Option } from '../../src/math/black-scholes.ts';
 import { impliedVolatility } from '../../src/math/implied-volatility.ts';
+import { exactBounds, exactVolatility } from '../fixtures/exact.ts';
+import { columnsOf, drawPrices, gridPrices, neighbour } from '../fixtures/vectors.ts';
 import { EPSILON, reference } from './reference.ts';
 
 /** Beyond, one rounding of price, spot or strike moves the volatility by more than 1 %: no solver can know it. */
@@ -137,6 +139,106 @@ describe('no time value, and none possible', () => {
   test('a hair inside either bound has a volatility', () => {
     expect(ivOf(call, (S - K) * (1 + 1e-12))).toBeWithin(1e-6, 0.1);
     expect(ivOf(call, S * (1 - 1e-14))).toBeWithin(5, 20);
+  });
+});
+
+describe('relations', () => {
+  const rows = [...gridPrices().filter((_, at) => at % 7 === 0), ...drawPrices(500)].map(({ option, price }) => ({
+    ...option,
+    price,
+  }));
+  const solved = impliedVolatility(columnsOf(rows));
+
+  test.each([-20, 3])('price, spot and strike times 2^%d: the same volatility, to the last bit', (power) => {
+    const factor = 2 ** power;
+    const scaled = rows.map((row) => ({
+      ...row,
+      price: factor * row.price,
+      spot: factor * row.spot,
+      strike: factor * row.strike,
+    }));
+    impliedVolatility(columnsOf(scaled)).forEach((iv, at) => {
+      // Prices next to the least double lose bits.
+      if (rows[at]!.price > 1e-290) expect(iv, JSON.stringify(rows[at])).toBe(solved[at]!);
+    });
+  });
+
+  test('four times the time, without interest: half the volatility, to the last bit', () => {
+    const still = rows.filter(({ rate, dividend }) => rate === 0 && dividend === 0);
+    expect(still.length).toBeGreaterThan(500);
+    const [once, longer] = [1, 4].map((factor) =>
+      impliedVolatility(columnsOf(still.map((row) => ({ ...row, tte: factor * row.tte })))),
+    );
+    still.forEach((row, at) => {
+      expect(2 * longer![at]!, JSON.stringify(row)).toBe(once![at]!);
+    });
+  });
+
+  test('a higher price has a higher volatility, from intrinsic value to the cap', () => {
+    const count = 200;
+    for (const { price: _, ...option } of rows.filter((_, at) => at % 50 === 0)) {
+      const { intrinsic, cap } = exactBounds(option);
+      // Close together at either end.
+      const share = Float64Array.from({ length: count }, (_, at) => 1 / (1 + Math.exp((count / 2 - at) / 4)));
+      const price = share.map((part) => intrinsic.high + part * (cap.high - intrinsic.high));
+      const ivs = impliedVolatility({ ...option, count, price });
+      for (let at = 1; at < count; at++) {
+        const apart = (price[at]! - price[at - 1]!) / (option.spot + option.strike);
+        if (apart > 1e-14)
+          expect(ivs[at]!, JSON.stringify({ ...option, price: price[at] })).toBeGreaterThan(ivs[at - 1]!);
+      }
+    }
+  });
+
+  test('parity: call and put of one volatility, priced apart by the forward, have it back', () => {
+    let compared = 0;
+    for (const [at, { price, ...option }] of rows.entries()) {
+      const { rate, dividend, spot, strike } = option;
+      // Exact only without interest, where the sum loses nothing.
+      const other = price - option.callPut * (spot - strike);
+      if (rate !== 0 || dividend !== 0 || other + option.callPut * (spot - strike) !== price || other <= 0) continue;
+      if (spot - strike + strike !== spot || other >= (option.callPut > 0 ? strike : spot)) continue;
+      const { condition } = exactVolatility(option, price, solved[at]!);
+      const iv = ivOf({ ...option, callPut: -option.callPut }, other);
+      if (!(EPSILON * condition < 0.01 * iv)) continue;
+      compared++;
+      expect(Math.abs(iv - solved[at]!), JSON.stringify(option)).toBeLessThan(4 * EPSILON * (iv + condition));
+    }
+    expect(compared).toBeGreaterThan(100);
+  });
+});
+
+describe('at the ends', () => {
+  const options = [
+    { callPut: 1, spot: 100, strike: 90, tte: 1, rate: 0.05, dividend: 0.02 },
+    { callPut: -1, spot: 100, strike: 110, tte: 0.25, rate: 0.03, dividend: 0.01 },
+    { callPut: 1, spot: 64, strike: 81, tte: 2, rate: 0, dividend: 0 },
+    { callPut: -1, spot: 64, strike: 81, tte: 1e-3, rate: 0, dividend: 0 },
+  ];
+
+  test.each(options)('%j: three ulps above the cap no volatility, below it one', (option) => {
+    const { cap } = exactBounds(option);
+    for (const ulps of [3, 4, 100]) {
+      expect(ivOf(option, neighbour(cap.high, ulps))).toBeNaN();
+      expect(ivOf(option, neighbour(cap.high, -ulps))).toBeFinite();
+    }
+  });
+
+  test.each(options.slice(2))('%j: a cap that is a double counts to the ulp', (option) => {
+    const cap = option.callPut > 0 ? option.spot : option.strike;
+    expect(ivOf(option, cap)).toBeNaN();
+    expect(ivOf(option, neighbour(cap, -1))).toBeWithin(5, 1000);
+  });
+
+  test.each([options[0]!, options[1]!, options[3]!])('%j: 0 below intrinsic value, and rising from there', (option) => {
+    const { intrinsic } = exactBounds(option);
+    const larger = Math.max(option.spot, option.strike);
+    const ulp = neighbour(larger) - larger;
+    expect(intrinsic.high).toBeGreaterThan(0);
+    for (const ulps of [3, 100]) expect(ivOf(option, intrinsic.high - ulps * ulp)).toBe(0);
+    const rising = [3, 10, 100, 1000, 1e6].map((ulps) => ivOf(option, intrinsic.high + ulps * ulp));
+    expect(rising[0]).toBeGreaterThan(0);
+    for (let at = 1; at < rising.length; at++) expect(rising[at]!).toBeGreaterThan(rising[at - 1]!);
   });
 });
 

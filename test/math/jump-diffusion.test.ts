@@ -2,7 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { greeksOf } from '../../src/math/black-scholes.ts';
 import { type JumpDiffusionColumns, merton, mertonProbabilities } from '../../src/math/jump-diffusion.ts';
 import { normalCdf } from '../../src/math/normal.ts';
-import { reference, worst } from './reference.ts';
+import { exactMerton, type JumpOption } from '../fixtures/exact.ts';
+import { columnsOf, drawJumpOptions } from '../fixtures/vectors.ts';
+import { EPSILON, reference, worst } from './reference.ts';
 
 const rows = reference('merton.csv');
 const options: JumpDiffusionColumns = {
@@ -181,6 +183,89 @@ test('parity: call less put is the discounted forward', () => {
   }
 });
 
+describe('relations of drawn options', () => {
+  const drawn = drawJumpOptions(400);
+  const columns = columnsOf(drawn);
+
+  test.each([-20, 3])('spot and strike times 2^%d, to the last bit', (power) => {
+    const factor = 2 ** power;
+    const plain = merton(columns);
+    const scaled = merton(
+      columnsOf(drawn.map((option) => ({ ...option, spot: factor * option.spot, strike: factor * option.strike }))),
+    );
+    for (const name of ['probAbove', 'probBelow', 'call', 'put'] as const) {
+      plain[name].forEach((value, row) => {
+        const unit = name === 'call' || name === 'put' ? factor : 1;
+        // Next to the least double bits are lost.
+        if (value > 1e-280) expect(scaled[name][row]! / unit, `${name} of ${JSON.stringify(drawn[row])}`).toBe(value);
+      });
+    }
+  });
+
+  test('above the higher strike is less, a call worth less and a put more', () => {
+    const count = 41;
+    for (const option of drawn) {
+      const strike = Float64Array.from({ length: count }, (_, at) => option.strike * 1.05 ** (at - 20));
+      const { probAbove, probBelow, call, put } = merton({ ...option, count, strike });
+      for (let at = 1; at < count; at++) {
+        // Two roundings a jump at most, and the logarithm's in each term.
+        const noise = 64 * EPSILON;
+        expect(probAbove[at]!, JSON.stringify(option)).toBeLessThanOrEqual(probAbove[at - 1]! * (1 + noise));
+        expect(probBelow[at]! * (1 + noise), JSON.stringify(option)).toBeGreaterThanOrEqual(probBelow[at - 1]!);
+        const value = noise * (option.spot + strike[at]!);
+        expect(call[at]!, JSON.stringify(option)).toBeLessThanOrEqual(call[at - 1]! + value);
+        expect(put[at]! + value, JSON.stringify(option)).toBeGreaterThanOrEqual(put[at - 1]!);
+      }
+    }
+  });
+
+  test('prices rise with the volatility of diffusion and of jumps', () => {
+    const count = 20;
+    for (const option of drawn.filter(({ jumpMean, jumpVol }) => jumpMean + jumpVol ** 2 / 2 < 0.3)) {
+      for (const name of ['iv', 'jumpVol'] as const) {
+        // Wider jumps of the same mean factor: spread alone.
+        const grown = Float64Array.from({ length: count }, (_, at) => option[name] * 1.02 ** at);
+        const shift = grown.map((width) => (name === 'iv' ? 0 : (option.jumpVol ** 2 - width ** 2) / 2));
+        const jumpMean = shift.map((by) => option.jumpMean + by);
+        const { call, put } = merton({ ...option, count, jumpMean, [name]: grown });
+        const noise = 64 * EPSILON * (option.spot + option.strike);
+        for (let at = 1; at < count; at++) {
+          expect(call[at]! - call[at - 1]!, JSON.stringify(option)).toBeGreaterThanOrEqual(-noise);
+          expect(put[at]! - put[at - 1]!, JSON.stringify(option)).toBeGreaterThanOrEqual(-noise);
+        }
+      }
+    }
+  });
+
+  // A call pays the strike where it ends above.
+  test.each([
+    ['call', 'probAbove', -1],
+    ['put', 'probBelow', 1],
+  ] as const)('the %s falls or rises with the strike by the discounted %s', (price, probability, sign) => {
+    for (const option of drawn) {
+      const { tte, iv, rate, jumpVol, strike } = option;
+      const exact = exactMerton(option);
+      const step = (0.02 * strike * Math.min(1, iv * Math.sqrt(tte))) / (1 + distance(option));
+      const strikes = Float64Array.from({ length: 9 }, (_, k) => strike + (k - 4) * step);
+      const { [price]: at } = merton({ ...option, count: 9, strike: strikes });
+      const difference = (k: number) => at[4 + k]! - at[4 - k]!;
+      const slope =
+        (0.8 * difference(1) - 0.2 * difference(2) + (4 / 105) * difference(3) - difference(4) / 280) / step;
+      const expected = sign * Math.exp(-rate * tte) * exact[probability].value.high;
+      const noise = (16 * EPSILON * (exact[price].value.high + exact[price].condition)) / step;
+      expect(Math.abs(slope - expected), JSON.stringify({ ...option, jumpVol })).toBeLessThanOrEqual(
+        noise + 1e-10 * Math.abs(expected) + 1e-280,
+      );
+    }
+  });
+});
+
+/** From the forward without a jump, in deviations of the diffusion. */
+function distance({ spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol }: JumpOption): number {
+  const compensator = jumpIntensity * tte * Math.expm1(jumpMean + jumpVol ** 2 / 2);
+  return Math.abs(Math.log(spot / strike) + (rate - dividend) * tte - compensator) / (iv * Math.sqrt(tte));
+}
+
 describe('limits', () => {
   test.each([
     ['T = 0, above', { tte: 0 }, { probAbove: 1, probBelow: 0, call: 5, put: 0 }],
@@ -191,6 +276,9 @@ describe('limits', () => {
       { iv: 0, jumpIntensity: 0, rate: 0, dividend: 0 },
       { probAbove: 1, probBelow: 0, call: 5, put: 0 },
     ],
+    ['v without end', { iv: 1e3, rate: 0, dividend: 0 }, { probAbove: 0, probBelow: 1, call: 100, put: 95 }],
+    ['S to 0', { spot: 1e-14, rate: 0, dividend: 0 }, { probAbove: 0, probBelow: 1, call: 0, put: 95 }],
+    ['K to 0', { strike: 1e-14, rate: 0, dividend: 0 }, { probAbove: 1, probBelow: 0, call: 100, put: 0 }],
     [
       'only jumps, of width',
       { iv: 0, strike: 1e-3, rate: 0, dividend: 0 },

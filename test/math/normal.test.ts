@@ -31,6 +31,18 @@ describe('N', () => {
     expect(normalCdf(x)).toBe(p);
   });
 
+  test('rises, and both sides make one', () => {
+    let last = 0;
+    for (let x = -37; x <= 9; x += 1 / 64) {
+      const p = normalCdf(x);
+      // At the right end the doubles are too far apart.
+      if (x < 5) expect(p, `x = ${x}`).toBeGreaterThan(last);
+      else expect(p, `x = ${x}`).toBeGreaterThanOrEqual(last);
+      expect(Math.abs(p + normalCdf(-x) - 1), `x = ${x}`).toBeLessThanOrEqual(Number.EPSILON);
+      last = p;
+    }
+  });
+
   test('of no number is none', () => {
     expect(normalCdf(Number.NaN)).toBeNaN();
   });
