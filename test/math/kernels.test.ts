@@ -100,14 +100,16 @@ describe.each(ROW_KERNELS)('%s, row by row', (_, rows, answersTo) => {
   const answers = (some: readonly object[]) => answersTo(some as never);
   const alone = rows.slice(0, 300).map((row) => answers([row]).map((column) => column[0]!));
   const expectAlone = (columns: readonly Float64Array[], from = 0, every = 1) => {
+    const differing: number[] = [];
     for (let at = from; at < columns[0]!.length; at += every) {
       const own = alone[((at - from) / every) % alone.length]!;
-      // Object.is: to the bit, but for what kind of NaN it is.
-      expect(columns.map((column, output) => Object.is(column[at], own[output]))).not.toContain(false);
+      // To the bit, but for what kind of NaN it is.
+      if (columns.some((column, output) => !Object.is(column[at], own[output]))) differing.push(at);
     }
+    expect(differing).toEqual([]);
   };
 
-  test.each([0, 1, 2, 3, 7, 127, 128, 129, 1023, 1024, 1025, 2047, 2048, 2049, 3073])('%d rows', (count) => {
+  test.each([0, 1, 2, 3, 7, 127, 128, 129, 1023, 1024, 1025, 2047, 2048, 2049, 20_000])('%d rows', (count) => {
     // What lies in the arena from before must not matter.
     answers(rows);
     const columns = answers(repeated(rows.slice(0, 300), count));

@@ -40,6 +40,6 @@ describe('implied volatilities', () => {
   });
 
   test('that roundings of the inputs blur are numbers, and within what these can do', () => {
-    expect(volatilities.wrong).toEqual([]);
+    expect(volatilities.wrong.slice(0, 20)).toEqual([]);
   });
 });
