@@ -11,9 +11,15 @@ const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
 /** Where two steps from the guess are not enough: these, bracketed, and bisection should one leave the bracket. */
 const STEPS_MAX: i32 = 30;
 /** Where Mills' ratios at a and b are so close that their difference would lose digits. */
-const NEAR_DEVIATION: f64 = 0.2;
+const NEAR_DEVIATION: f64 = 0.55;
 const NEAR_MONEYNESS: f64 = 1.0;
-const TAYLOR_DEGREE: f64 = 11.0;
+/** Up to here e^x - 1 needs no more than its polynomial. */
+const CLOSE: f64 = 0.34;
+/** 2^64. */
+const SCALE: f64 = 4294967296.0 * 4294967296.0;
+/** 2^27 + 1 (Veltkamp 1968): times a number and taken from it, leaves its upper half. */
+const SPLITTER: f64 = 134217729.0;
+const TAYLOR_DEGREE: f64 = 17.0;
 /** What `inverseTail` may err by, and a little more. */
 const GUESS_ERROR: f64 = 0.0006;
 /** Rows that go through all passes together, so that they stay in the first-level cache. */
@@ -48,6 +54,7 @@ const SECOND: usize = 19 * COLUMN;
 const THIRD: usize = 21 * COLUMN;
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;
+const EXCESS: usize = 25 * COLUMN;
 // Of the guess.
 const TARGET: usize = 23 * COLUMN;
 const Z: usize = 24 * COLUMN;
@@ -59,6 +66,10 @@ const MILLS_B: usize = 26 * COLUMN;
 const MILLS_Z: usize = 27 * COLUMN;
 const DIFFERENCE: usize = 28 * COLUMN;
 const SIGNED: usize = 29 * COLUMN;
+const ERROR: usize = 25 * COLUMN;
+/** Lists of addresses; the second ends where this many bytes are over. */
+const FAR: usize = 30 * COLUMN;
+const LISTS: usize = 512;
 
 /**
  * The volatility at which Black-Scholes-Merton gives the price. 0 where the price is at or below the discounted intrinsic value;
@@ -111,6 +122,7 @@ function answers(row: usize, end: usize): void {
 function prepare(row: usize, end: usize): void {
   exponents(row, end);
   presentValues(row, end);
+  excesses(row, end);
   parts(row, end);
   logarithms(row, end);
 }
@@ -129,7 +141,15 @@ function presentValues(row: usize, end: usize): void {
     v128.store(row, mul(v128.load(row, STRIKE), Exponential.reduced(row, FIRST)), STRIKE_NOW);
     v128.store(row, mul(v128.load(row, SPOT), Exponential.reduced(row, SECOND)), SPOT_NOW);
     const carry = mul(sub(v128.load(row, RATE), v128.load(row, DIVIDEND)), v128.load(row, TTE));
-    v128.store(row, magnitude(add(Logarithm.reduced(row, THIRD), carry)), MONEYNESS);
+    v128.store(row, add(Logarithm.reduced(row, THIRD), carry), MONEYNESS);
+  }
+}
+
+/** What the greater leg has over the lesser, as a share of that, where they are close. */
+function excesses(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const x = magnitude(v128.load(row, MONEYNESS));
+    v128.store(row, Exponential.lessOne(atMost(x, CLOSE)), EXCESS);
   }
 }
 
@@ -140,23 +160,29 @@ function parts(row: usize, end: usize): void {
     const quoted = v128.load(row, PRICE);
     const spotNow = v128.load(row, SPOT_NOW);
     const strikeNow = v128.load(row, STRIKE_NOW);
-    const x = v128.load(row, MONEYNESS);
+    const signed = v128.load(row, MONEYNESS);
+    const x = magnitude(signed);
     const isCall = f64x2.gt(v128.load(row, CALL_PUT), zero);
     const most = choose(isCall, spotNow, strikeNow);
-    const other = choose(isCall, strikeNow, spotNow);
-    const intrinsic = f64x2.pmax(zero, sub(most, other));
     const least = f64x2.pmin(spotNow, strikeNow);
+    // Where the legs are close, there is less rounding in this than in their difference.
+    const difference = f64x2.pmax(zero, sub(most, choose(isCall, strikeNow, spotNow)));
+    const excess = v128.and(v128.xor(isCall, f64x2.lt(signed, zero)), mul(least, v128.load(row, EXCESS)));
+    const intrinsic = choose(f64x2.lt(x, f64x2.splat(CLOSE)), excess, difference);
     const timeValue = sub(quoted, intrinsic);
     const upside = sub(most, quoted);
+    v128.store(row, x, MONEYNESS);
     v128.store(row, div(timeValue, least), PART);
-    Logarithm.reduce(timeValue, least, row, FIRST);
-    Logarithm.reduce(upside, least, row, SECOND);
+    // Scaled, so that the least there are have a logarithm too.
+    const scaled = times(SCALE, least);
+    Logarithm.reduce(times(SCALE, timeValue), scaled, row, FIRST);
+    Logarithm.reduce(times(SCALE, upside), scaled, row, SECOND);
 
     const infinite = f64x2.splat(Infinity);
     const finite = v128.and(f64x2.lt(magnitude(quoted), infinite), f64x2.lt(x, infinite));
     const bounded = v128.and(f64x2.gt(least, zero), f64x2.lt(most, infinite));
     const inputs = f64x2.pmin(f64x2.pmin(v128.load(row, SPOT), v128.load(row, STRIKE)), v128.load(row, TTE));
-    const worthless = f64x2.le(timeValue, zero);
+    const worthless = f64x2.le(f64x2.pmin(timeValue, sub(quoted, difference)), zero);
     const priced = v128.or(worthless, f64x2.gt(upside, zero));
     const possible = v128.and(v128.and(v128.and(finite, bounded), f64x2.gt(inputs, zero)), priced);
     v128.store(row, choose(possible, choose(worthless, zero, one()), f64x2.splat(NaN)), ANSWER);
@@ -255,20 +281,26 @@ function bracket(row: usize): void {
 
 /** What a step needs at the present deviation; `roughly`: good for a guess. */
 function evaluate(row: usize, end: usize, roughly: bool): void {
-  const near = deviations(row, end);
-  mills(row + A, end + A, MILLS_A - A);
-  mills(row + B, end + B, MILLS_B - B);
-  if (near) {
-    nearRatios(row, end);
-    if (roughly) roughDifferences(row, end);
-    else differences(row, end);
-  }
+  const far = row + FAR;
+  const farEnd = deviations(row, end, far, far + LISTS);
+  mills(far, farEnd, A, MILLS_A);
+  mills(far, farEnd, B, MILLS_B);
+  const near = <usize>load<u32>(far, LISTS);
+  const nearEnd = far + LISTS;
+  nearRatios(near, nearEnd);
+  if (roughly) roughDifferences(near, nearEnd);
+  else differences(near, nearEnd);
   values(row, end);
+  errors(row, end);
+  if (!roughly) correctErrors(row, end);
 }
 
-/** a and b; whether any row is near. */
-function deviations(row: usize, end: usize): bool {
-  let near = f64x2.splat(0.0);
+/**
+ * a and b, and two lists of the pairs of rows, by addresses of four bytes: from `far` up, those not both near, to the end that is
+ * answered; from `near` down, those not both far, to the start that is stored there.
+ */
+function deviations(row: usize, end: usize, far: usize, near: usize): usize {
+  const nearEnd = near;
   for (; row < end; row += PAIR) {
     const x = v128.load(row, MONEYNESS);
     const s = v128.load(row, DEVIATION);
@@ -276,28 +308,45 @@ function deviations(row: usize, end: usize): bool {
     const halfS = half(s);
     v128.store(row, sub(z, halfS), A);
     v128.store(row, add(z, halfS), B);
-    near = v128.or(near, Step.isNear(x, s));
+    const isNear = Step.isNear(x, s);
+    if (!i64x2.all_true(isNear)) {
+      store<u32>(far, <u32>row);
+      far += 4;
+    }
+    if (v128.any_true(isNear)) {
+      near -= 4;
+      store<u32>(near, <u32>row);
+    }
   }
-  return v128.any_true(near);
+  store<u32>(nearEnd, <u32>near);
+  return far;
 }
 
-function mills(x: usize, end: usize, ratio: usize): void {
-  for (; x < end; x += PAIR) v128.store(x + ratio, Mills.ratio(magnitude(v128.load(x))));
+function mills(listed: usize, end: usize, x: usize, ratio: usize): void {
+  for (; listed < end; listed += 4) {
+    const row = <usize>load<u32>(listed);
+    v128.store(row + ratio, Mills.ratio(magnitude(v128.load(row + x))));
+  }
 }
 
-function nearRatios(row: usize, end: usize): void {
-  for (; row < end; row += PAIR) v128.store(row, Mills.ratio(Step.middle(row)), MILLS_Z);
+function nearRatios(listed: usize, end: usize): void {
+  for (; listed < end; listed += 4) {
+    const row = <usize>load<u32>(listed);
+    v128.store(row, Mills.ratio(Step.middle(row)), MILLS_Z);
+  }
 }
 
-function roughDifferences(row: usize, end: usize): void {
-  for (; row < end; row += PAIR) {
+function roughDifferences(listed: usize, end: usize): void {
+  for (; listed < end; listed += 4) {
+    const row = <usize>load<u32>(listed);
     const difference = Step.roughDifference(Step.middle(row), v128.load(row, DEVIATION), v128.load(row, MILLS_Z));
     v128.store(row, difference, DIFFERENCE);
   }
 }
 
-function differences(row: usize, end: usize): void {
-  for (; row < end; row += PAIR) {
+function differences(listed: usize, end: usize): void {
+  for (; listed < end; listed += 4) {
+    const row = <usize>load<u32>(listed);
     const difference = Step.difference(Step.middle(row), v128.load(row, DEVIATION), v128.load(row, MILLS_Z));
     v128.store(row, difference, DIFFERENCE);
   }
@@ -317,11 +366,48 @@ function values(row: usize, end: usize): void {
   }
 }
 
+/** What is missing to the logarithm of the price. */
+function errors(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const a = v128.load(row, A);
+    const upper = f64x2.lt(v128.load(row, SIGNED), f64x2.splat(0.0));
+    const target = choose(upper, v128.load(row, LN_REST), v128.load(row, LN_PART));
+    const rest = sub(f64x2.splat(LN_SQRT_2_PI), Logarithm.reduced(row, FIRST));
+    v128.store(row, add(add(target, mul(half(a), a)), rest), ERROR);
+  }
+}
+
+/** In the tail a^2 / 2 is large, and so is what the rounding of z and a does to it: here it is taken back (Dekker 1971). */
+function correctErrors(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const s = v128.load(row, DEVIATION);
+    const x = v128.load(row, MONEYNESS);
+    const a = v128.load(row, A);
+    const z = div(x, s);
+    const product = mul(z, s);
+    const upperZ = Step.upperHalf(z);
+    const upperS = Step.upperHalf(s);
+    const lowerZ = sub(z, upperZ);
+    const lowerS = sub(s, upperS);
+    const cross = add(mul(upperZ, lowerS), mul(lowerZ, upperS));
+    const productError = add(add(sub(mul(upperZ, upperS), product), cross), mul(lowerZ, lowerS));
+    const ofZ = div(sub(sub(x, product), productError), s);
+    const ofA = sub(sub(z, a), half(s));
+    const upperA = Step.upperHalf(a);
+    const lowerA = sub(a, upperA);
+    const upperSquare = sub(half(mul(upperA, upperA)), mul(half(a), a));
+    const ofSquare = add(add(upperSquare, mul(upperA, lowerA)), half(mul(lowerA, lowerA)));
+    const inTail = f64x2.ge(a, one());
+    const correction = v128.and(inTail, add(mul(a, add(ofZ, ofA)), ofSquare));
+    v128.store(row, add(v128.load(row, ERROR), correction), ERROR);
+  }
+}
+
 /** One step of all rows. One that is not to a positive number is not taken, and the row not done. */
 function steps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
-    const change = Step.change(row, s, Step.error(row));
+    const change = Step.change(row, s, v128.load(row, ERROR));
     const next = add(s, change);
     const sensible = v128.and(f64x2.gt(next, f64x2.splat(0.0)), f64x2.lt(next, f64x2.splat(Infinity)));
     const done = v128.and(sensible, Step.isSmall(change, s));
@@ -334,7 +420,7 @@ function steps(row: usize, end: usize): void {
 function bracketedStep(row: usize): void {
   const s = v128.load(row, DEVIATION);
   const going = v128.load(row, GOING);
-  const error = Step.error(row);
+  const error = v128.load(row, ERROR);
   const above = f64x2.lt(mul(error, v128.load(row, SIGNED)), f64x2.splat(0.0));
   const high = choose(above, f64x2.pmin(v128.load(row, HIGH), s), v128.load(row, HIGH));
   const low = choose(above, v128.load(row, LOW), f64x2.pmax(v128.load(row, LOW), s));
@@ -358,6 +444,12 @@ class Step {
   @inline
   static isSmall(change: v128, s: v128): v128 {
     return f64x2.le(magnitude(change), times(STEP_SMALL, atMost(s, 1.0)));
+  }
+
+  @inline
+  static upperHalf(x: v128): v128 {
+    const spread = times(SPLITTER, x);
+    return sub(spread, sub(spread, x));
   }
 
   /** z. */
@@ -387,23 +479,17 @@ class Step {
     return f64x2.neg(mul(s, sum));
   }
 
-  /** Two terms of it: within 1e-5. */
+  /** Three terms of it: within 1e-5. */
   @inline
   static roughDifference(z: v128, s: v128, ratio: v128): v128 {
     const first = sub(mul(z, ratio), one());
     const second = add(ratio, mul(z, first));
     const third = add(add(first, first), mul(z, second));
-    return f64x2.neg(mul(s, add(first, mul(times(1.0 / 24.0, mul(s, s)), third))));
-  }
-
-  /** What is missing to the logarithm of the price. */
-  @inline
-  static error(row: usize): v128 {
-    const a = v128.load(row, A);
-    const upper = f64x2.lt(v128.load(row, SIGNED), f64x2.splat(0.0));
-    const exponent = add(mul(half(a), a), f64x2.splat(LN_SQRT_2_PI));
-    const target = choose(upper, v128.load(row, LN_REST), v128.load(row, LN_PART));
-    return sub(target, sub(Logarithm.reduced(row, FIRST), exponent));
+    const fourth = add(times(3.0, second), mul(z, third));
+    const fifth = add(times(4.0, third), mul(z, fourth));
+    const square = mul(s, s);
+    const rest = add(times(1.0 / 24.0, third), mul(times(1.0 / 1920.0, square), fifth));
+    return f64x2.neg(mul(s, add(first, mul(square, rest))));
   }
 
   /**

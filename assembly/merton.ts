@@ -81,11 +81,9 @@ export function merton(count: i32, block: usize): void {
     const end = rowAt(block, min(from + STRIP, count));
     sums(row, end, block + TERMS, true);
     for (let at = row, slot = block + TERMS; at < end; at += 8, slot += PAIR) {
-      const strikeAbove = total(slot, ABOVE);
-      const strikeBelow = total(slot, BELOW);
       // The sums make 0 of -0.
-      store<f64>(at, max(total(slot, ABOVE + IN_SPOT) - strikeAbove, 0.0) + 0.0, CALL);
-      store<f64>(at, max(strikeBelow - total(slot, BELOW + IN_SPOT), 0.0) + 0.0, PUT);
+      store<f64>(at, max(load<f64>(slot, ABOVE + IN_SPOT) - load<f64>(slot, ABOVE), 0.0) + 0.0, CALL);
+      store<f64>(at, max(load<f64>(slot, BELOW) - load<f64>(slot, BELOW + IN_SPOT), 0.0) + 0.0, PUT);
     }
   }
 }
@@ -120,13 +118,19 @@ function sums(row: usize, end: usize, slots: usize, prices: bool): void {
   }
   for (let slot = slots; row < end; row += 8, slot += PAIR) {
     const strikeNow = load<f64>(row, STRIKE_NOW);
-    store<f64>(row, Math.min(total(slot, ABOVE) / strikeNow, 1.0), PROB_ABOVE);
-    store<f64>(row, Math.min(total(slot, BELOW) / strikeNow, 1.0), PROB_BELOW);
+    total(slot + IN_CASH, strikeNow);
+    if (prices) total(slot + IN_SPOT, load<f64>(row, SPOT_NOW));
+    store<f64>(row, load<f64>(slot, ABOVE) / strikeNow, PROB_ABOVE);
+    store<f64>(row, load<f64>(slot, BELOW) / strikeNow, PROB_BELOW);
   }
 }
 
-function total(slot: usize, sum: usize): f64 {
-  return load<f64>(slot + sum) + load<f64>(slot + sum, 8);
+/** Both sums of a leg from those of its lanes: the larger as what the smaller leaves, free of the rounding of many weights. */
+function total(slot: usize, whole: f64): void {
+  const above = load<f64>(slot, ABOVE) + load<f64>(slot, ABOVE + 8);
+  const below = load<f64>(slot, BELOW) + load<f64>(slot, BELOW + 8);
+  store<f64>(slot, above > below ? whole - below : above, ABOVE);
+  store<f64>(slot, above > below ? below : whole - above, BELOW);
 }
 
 /** ln(S / K), first half, and the mean of a jump's factor, less one. */

@@ -18,7 +18,7 @@ export class Mills {
     odd = step(odd, xx, P3);
     even = step(even, xx, P2);
     odd = step(odd, xx, P1);
-    const p = add(step(even, xx, P0), mul(odd, x));
+    const p = add(f64x2.splat(P0), add(mul(even, xx), mul(odd, x)));
     odd = step(f64x2.splat(Q9), xx, Q7);
     even = step(f64x2.splat(Q10), xx, Q8);
     odd = step(odd, xx, Q5);
@@ -27,7 +27,7 @@ export class Mills {
     even = step(even, xx, Q4);
     odd = step(odd, xx, Q1);
     even = step(even, xx, Q2);
-    return div(p, add(add(mul(even, xx), one()), mul(odd, x)));
+    return div(p, add(one(), add(mul(even, xx), mul(odd, x))));
   }
 }
 
