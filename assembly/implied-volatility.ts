@@ -12,7 +12,7 @@ const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
 const STEPS_MAX: i32 = 30;
 /** Where Mills' ratios at a and b are so close that their difference would lose digits. */
 const NEAR_DEVIATION: f64 = 0.55;
-const NEAR_MONEYNESS: f64 = 1.0;
+const NEAR_MONEYNESS: f64 = 2.0;
 /** Up to here e^x - 1 needs no more than its polynomial. */
 const CLOSE: f64 = 0.34;
 /** 2^64. */
@@ -52,9 +52,12 @@ const ANSWER: usize = 16 * COLUMN;
 const FIRST: usize = 17 * COLUMN;
 const SECOND: usize = 19 * COLUMN;
 const THIRD: usize = 21 * COLUMN;
+/** What MONEYNESS lacks. */
+const MONEYNESS_LOW: usize = 22 * COLUMN;
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;
 const EXCESS: usize = 25 * COLUMN;
+const QUOTIENT_ERROR: usize = 25 * COLUMN;
 // Of the guess.
 const TARGET: usize = 23 * COLUMN;
 const Z: usize = 24 * COLUMN;
@@ -65,6 +68,7 @@ const MILLS_A: usize = 25 * COLUMN;
 const MILLS_B: usize = 26 * COLUMN;
 const MILLS_Z: usize = 27 * COLUMN;
 const DIFFERENCE: usize = 28 * COLUMN;
+const SLOPE_Z: usize = 31 * COLUMN;
 const SIGNED: usize = 29 * COLUMN;
 const ERROR: usize = 25 * COLUMN;
 /** Lists of addresses; the second ends where this many bytes are over. */
@@ -122,6 +126,8 @@ function answers(row: usize, end: usize): void {
 function prepare(row: usize, end: usize): void {
   exponents(row, end);
   presentValues(row, end);
+  quotientErrors(row, end);
+  moneyness(row, end);
   excesses(row, end);
   parts(row, end);
   logarithms(row, end);
@@ -140,8 +146,42 @@ function presentValues(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, mul(v128.load(row, STRIKE), Exponential.reduced(row, FIRST)), STRIKE_NOW);
     v128.store(row, mul(v128.load(row, SPOT), Exponential.reduced(row, SECOND)), SPOT_NOW);
+  }
+}
+
+/** What 2 z, z the rounded quotient (S - K 2^k) / (S + K 2^k), lacks to the true one. */
+function quotientErrors(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const S = v128.load(row, SPOT);
+    const K = v128.load(row, STRIKE);
+    const scaled = i64x2.add(K, Logarithm.powers(S, K));
+    const sum = add(S, scaled);
+    const part = sub(sum, S);
+    const ofSum = add(sub(S, sub(sum, part)), sub(scaled, part));
+    const z = v128.load(row, THIRD);
+    const product = mul(z, sum);
+    const error = add(Rounding.ofProduct(z, sum, product), mul(z, ofSum));
+    const lacking = div(sub(sub(sub(S, scaled), product), error), sum);
+    v128.store(row, add(lacking, lacking), QUOTIENT_ERROR);
+  }
+}
+
+/** ln(F / K), and what its rounding has left out. */
+function moneyness(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const z = v128.load(row, THIRD);
+    const k = v128.load(row, THIRD + COLUMN);
+    const twice = add(z, z);
+    const rest = add(Logarithm.rest(z, k), v128.load(row, QUOTIENT_ERROR));
+    const small = add(twice, rest);
+    const ofPower = Logarithm.ofPower(k);
+    const log = add(ofPower, small);
     const carry = mul(sub(v128.load(row, RATE), v128.load(row, DIVIDEND)), v128.load(row, TTE));
-    v128.store(row, add(Logarithm.reduced(row, THIRD), carry), MONEYNESS);
+    const x = add(log, carry);
+    const part = sub(x, log);
+    const ofX = add(sub(log, sub(x, part)), sub(carry, part));
+    v128.store(row, x, MONEYNESS);
+    v128.store(row, add(ofX, add(sub(small, sub(log, ofPower)), sub(rest, sub(small, twice)))), MONEYNESS_LOW);
   }
 }
 
@@ -171,12 +211,16 @@ function parts(row: usize, end: usize): void {
     const intrinsic = choose(f64x2.lt(x, f64x2.splat(CLOSE)), excess, difference);
     const timeValue = sub(quoted, intrinsic);
     const upside = sub(most, quoted);
+    const sign = v128.xor(signed, x);
     v128.store(row, x, MONEYNESS);
+    v128.store(row, v128.xor(sign, v128.load(row, MONEYNESS_LOW)), MONEYNESS_LOW);
     v128.store(row, div(timeValue, least), PART);
     // Scaled, so that the least there are have a logarithm too.
     const scaled = times(SCALE, least);
     Logarithm.reduce(times(SCALE, timeValue), scaled, row, FIRST);
-    Logarithm.reduce(times(SCALE, upside), scaled, row, SECOND);
+    // The same, and free of the greater leg's rounding where it is the greater part.
+    const rest = choose(f64x2.lt(add(timeValue, timeValue), least), sub(least, timeValue), upside);
+    Logarithm.reduce(times(SCALE, rest), scaled, row, SECOND);
 
     const infinite = f64x2.splat(Infinity);
     const finite = v128.and(f64x2.lt(magnitude(quoted), infinite), f64x2.lt(x, infinite));
@@ -332,14 +376,17 @@ function mills(listed: usize, end: usize, x: usize, ratio: usize): void {
 function nearRatios(listed: usize, end: usize): void {
   for (; listed < end; listed += 4) {
     const row = <usize>load<u32>(listed);
-    v128.store(row, Mills.ratio(Step.middle(row)), MILLS_Z);
+    const z = Step.middle(row);
+    const q = Mills.q(z);
+    v128.store(row, div(Mills.p(z), q), MILLS_Z);
+    v128.store(row, div(Mills.r(z), q), SLOPE_Z);
   }
 }
 
 function roughDifferences(listed: usize, end: usize): void {
   for (; listed < end; listed += 4) {
     const row = <usize>load<u32>(listed);
-    const difference = Step.roughDifference(Step.middle(row), v128.load(row, DEVIATION), v128.load(row, MILLS_Z));
+    const difference = Step.roughDifference(Step.middle(row), v128.load(row, DEVIATION), row);
     v128.store(row, difference, DIFFERENCE);
   }
 }
@@ -347,7 +394,7 @@ function roughDifferences(listed: usize, end: usize): void {
 function differences(listed: usize, end: usize): void {
   for (; listed < end; listed += 4) {
     const row = <usize>load<u32>(listed);
-    const difference = Step.difference(Step.middle(row), v128.load(row, DEVIATION), v128.load(row, MILLS_Z));
+    const difference = Step.difference(Step.middle(row), v128.load(row, DEVIATION), row);
     v128.store(row, difference, DIFFERENCE);
   }
 }
@@ -377,7 +424,7 @@ function errors(row: usize, end: usize): void {
   }
 }
 
-/** In the tail a^2 / 2 is large, and so is what the rounding of z and a does to it: here it is taken back (Dekker 1971). */
+/** In the tail a^2 / 2 is large, and so is what the rounding of z and a does to it: here it is taken back. */
 function correctErrors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
@@ -385,18 +432,10 @@ function correctErrors(row: usize, end: usize): void {
     const a = v128.load(row, A);
     const z = div(x, s);
     const product = mul(z, s);
-    const upperZ = Step.upperHalf(z);
-    const upperS = Step.upperHalf(s);
-    const lowerZ = sub(z, upperZ);
-    const lowerS = sub(s, upperS);
-    const cross = add(mul(upperZ, lowerS), mul(lowerZ, upperS));
-    const productError = add(add(sub(mul(upperZ, upperS), product), cross), mul(lowerZ, lowerS));
-    const ofZ = div(sub(sub(x, product), productError), s);
+    const missing = sub(v128.load(row, MONEYNESS_LOW), Rounding.ofProduct(z, s, product));
+    const ofZ = div(add(sub(x, product), missing), s);
     const ofA = sub(sub(z, a), half(s));
-    const upperA = Step.upperHalf(a);
-    const lowerA = sub(a, upperA);
-    const upperSquare = sub(half(mul(upperA, upperA)), mul(half(a), a));
-    const ofSquare = add(add(upperSquare, mul(upperA, lowerA)), half(mul(lowerA, lowerA)));
+    const ofSquare = half(Rounding.ofProduct(a, a, mul(a, a)));
     const inTail = f64x2.ge(a, one());
     const correction = v128.and(inTail, add(mul(a, add(ofZ, ofA)), ofSquare));
     v128.store(row, add(v128.load(row, ERROR), correction), ERROR);
@@ -435,6 +474,25 @@ function bracketedStep(row: usize): void {
   v128.store(row, v128.and(going, v128.or(v128.not(Step.isSmall(change, s)), bisected)), GOING);
 }
 
+class Rounding {
+  /** What a product lacks to a * b (Dekker 1971). */
+  @inline
+  static ofProduct(a: v128, b: v128, product: v128): v128 {
+    const upperA = Rounding.upperHalf(a);
+    const upperB = Rounding.upperHalf(b);
+    const lowerA = sub(a, upperA);
+    const lowerB = sub(b, upperB);
+    const cross = add(mul(upperA, lowerB), mul(lowerA, upperB));
+    return add(add(sub(mul(upperA, upperB), product), cross), mul(lowerA, lowerB));
+  }
+
+  @inline
+  static upperHalf(x: v128): v128 {
+    const spread = times(SPLITTER, x);
+    return sub(spread, sub(spread, x));
+  }
+}
+
 class Step {
   @inline
   static isNear(x: v128, s: v128): v128 {
@@ -446,12 +504,6 @@ class Step {
     return f64x2.le(magnitude(change), times(STEP_SMALL, atMost(s, 1.0)));
   }
 
-  @inline
-  static upperHalf(x: v128): v128 {
-    const spread = times(SPLITTER, x);
-    return sub(spread, sub(spread, x));
-  }
-
   /** z. */
   @inline
   static middle(row: usize): v128 {
@@ -459,14 +511,13 @@ class Step {
   }
 
   /**
-   * M(z - s / 2) - M(z + s / 2) from M(z), where both are near: Taylor's series at z, whose derivatives follow from M' = z M - 1;
-   * six terms leave out less than 1e-16 of the sum. What it loses itself, z^2 ulp, the volatility gains back, as it moves
-   * the price by that much more.
+   * M(z - s / 2) - M(z + s / 2) from M(z) and M'(z), where both are near: Taylor's series at z, whose derivatives follow from
+   * M' = z M - 1; nine terms leave out less than 1e-16 of the sum.
    */
   @inline
-  static difference(z: v128, s: v128, ratio: v128): v128 {
-    let even = ratio;
-    let odd = sub(mul(z, even), one());
+  static difference(z: v128, s: v128, row: usize): v128 {
+    let even = v128.load(row, MILLS_Z);
+    let odd = f64x2.neg(v128.load(row, SLOPE_Z));
     let sum = odd;
     let scale = one();
     const square = times(0.25, mul(s, s));
@@ -481,9 +532,9 @@ class Step {
 
   /** Three terms of it: within 1e-5. */
   @inline
-  static roughDifference(z: v128, s: v128, ratio: v128): v128 {
-    const first = sub(mul(z, ratio), one());
-    const second = add(ratio, mul(z, first));
+  static roughDifference(z: v128, s: v128, row: usize): v128 {
+    const first = f64x2.neg(v128.load(row, SLOPE_Z));
+    const second = add(v128.load(row, MILLS_Z), mul(z, first));
     const third = add(add(first, first), mul(z, second));
     const fourth = add(times(3.0, second), mul(z, third));
     const fifth = add(times(4.0, third), mul(z, fourth));

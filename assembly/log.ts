@@ -57,6 +57,18 @@ export class Logarithm {
   /** k ln 2 + 2 atanh(z). */
   @inline
   static scaled(z: v128, k: v128): v128 {
+    return add(Logarithm.ofPower(k), add(add(z, z), Logarithm.rest(z, k)));
+  }
+
+  /** k ln 2 but for the lowest bits of ln 2: exact. */
+  @inline
+  static ofPower(k: v128): v128 {
+    return times(LN_2_HIGH, k);
+  }
+
+  /** What k ln 2 + 2 atanh(z) has over `ofPower(k)` + 2 z. */
+  @inline
+  static rest(z: v128, k: v128): v128 {
     const w = mul(z, z);
     const ww = mul(w, w);
     let odd = step(f64x2.splat(L8), ww, L6);
@@ -65,9 +77,7 @@ export class Logarithm {
     even = step(even, ww, L3);
     odd = step(odd, ww, L2);
     even = step(even, ww, L1);
-    const tail = mul(mul(z, w), add(even, mul(odd, w)));
-    const small = add(times(LN_2_LOW, k), tail);
-    return add(times(LN_2_HIGH, k), add(add(z, z), small));
+    return add(times(LN_2_LOW, k), mul(mul(z, w), add(even, mul(odd, w))));
   }
 }
 

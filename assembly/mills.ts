@@ -9,7 +9,13 @@ export class Mills {
    */
   @inline
   static ratio(x: v128): v128 {
-    // Odd and even powers apart: chains of half the length.
+    return div(Mills.p(x), Mills.q(x));
+  }
+
+  // Odd and even powers apart, chains of half the length; the constant last, so that what is small is rounded as such.
+
+  @inline
+  static p(x: v128): v128 {
     const xx = mul(x, x);
     let odd = step(f64x2.splat(P9), xx, P7);
     let even = step(f64x2.splat(P8), xx, P6);
@@ -18,16 +24,36 @@ export class Mills {
     odd = step(odd, xx, P3);
     even = step(even, xx, P2);
     odd = step(odd, xx, P1);
-    const p = add(f64x2.splat(P0), add(mul(even, xx), mul(odd, x)));
-    odd = step(f64x2.splat(Q9), xx, Q7);
-    even = step(f64x2.splat(Q10), xx, Q8);
+    return add(f64x2.splat(P0), add(mul(even, xx), mul(odd, x)));
+  }
+
+  @inline
+  static q(x: v128): v128 {
+    const xx = mul(x, x);
+    let odd = step(f64x2.splat(Q9), xx, Q7);
+    let even = step(f64x2.splat(Q10), xx, Q8);
     odd = step(odd, xx, Q5);
     even = step(even, xx, Q6);
     odd = step(odd, xx, Q3);
     even = step(even, xx, Q4);
     odd = step(odd, xx, Q1);
     even = step(even, xx, Q2);
-    return div(p, add(one(), add(mul(even, xx), mul(odd, x))));
+    return add(one(), add(mul(even, xx), mul(odd, x)));
+  }
+
+  /** q(x) - x p(x), without the loss of the difference: over q(x) it is 1 - x M(x) = -M'(x). */
+  @inline
+  static r(x: v128): v128 {
+    const xx = mul(x, x);
+    let odd = step(f64x2.splat(R9), xx, R7);
+    let even = step(f64x2.splat(R10), xx, R8);
+    odd = step(odd, xx, R5);
+    even = step(even, xx, R6);
+    odd = step(odd, xx, R3);
+    even = step(even, xx, R4);
+    odd = step(odd, xx, R1);
+    even = step(even, xx, R2);
+    return add(one(), add(mul(even, xx), mul(odd, x)));
   }
 }
 
@@ -53,3 +79,14 @@ const Q7: f64 = 0.010087370285375504;
 const Q8: f64 = 0.001195200553752128;
 const Q9: f64 = 0.00008989335304442532;
 const Q10: f64 = 0.000003312647866493582;
+
+const R1: f64 = 1.088200643194258;
+const R2: f64 = 0.6126667462306632;
+const R3: f64 = 0.22204268130673793;
+const R4: f64 = 0.05569484586226446;
+const R5: f64 = 0.009817677341983263;
+const R6: f64 = 0.0011852630809114663;
+const R7: f64 = 0.00008989334061263161;
+const R8: f64 = 0.0000033126480883907378;
+const R9: f64 = -2.3758593101510046e-15;
+const R10: f64 = 1.1441054150865426e-17;
