@@ -3,6 +3,7 @@ import { Exponential } from './exp';
 import { add, atMost, choose, div, half, magnitude, mul, one, step, sub, times } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
+import { Rounding } from './rounding';
 
 const LN_2: f64 = 0.6931471805599453;
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
@@ -17,8 +18,6 @@ const NEAR_MONEYNESS: f64 = 2.0;
 const CLOSE: f64 = 0.34;
 /** 2^64. */
 const SCALE: f64 = 4294967296.0 * 4294967296.0;
-/** 2^27 + 1 (Veltkamp 1968): times a number and taken from it, leaves its upper half. */
-const SPLITTER: f64 = 134217729.0;
 const TAYLOR_DEGREE: f64 = 17.0;
 /** What `inverseTail` may err by, and a little more. */
 const GUESS_ERROR: f64 = 0.0006;
@@ -56,8 +55,11 @@ const THIRD: usize = 21 * COLUMN;
 const MONEYNESS_LOW: usize = 22 * COLUMN;
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;
-const EXCESS: usize = 25 * COLUMN;
 const QUOTIENT_ERROR: usize = 25 * COLUMN;
+const EXCESS: usize = QUOTIENT_ERROR;
+const TIME_VALUE: usize = 26 * COLUMN;
+const REST: usize = 27 * COLUMN;
+const LEAST: usize = 28 * COLUMN;
 // Of the guess.
 const TARGET: usize = 23 * COLUMN;
 const Z: usize = 24 * COLUMN;
@@ -68,11 +70,11 @@ const MILLS_A: usize = 25 * COLUMN;
 const MILLS_B: usize = 26 * COLUMN;
 const MILLS_Z: usize = 27 * COLUMN;
 const DIFFERENCE: usize = 28 * COLUMN;
-const SLOPE_Z: usize = 31 * COLUMN;
 const SIGNED: usize = 29 * COLUMN;
-const ERROR: usize = 25 * COLUMN;
-/** Lists of addresses; the second ends where this many bytes are over. */
-const FAR: usize = 30 * COLUMN;
+const ERROR: usize = MILLS_A;
+const SLOPE_Z: usize = 30 * COLUMN;
+/** Two lists of addresses, the second up to this many bytes further; from the last rows on they reach into the next column. */
+const FAR: usize = SECOND;
 const LISTS: usize = 512;
 
 /**
@@ -129,6 +131,7 @@ function prepare(row: usize, end: usize): void {
   quotientErrors(row, end);
   moneyness(row, end);
   excesses(row, end);
+  timeValues(row, end);
   parts(row, end);
   logarithms(row, end);
 }
@@ -193,8 +196,8 @@ function excesses(row: usize, end: usize): void {
   }
 }
 
-/** Time value and what the price lacks to its cap, as shares of the lesser leg. */
-function parts(row: usize, end: usize): void {
+/** Time value, and what the price lacks to its cap; whether there is a volatility. */
+function timeValues(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const zero = f64x2.splat(0.0);
     const quoted = v128.load(row, PRICE);
@@ -214,13 +217,11 @@ function parts(row: usize, end: usize): void {
     const sign = v128.xor(signed, x);
     v128.store(row, x, MONEYNESS);
     v128.store(row, v128.xor(sign, v128.load(row, MONEYNESS_LOW)), MONEYNESS_LOW);
-    v128.store(row, div(timeValue, least), PART);
-    // Scaled, so that the least there are have a logarithm too.
-    const scaled = times(SCALE, least);
-    Logarithm.reduce(times(SCALE, timeValue), scaled, row, FIRST);
     // The same, and free of the greater leg's rounding where it is the greater part.
     const rest = choose(f64x2.lt(add(timeValue, timeValue), least), sub(least, timeValue), upside);
-    Logarithm.reduce(times(SCALE, rest), scaled, row, SECOND);
+    v128.store(row, timeValue, TIME_VALUE);
+    v128.store(row, rest, REST);
+    v128.store(row, least, LEAST);
 
     const infinite = f64x2.splat(Infinity);
     const finite = v128.and(f64x2.lt(magnitude(quoted), infinite), f64x2.lt(x, infinite));
@@ -230,6 +231,19 @@ function parts(row: usize, end: usize): void {
     const priced = v128.or(worthless, f64x2.gt(upside, zero));
     const possible = v128.and(v128.and(v128.and(finite, bounded), f64x2.gt(inputs, zero)), priced);
     v128.store(row, choose(possible, choose(worthless, zero, one()), f64x2.splat(NaN)), ANSWER);
+  }
+}
+
+/** Both as shares of the lesser leg. */
+function parts(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const timeValue = v128.load(row, TIME_VALUE);
+    const least = v128.load(row, LEAST);
+    v128.store(row, div(timeValue, least), PART);
+    // Scaled, so that the least there are have a logarithm too.
+    const scaled = times(SCALE, least);
+    Logarithm.reduce(times(SCALE, timeValue), scaled, row, FIRST);
+    Logarithm.reduce(times(SCALE, v128.load(row, REST)), scaled, row, SECOND);
   }
 }
 
@@ -472,25 +486,6 @@ function bracketedStep(row: usize): void {
   v128.store(row, low, LOW);
   v128.store(row, high, HIGH);
   v128.store(row, v128.and(going, v128.or(v128.not(Step.isSmall(change, s)), bisected)), GOING);
-}
-
-class Rounding {
-  /** What a product lacks to a * b (Dekker 1971). */
-  @inline
-  static ofProduct(a: v128, b: v128, product: v128): v128 {
-    const upperA = Rounding.upperHalf(a);
-    const upperB = Rounding.upperHalf(b);
-    const lowerA = sub(a, upperA);
-    const lowerB = sub(b, upperB);
-    const cross = add(mul(upperA, lowerB), mul(lowerA, upperB));
-    return add(add(sub(mul(upperA, upperB), product), cross), mul(lowerA, lowerB));
-  }
-
-  @inline
-  static upperHalf(x: v128): v128 {
-    const spread = times(SPLITTER, x);
-    return sub(spread, sub(spread, x));
-  }
 }
 
 class Step {
