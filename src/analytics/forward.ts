@@ -24,6 +24,10 @@ const PARITY_PAIRS = 5;
 export const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
+export function isOpinion(iv: number): boolean {
+  return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
+}
+
 /**
  * The forward of one series, by the first route that its quotes allow: regression of put-call parity over strikes (European
  * index options, which also yields the discount), the median of parity at the pairs nearest spot, the feed's deltas, and
@@ -44,22 +48,28 @@ export function seriesForward(chain: Chain, series: Series, tte: number, options
   return { forward: flat, rate: options.rate, method: 'carry' };
 }
 
-interface Pair {
-  readonly strike: number;
+/** Strikes with both sides quoted, ascending. */
+interface Pairs {
+  readonly strike: Float64Array;
   /** mid(call) - mid(put) */
-  readonly difference: number;
+  readonly difference: Float64Array;
 }
 
-function byRegression(pairs: readonly Pair[], spot: number, tte: number): Forward | undefined {
-  const near = pairs.filter((pair) => Math.abs(pair.strike - spot) <= REGRESSION_MONEYNESS_MAX * spot);
-  if (near.length < REGRESSION_PAIRS_MIN) return undefined;
-  const meanStrike = mean(near.map((pair) => pair.strike));
-  const meanDifference = mean(near.map((pair) => pair.difference));
+function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefined {
+  const isNear = (at: number) => Math.abs(pairs.strike[at]! - spot) <= REGRESSION_MONEYNESS_MAX * spot;
+  let [from, to] = [0, pairs.strike.length];
+  while (from < to && !isNear(from)) from++;
+  while (from < to && !isNear(to - 1)) to--;
+  if (to - from < REGRESSION_PAIRS_MIN) return undefined;
+  const strike = pairs.strike.subarray(from, to);
+  const difference = pairs.difference.subarray(from, to);
+  const meanStrike = mean(strike);
+  const meanDifference = mean(difference);
   let covariance = 0;
   let variance = 0;
-  for (const pair of near) {
-    covariance += (pair.strike - meanStrike) * (pair.difference - meanDifference);
-    variance += (pair.strike - meanStrike) ** 2;
+  for (let at = 0; at < strike.length; at++) {
+    covariance += (strike[at]! - meanStrike) * (difference[at]! - meanDifference);
+    variance += (strike[at]! - meanStrike) ** 2;
   }
   const discount = -covariance / variance;
   const rate = -Math.log(discount) / tte;
@@ -68,11 +78,18 @@ function byRegression(pairs: readonly Pair[], spot: number, tte: number): Forwar
   return forward > 0 ? { forward, rate, method: 'regression' } : undefined;
 }
 
-function byParity(pairs: readonly Pair[], spot: number, discount: number): number | undefined {
-  const nearest = pairs
-    .toSorted((a, b) => Math.abs(a.strike - spot) - Math.abs(b.strike - spot) || a.strike - b.strike)
-    .slice(0, PARITY_PAIRS);
-  return positiveMedian(nearest.map((pair) => pair.strike + pair.difference / discount));
+/** Outward from spot, of two as near the lower first. */
+function byParity({ strike, difference }: Pairs, spot: number, discount: number): number | undefined {
+  const forwards: number[] = [];
+  let above = 0;
+  while (above < strike.length && strike[above]! < spot) above++;
+  let below = above - 1;
+  while (forwards.length < PARITY_PAIRS && (below >= 0 || above < strike.length)) {
+    const lower = below >= 0 && !(strike[above]! - spot < spot - strike[below]!);
+    const at = lower ? below-- : above++;
+    forwards.push(strike[at]! + difference[at]! / discount);
+  }
+  return positiveMedian(forwards);
 }
 
 /** From N(d1) = delta: F = K exp(N^-1(delta) s - s^2/2), s = IV sqrt(T), over calls around the money. */
@@ -81,27 +98,32 @@ function byDelta(chain: Chain, series: Series, tte: number): number | undefined 
   for (let row = series.start; row < series.end; row++) {
     const delta = chain.delta[row]!;
     const iv = chain.iv[row]!;
-    if (chain.callPut[row] !== 1 || !(delta > 0.3 && delta < 0.7 && iv >= FEED_IV_MIN && iv <= FEED_IV_MAX)) continue;
+    if (chain.callPut[row] !== 1 || !(delta > 0.3 && delta < 0.7 && isOpinion(iv))) continue;
     const s = iv * Math.sqrt(tte);
     forwards.push(chain.strike[row]! * Math.exp(inverseNormalCdf(delta) * s - (s * s) / 2));
   }
   return positiveMedian(forwards);
 }
 
-function twoSidedPairs(chain: Chain, series: Series): Pair[] {
-  const pairs: Pair[] = [];
+function twoSidedPairs(chain: Chain, series: Series): Pairs {
+  const strike = new Float64Array((series.end - series.start) >> 1);
+  const difference = new Float64Array(strike.length);
+  let count = 0;
   for (let row = series.start; row + 1 < series.end; row++) {
-    const strike = chain.strike[row]!;
     // Rows are ordered by strike, calls before puts: a pair is two neighbours.
-    if (chain.callPut[row] !== 1 || chain.strike[row + 1] !== strike) continue;
-    const difference = mid(chain, row) - mid(chain, row + 1);
-    if (!Number.isNaN(difference)) pairs.push({ strike, difference });
+    if (chain.callPut[row] !== 1 || chain.strike[row + 1] !== chain.strike[row]) continue;
+    const between = mid(chain, row) - mid(chain, row + 1);
+    if (Number.isNaN(between)) continue;
+    strike[count] = chain.strike[row]!;
+    difference[count++] = between;
   }
-  return pairs;
+  return { strike: strike.subarray(0, count), difference: difference.subarray(0, count) };
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+function mean(values: Float64Array): number {
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) sum += values[at]!;
+  return sum / values.length;
 }
 
 function positiveMedian(values: readonly number[]): number | undefined {

@@ -8,11 +8,12 @@ import { mid } from './quotes.ts';
  * that agree with each other; so the nearer quotes decide. Only where a quote contradicts a single one of several nearer is
  * that single one taken to be stale.
  */
-export function staleQuotes(chain: Chain, wing: readonly number[], tick: number): number[] {
+export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number): number[] {
   const stale: number[] = [];
   let fresh: number[] = [];
   let lowestAsk = Number.POSITIVE_INFINITY;
-  for (const row of wing) {
+  for (let at = 0; at < wing.length; at++) {
+    const row = wing[at]!;
     if (Number.isNaN(mid(chain, row))) continue;
     const ceiling = chain.bid[row]! - tick;
     if (ceiling > lowestAsk) {
@@ -23,9 +24,10 @@ export function staleQuotes(chain: Chain, wing: readonly number[], tick: number)
       }
       stale.push(...against);
       fresh = fresh.filter((near) => !against.includes(near));
+      lowestAsk = Math.min(...fresh.map((near) => chain.ask[near]!));
     }
     fresh.push(row);
-    lowestAsk = Math.min(...fresh.map((near) => chain.ask[near]!));
+    lowestAsk = Math.min(lowestAsk, chain.ask[row]!);
   }
   return stale;
 }
