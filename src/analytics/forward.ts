@@ -21,7 +21,7 @@ const REGRESSION_RATE_MAX = 0.1;
 const PARITY_PAIRS = 5;
 
 /** Volatilities outside this range are feeds' sentinels, not opinions. */
-export const FEED_IV_MIN = 0.02;
+const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
 export function isOpinion(iv: number): boolean {

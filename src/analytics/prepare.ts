@@ -1,12 +1,14 @@
 import { Failure } from '../errors.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import type { Chain, Series } from '../market/chain.ts';
-import { greeks } from '../math/black-scholes.ts';
+import { oneGreek } from '../math/one-greek.ts';
+import { byContract } from './by-contract.ts';
 import { seriesForward } from './forward.ts';
 import type { AnalysisOptions, ExpirySelection } from './options.ts';
-import type { ForwardMethod, PreparedChain, PreparedSeries } from './prepared-chain.ts';
+import { ownVolatilities } from './own-volatility.ts';
+import type { Pairs, PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { TTE_FLOOR_MS } from './time.ts';
-import { type SeriesInput, volatilities } from './volatility.ts';
+import { strikeVolatilities } from './volatility.ts';
 
 /**
  * Makes a chain ready for analysis: drops what is settled, adjusted or not selected, finds a forward per series and a
@@ -29,105 +31,101 @@ export function prepareChain(chain: Chain, options: AnalysisOptions): PreparedCh
 
 const cache = new WeakMap<Chain, Map<string, PreparedChain>>();
 
+/** A series to be analysed, before its smile is known. */
+type LiveSeries = Omit<PreparedSeries, 'smile'>;
+
 function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
-  const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };
-  const live: (SeriesInput & { method: ForwardMethod })[] = [];
-  for (const series of chain.series) {
-    const reason = whyNot(series, chain.asOf, options.expiries);
-    if (reason) {
-      leftOut[reason] += series.end - series.start;
-      continue;
-    }
-    const tte = Math.max(series.settlesAt - chain.asOf, TTE_FLOOR_MS) / YEAR_MS;
-    const forward = seriesForward(chain, series, tte, options);
-    const dividend = forward.rate - Math.log(forward.forward / chain.spot) / tte;
-    live.push({ series, tte, forward: forward.forward, method: forward.method, rate: forward.rate, dividend });
-  }
-  if (live.length === 0) {
-    throw new Failure('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
-      hint:
-        options.expiries.kind === 'all'
-          ? 'Every contract had settled when the snapshot was taken.'
-          : 'No expiry of the snapshot matches the selection; try `all`.',
-    });
-  }
-
-  const count = live.reduce((sum, { series }) => sum + series.end - series.start, 0);
-  const row = new Uint32Array(count);
+  const { live, leftOut } = liveSeries(chain, options);
+  const count = live.at(-1)!.end;
+  const column = (write: (column: Float64Array, its: LiveSeries) => void): Float64Array => {
+    const written = new Float64Array(count);
+    for (const its of live) write(written, its);
+    return written;
+  };
+  const taken = (source: Float64Array) =>
+    column((into, { series, start }) => into.set(source.subarray(series.start, series.end), start));
   const seriesIndex = new Uint16Array(count);
-  const column = () => new Float64Array(count);
-  const tte = column();
-  const rate = column();
-  const dividend = column();
-  let at = 0;
-  live.forEach(({ series, ...each }, index) => {
-    for (let source = series.start; source < series.end; source++, at++) {
-      row[at] = source;
-      seriesIndex[at] = index;
-      tte[at] = each.tte;
-      rate[at] = each.rate;
-      dividend[at] = each.dividend;
-    }
-  });
-  const taken = (source: Float64Array) => column().map((_, index) => source[row[index]!]!);
-  const callPut = taken(chain.callPut);
-  const strike = taken(chain.strike);
-  const { iv, smiles, counts, staleQuotes } = volatilities(chain, live, options);
-  const weight = taken(options.weight === 'volume' ? chain.volume : chain.openInterest).map((each) => each || 0);
-  const gamma =
-    options.gamma === 'feed'
-      ? taken(chain.gamma)
-      : greeks({ count, callPut, spot: chain.spot, strike, tte, iv: iv.map((each) => each || 0), rate, dividend })
-          .gamma;
-  let noVolatility = 0;
-  for (let index = 0; index < count; index++) {
-    const known = !Number.isNaN(iv[index]!);
-    if (!known) noVolatility++;
-    if (Number.isNaN(gamma[index]!) || (options.gamma === 'recomputed' && !known)) gamma[index] = 0;
-  }
-
-  let start = 0;
-  const series: PreparedSeries[] = live.map((each, index) => {
-    const end = start + each.series.end - each.series.start;
-    const preparedSeries = {
-      series: each.series,
-      start,
-      end,
-      tte: each.tte,
-      forward: each.forward,
-      forwardMethod: each.method,
-      rate: each.rate,
-      dividend: each.dividend,
-      smile: smiles[index]!,
-    };
-    start = end;
-    return preparedSeries;
-  });
+  for (const [index, { start, end }] of live.entries()) seriesIndex.fill(index, start, end);
+  const { iv, pairs, smiles, counts, staleQuotes } =
+    options.iv === 'own' ? ownVolatilities(chain, live) : strikeVolatilities(chain, live);
   return {
     chain,
     options,
-    series,
+    series: live.map((each, index) => ({ ...each, smile: smiles[index]! })),
     count,
-    row,
+    row: rowsOf(live, count),
     seriesIndex,
-    callPut,
-    strike,
-    tte,
+    callPut: taken(chain.callPut),
+    strike: taken(chain.strike),
+    tte: column((into, { start, end, tte }) => into.fill(tte, start, end)),
     iv,
-    rate,
-    dividend,
-    gamma,
-    weight,
+    rate: column((into, { start, end, rate }) => into.fill(rate, start, end)),
+    dividend: column((into, { start, end, dividend }) => into.fill(dividend, start, end)),
+    pairs,
+    gamma: known(options.gamma === 'feed' ? taken(chain.gamma) : gammaOf(pairs, chain.spot)),
+    weight: known(taken(options.weight === 'volume' ? chain.volume : chain.openInterest)),
     multiplier: taken(chain.multiplier),
     counts: {
       contracts: chain.count,
       used: count,
-      left_out: { ...leftOut, no_volatility: noVolatility },
+      left_out: {
+        ...leftOut,
+        no_volatility: count - counts.taken - counts.solved - counts.interpolated - counts.extended,
+      },
       iv: counts,
       stale_quotes: staleQuotes,
       refused: chain.refused,
     },
   };
+}
+
+function rowsOf(live: readonly LiveSeries[], count: number): Uint32Array {
+  const rows = new Uint32Array(count);
+  for (const { series, start, end } of live) {
+    const shift = series.start - start;
+    for (let at = start; at < end; at++) rows[at] = at + shift;
+  }
+  return rows;
+}
+
+/** The same column: what is not given, or cannot be known, counts nothing. */
+function known(column: Float64Array): Float64Array {
+  for (let at = 0; at < column.length; at++) if (!(column[at]! > 0)) column[at] = 0;
+  return column;
+}
+
+/** By contract; `NaN` where there is no volatility. */
+function gammaOf(pairs: Pairs, spot: number): Float64Array {
+  // A put's is its call's.
+  return byContract(pairs, oneGreek('gamma', { ...pairs, callPut: 1, spot }));
+}
+
+/** The series to analyse, each with its place and its forward; how many contracts the others have, by why they are left out. */
+function liveSeries(chain: Chain, options: AnalysisOptions) {
+  const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };
+  const live: LiveSeries[] = [];
+  let start = 0;
+  for (const series of chain.series) {
+    const contracts = series.end - series.start;
+    const reason = whyNot(series, chain.asOf, options.expiries);
+    if (reason) {
+      leftOut[reason] += contracts;
+      continue;
+    }
+    const end = start + contracts;
+    const tte = Math.max(series.settlesAt - chain.asOf, TTE_FLOOR_MS) / YEAR_MS;
+    const { forward, method: forwardMethod, rate } = seriesForward(chain, series, tte, options);
+    const dividend = rate - Math.log(forward / chain.spot) / tte;
+    live.push({ series, start, end, tte, forward, forwardMethod, rate, dividend });
+    start = end;
+  }
+  if (live.length > 0) return { live, leftOut };
+  throw new Failure('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
+    hint:
+      options.expiries.kind === 'all'
+        ? 'Every contract had settled when the snapshot was taken.'
+        : 'No expiry of the snapshot matches the selection; try `all`.',
+  });
 }
 
 function whyNot(

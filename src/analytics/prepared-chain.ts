@@ -23,6 +23,7 @@ export interface PreparedChain {
   /** The series' discount rate and the yield that carries spot to its forward, continuous, per year. */
   readonly rate: Float64Array;
   readonly dividend: Float64Array;
+  readonly pairs: Pairs;
   /** By the chosen route, per 1.00 of spot; 0 where it is not known. */
   readonly gamma: Float64Array;
   /** Contracts that count: open interest or volume. */
@@ -30,6 +31,21 @@ export interface PreparedChain {
   /** Shares per contract. */
   readonly multiplier: Float64Array;
   readonly counts: PreparationCounts;
+}
+
+/**
+ * A call and a put of one strike that share their volatility, or one of them alone: what does not depend on the side, as gamma,
+ * is worked out once. Columns of `count` rows, in the contracts' order.
+ */
+export interface Pairs {
+  readonly count: number;
+  /** Contracts of pair i are rows [contracts[i], contracts[i + 1]) of the prepared columns. */
+  readonly contracts: Uint32Array;
+  readonly strike: Float64Array;
+  readonly tte: Float64Array;
+  readonly iv: Float64Array;
+  readonly rate: Float64Array;
+  readonly dividend: Float64Array;
 }
 
 export interface PreparedSeries {

@@ -5,6 +5,7 @@ import { DEFAULT_OPTIONS, type ExpirySelection } from '../../src/analytics/optio
 import { prepareChain } from '../../src/analytics/prepare.ts';
 import { Failure } from '../../src/errors.ts';
 import type { ContractRow } from '../../src/market/build-chain.ts';
+import { greeks } from '../../src/math/black-scholes.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from './small-chains.ts';
 
 const MINUTE_MS = 60_000;
@@ -112,6 +113,39 @@ test('weight counts open interest, or volume; what is not given counts nothing',
   expect([...prepared(rows).weight]).toEqual([7, 0]);
   expect([...prepared(rows, { weight: 'volume' }).weight]).toEqual([3, 2]);
   expect([...prepared(rows).multiplier]).toEqual([100, 10]);
+});
+
+describe('gamma is that of the formulas, to the bit', () => {
+  const rows = [...quoted({ strikes: range(90, 110), iv: (strike) => 0.5 - strike / 400 }), contract({ strike: 111 })];
+  const given = rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at >> 2) }));
+  test.each([
+    ['a call’s its put’s', rows, {}],
+    ['each by its own volatility', given, { iv: 'own' }],
+  ] as const)('%s', (_what, rows, options) => {
+    const ready = prepared(rows, options);
+    const { count, callPut, strike, tte, iv, rate, dividend } = ready;
+    const { gamma } = greeks({ count, callPut, spot: 100, strike, tte, iv, rate, dividend });
+    expect([...ready.gamma]).toEqual([...gamma]);
+  });
+});
+
+test('a call and a put of one volatility are a pair, any other stands alone', () => {
+  const rows = [
+    contract({ strike: 95, iv: 0.2 }),
+    contract({ strike: 95, callPut: -1, iv: 0.4 }),
+    contract({ strike: 100, iv: 0.3 }),
+    contract({ strike: 100, callPut: -1, iv: 0.3 }),
+    contract({ strike: 105, callPut: -1 }),
+    contract({ expiry: LATER, strike: 105, iv: 0.3 }),
+  ];
+  const own = prepared(rows, { iv: 'own' }).pairs;
+  expect([...own.contracts]).toEqual([0, 1, 2, 4, 5, 6]);
+  expect([...own.strike]).toEqual([95, 95, 100, 105, 105]);
+  expect([...own.iv]).toEqual([0.2, 0.4, 0.3, Number.NaN, 0.3]);
+  expect(own.tte[4]).toBeGreaterThan(own.tte[3]!);
+  const shared = prepared(rows).pairs;
+  expect([...shared.contracts]).toEqual([0, 2, 4, 5, 6]);
+  expect([...shared.iv].slice(0, 2)).toEqual([0.4, 0.3]);
 });
 
 test('the same chain and options give the same object, other options another', () => {
