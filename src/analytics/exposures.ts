@@ -19,22 +19,24 @@ export interface Exposures {
 export function exposures(prepared: PreparedChain): Exposures {
   const { chain, count, callPut, strike, tte, rate, dividend } = prepared;
   // A contract with no volatility has no exposure.
-  const iv = prepared.iv.map((each) => each || 0);
-  const weight = callPut.map((sign, at) =>
-    iv[at]! > 0 ? sign * prepared.weight[at]! * prepared.multiplier[at]! * chain.spot : 0,
-  );
-  const sums = exposureSums({ count, callPut, spot: chain.spot, strike, tte, iv, rate, dividend, weight });
+  const iv = new Float64Array(count);
+  const weight = new Float64Array(count);
   const gammaDollars = gexByContract(prepared);
   let [gex, grossGex] = [0, 0];
-  for (const each of gammaDollars) {
-    gex += each;
-    grossGex += Math.abs(each);
+  for (let at = 0; at < count; at++) {
+    iv[at] = prepared.iv[at]! || 0;
+    if (iv[at]! > 0) weight[at] = callPut[at]! * prepared.weight[at]! * prepared.multiplier[at]! * chain.spot;
+    gex += gammaDollars[at]!;
+    grossGex += Math.abs(gammaDollars[at]!);
   }
+  const sums = exposureSums({ count, callPut, spot: chain.spot, strike, tte, iv, rate, dividend, weight });
   return { dex: sums.delta, gex, grossGex, vex: sums.vanna * MARKET_UNITS.vanna, cex: sums.charm * MARKET_UNITS.charm };
 }
 
 /** GEX of each contract, dollars per 1 % move: sign * Gamma * contracts * multiplier * S^2 * 0.01. */
-export function gexByContract({ chain, callPut, gamma, weight, multiplier }: PreparedChain): Float64Array {
+export function gexByContract({ chain, count, callPut, gamma, weight, multiplier }: PreparedChain): Float64Array {
   const scale = chain.spot * chain.spot * 0.01;
-  return gamma.map((each, at) => callPut[at]! * each * weight[at]! * multiplier[at]! * scale);
+  const gex = new Float64Array(count);
+  for (let at = 0; at < count; at++) gex[at] = callPut[at]! * gamma[at]! * weight[at]! * multiplier[at]! * scale;
+  return gex;
 }

@@ -38,7 +38,11 @@ export function gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<
 
 function grossGammaOf(prepared: PreparedChain): (series: PreparedSeries) => number {
   const gex = gexByContract(prepared);
-  return ({ start, end }) => gex.subarray(start, end).reduce((sum, each) => sum + Math.abs(each), 0);
+  return ({ start, end }) => {
+    let sum = 0;
+    for (let at = start; at < end; at++) sum += Math.abs(gex[at]!);
+    return sum;
+  };
 }
 
 /** The series of largest value, the earliest on a tie; undefined where none is above zero. */

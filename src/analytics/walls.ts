@@ -35,44 +35,70 @@ const LARGEST = 3;
 /** Over all prepared rows, or rows [start, end). */
 export function strikeGamma(prepared: PreparedChain, start = 0, end = prepared.count): StrikeGamma {
   const strikes = prepared.strike.subarray(start, end);
-  const strike = Float64Array.from(new Set(strikes)).sort();
-  const indexOf = new Map(Array.from(strike, (value, index) => [value, index]));
-  const strikeIndex = Uint32Array.from(strikes, (value) => indexOf.get(value)!);
-  const gamma = prepared.gamma.subarray(start, end);
-  const side = (callPut: 1 | -1) => {
-    const weight = new Float64Array(end - start);
-    for (let at = start; at < end; at++) {
-      if (prepared.callPut[at] === callPut) weight[at - start] = prepared.weight[at]! * prepared.multiplier[at]!;
-    }
-    return gammaByStrike(gamma, weight, strikeIndex, strike.length);
-  };
-  return { strike, call: side(1), put: side(-1) };
+  const strike = distinct(strikes);
+  // Calls' sums first, then puts'.
+  const place = new Uint32Array(strikes.length);
+  const weight = new Float64Array(strikes.length);
+  for (let row = 0, at = 0; row < strikes.length; row++) {
+    // Strikes ascend within a series.
+    if (strike[at]! > strikes[row]!) at = 0;
+    while (strike[at]! < strikes[row]!) at++;
+    place[row] = prepared.callPut[start + row] === 1 ? at : strike.length + at;
+    weight[row] = prepared.weight[start + row]! * prepared.multiplier[start + row]!;
+  }
+  const sums = gammaByStrike(prepared.gamma.subarray(start, end), weight, place, 2 * strike.length);
+  return { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
 }
 
 /** Strikes where gamma is heaped; ties go to the strike nearest spot. */
 export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
-  const order = Array.from(strike.keys()).sort((a, b) => Math.abs(strike[a]! - spot) - Math.abs(strike[b]! - spot));
-  const largest = (gamma: Float64Array, candidates: readonly number[]): number[] =>
-    candidates.toSorted((a, b) => gamma[b]! - gamma[a]!).map((at) => strike[at]!);
-  const sided = (gamma: Float64Array, onSide: (strike: number) => boolean): Wall => {
-    const [first] = largest(
-      gamma,
-      order.filter((at) => onSide(strike[at]!)),
-    );
-    return first === undefined ? { strike: strike[order[0]!]!, sided: false } : { strike: first, sided: true };
-  };
-  const calls = largest(call, order);
-  const puts = largest(put, order);
+  const largest = (gamma: Float64Array, count: number, from = 0, to = strike.length) =>
+    heaviest(gamma, from, to, count, (at) => Math.abs(strike[at]! - spot)).map((at) => strike[at]!);
+  let above = 0;
+  while (above < strike.length && strike[above]! < spot) above++;
+  const below = strike[above] === spot ? above + 1 : above;
+  const [sidedCall] = largest(call, 1, above);
+  const [sidedPut] = largest(put, 1, 0, below);
+  const [largestCalls, largestPuts] = [largest(call, LARGEST), largest(put, LARGEST)];
+  const total = call.map((each, at) => each + put[at]!);
   return {
-    call: sided(call, (each) => each >= spot),
-    put: sided(put, (each) => each <= spot),
-    callUnsided: calls[0]!,
-    putUnsided: puts[0]!,
-    absolute: largest(
-      call.map((each, at) => each + put[at]!),
-      order,
-    )[0]!,
-    largestCalls: calls.slice(0, LARGEST),
-    largestPuts: puts.slice(0, LARGEST),
+    call: { strike: sidedCall ?? strike.at(-1)!, sided: sidedCall !== undefined },
+    put: { strike: sidedPut ?? strike[0]!, sided: sidedPut !== undefined },
+    callUnsided: largestCalls[0]!,
+    putUnsided: largestPuts[0]!,
+    absolute: largest(total, 1)[0]!,
+    largestCalls,
+    largestPuts,
   };
+}
+
+/** Positions in [from, to) of most gamma, most first; of as much the nearest. */
+function heaviest(
+  gamma: Float64Array,
+  from: number,
+  to: number,
+  count: number,
+  distance: (at: number) => number,
+): number[] {
+  const found: number[] = [];
+  while (found.length < Math.min(count, to - from)) {
+    let best = -1;
+    for (let at = from; at < to; at++) {
+      if (found.includes(at)) continue;
+      const ahead = best < 0 ? 1 : gamma[at]! - gamma[best]! || distance(best) - distance(at);
+      if (ahead > 0) best = at;
+    }
+    found.push(best);
+  }
+  return found;
+}
+
+/** Ascending, each once. */
+function distinct(values: Float64Array): Float64Array {
+  const sorted = values.slice().sort();
+  let count = 0;
+  for (let at = 0; at < sorted.length; at++) {
+    if (count === 0 || sorted[at] !== sorted[count - 1]) sorted[count++] = sorted[at]!;
+  }
+  return sorted.subarray(0, count);
 }

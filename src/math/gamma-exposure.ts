@@ -70,8 +70,11 @@ export function gammaByStrike(
 ): Float64Array {
   const count = gamma.length;
   checkLengths(count, { weight, strikeIndex });
-  const outside = strikeIndex.find((index) => index >= strikes);
-  if (outside !== undefined) throw new RangeError(`strikeIndex ${outside} is outside the ${strikes} strikes`);
+  for (let row = 0; row < count; row++) {
+    if (strikeIndex[row]! >= strikes) {
+      throw new RangeError(`strikeIndex ${strikeIndex[row]} is outside the ${strikes} strikes`);
+    }
+  }
   const [gammas, weights, indices, sums] = [arenaColumn(0), arenaColumn(1), arenaColumn(2), arenaColumn(3)];
   const result = new Float64Array(strikes);
   for (let first = 0; first < strikes; first += CHUNK_ROWS) {

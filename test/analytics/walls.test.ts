@@ -101,6 +101,18 @@ describe('walls', () => {
     expect(found.call.strike).toBe(110);
   });
 
+  test('of two as heavy and as near the lower comes first', () => {
+    const found = wallsOf([
+      [90, 5, 3],
+      [95, 5, 4],
+      [105, 5, 4],
+      [110, 5, 3],
+    ]);
+    expect(found.largestCalls).toEqual([95, 105, 90]);
+    expect(found.largestPuts).toEqual([95, 105, 90]);
+    expect(found.absolute).toBe(95);
+  });
+
   test('fewer than three strikes are named as they are', () => {
     expect(wallsOf([[100, 1, 1]]).largestCalls).toEqual([100]);
   });
