@@ -1,5 +1,6 @@
-import { gammaProfile } from '../math/gamma-exposure.ts';
+import { type GammaProfile, levelsWithin, type Positions, positionsOf, STEP } from './gamma-profile.ts';
 import type { PreparedChain } from './prepared-chain.ts';
+import { type ProfileSketch, sharpen, sketchProfile } from './profile-sketch.ts';
 
 export interface GammaFlip {
   /** Spot at which net gamma changes sign, dollars. */
@@ -8,14 +9,6 @@ export interface GammaFlip {
   readonly resolved: boolean;
 }
 
-export interface GammaProfile {
-  /** Spots, ascending, dollars. */
-  readonly level: Float64Array;
-  /** Net GEX at each, dollars per 1 % move. */
-  readonly gex: Float64Array;
-}
-
-const STEP = 0.0025;
 /** Widened in turn until the profile crosses zero. */
 const HALF_WIDTHS = [0.2, 0.35, 0.5];
 
@@ -26,27 +19,32 @@ const HALF_WIDTHS = [0.2, 0.35, 0.5];
  */
 export function gammaFlip(prepared: PreparedChain): GammaFlip {
   const { spot } = prepared.chain;
-  let widest: GammaProfile | undefined;
+  const positions = positionsOf(prepared);
+  let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
-    widest = netGammaProfile(prepared, halfWidth);
-    const level = crossingNearest(widest, spot);
+    widest = sketchProfile(positions, levelsWithin(halfWidth, spot));
+    const level = flipOf(widest, positions, spot);
     if (level !== undefined) return { level, resolved: true };
   }
+  const { gex, doubt } = widest!;
+  const least = gex.reduce((sum, each, at) => Math.min(sum, Math.abs(each) + doubt[at]!), Number.POSITIVE_INFINITY);
+  sharpen(widest!, positions, (at) => Math.abs(gex[at]!) - doubt[at]! <= least);
   return { level: leastAbsolute(widest!, spot), resolved: false };
 }
 
-/** Net GEX over spots within `halfWidth` (a fraction) of the present one, in steps of a quarter percent. */
-export function netGammaProfile(prepared: PreparedChain, halfWidth: number): GammaProfile {
-  const { chain, callPut, strike, tte, rate, dividend } = prepared;
-  const steps = Math.round(halfWidth / STEP);
-  const level = Float64Array.from({ length: 2 * steps + 1 }, (_, at) => chain.spot * (1 + (at - steps) * STEP));
-  // A contract with no volatility has no gamma elsewhere either.
-  const known = prepared.iv.map((iv) => (Number.isNaN(iv) ? 0 : iv));
-  const weight = callPut.map((sign, at) =>
-    known[at]! > 0 ? sign * prepared.weight[at]! * prepared.multiplier[at]! : 0,
-  );
-  const gamma = gammaProfile({ count: prepared.count, strike, tte, iv: known, rate, dividend, weight }, level);
-  return { level, gex: gamma.map((sum, at) => sum * level[at]! ** 2 * 0.01) };
+/** Of most levels the sign is enough, and a sketch has it; those that may be of either, or beside the flip, are computed. */
+function flipOf(sketch: ProfileSketch, positions: Positions, spot: number): number | undefined {
+  const { level, gex, doubt } = sketch;
+  const changes = (at: number, to: number) => to in gex && Math.sign(gex[at]!) !== Math.sign(gex[to]!);
+  for (;;) {
+    const nearest = crossingNearest(sketch, spot);
+    // Once computed, no crossing can move by more than the step that it is in.
+    const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
+    const isOpen = (at: number) =>
+      Math.abs(gex[at]!) <= doubt[at]! ||
+      (Math.abs(level[at]! - spot) <= reach && (changes(at, at - 1) || changes(at, at + 1)));
+    if (!sharpen(sketch, positions, isOpen)) return nearest;
+  }
 }
 
 function crossingNearest({ level, gex }: GammaProfile, spot: number): number | undefined {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { exposures } from '../../src/analytics/exposures.ts';
-import { gammaFlip, netGammaProfile } from '../../src/analytics/gamma-flip.ts';
+import { gammaFlip } from '../../src/analytics/gamma-flip.ts';
+import { netGammaProfile } from '../../src/analytics/gamma-profile.ts';
 import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
+import { generator } from '../../src/bench/workloads.ts';
 import type { ContractRow } from '../../src/market/build-chain.ts';
 import { nearestSignChange, netGex } from './plain.ts';
-import { contract, LATER, prepared, quoted, range, TODAY } from './small-chains.ts';
+import { contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from './small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;
 
@@ -121,12 +123,74 @@ function inAnHour(row: ContractRow): ContractRow {
   return { ...row, expiry: TODAY };
 }
 
-test('the profile has a level every quarter percent, spot itself among them', () => {
-  const { level, gex } = netGammaProfile(prepared([call(100, 1)], FLAT), 0.2);
-  expect(level).toHaveLength(161);
-  expect([level[0], level[80], level[160]]).toEqual([80, 100, 120]);
-  expect(gex).toHaveLength(161);
-  expect(level[81]! - level[80]!).toBeCloseTo(0.25, 12);
+describe('is what the whole grid says', () => {
+  const random = generator(11);
+  const pick = <T>(...from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  /** A few contracts anywhere, of an hour to months, as narrow or wide as they come. */
+  const books = Array.from({ length: 150 }, (_, at) => {
+    const rows = Array.from({ length: 1 + Math.floor(40 * random() ** 2) }, () =>
+      contract({
+        strike: Math.round(60 + 80 * random()) + pick(0, 0.5),
+        callPut: pick(1, -1),
+        iv: pick(0.02, 0.05, 0.2, 0.3, 0.46, 0.8),
+        openInterest: pick(0, 1, 10, 100, 1000),
+        expiry: pick(TODAY, TODAY, EXPIRY, LATER),
+      }),
+    );
+    return [at, rows] as const;
+  });
+
+  test.each(books)('book %d', (_at, rows) => {
+    const ready = prepared(rows, FLAT);
+    const { level, resolved } = gammaFlip(ready);
+    const expected = [0.2, 0.35, 0.5].map((halfWidth) => crossing(netGammaProfile(ready, halfWidth)));
+    const first = expected.find((each) => each !== undefined);
+    expect(resolved).toBe(first !== undefined);
+    if (first !== undefined) expect(Math.abs(level / first - 1)).toBeLessThan(1e-9);
+    else {
+      const profile = netGammaProfile(ready, 0.5);
+      const least = Math.min(...profile.gex.map(Math.abs));
+      expect(Math.abs(profile.gex[profile.level.indexOf(level)]!)).toBeLessThanOrEqual(least * (1 + 1e-9));
+    }
+  });
+
+  /** The sign change nearest 100, by going outward from it; a run of zeros is crossed in its middle. */
+  function crossing({ level, gex }: { level: Float64Array; gex: Float64Array }): number | undefined {
+    const signed = Array.from(level.keys()).filter((at) => gex[at] !== 0);
+    const crossings = signed.slice(1).flatMap((at, each) => {
+      const before = signed[each]!;
+      if (gex[before]! > 0 === gex[at]! > 0) return [];
+      if (at > before + 1) return [(level[before]! + level[at]!) / 2];
+      const share = gex[before]! / (gex[before]! - gex[at]!);
+      return [level[before]! + share * (level[at]! - level[before]!)];
+    });
+    return crossings.toSorted((a, b) => Math.abs(a - 100) - Math.abs(b - 100))[0];
+  }
+});
+
+describe('a dip of a few steps, between two points of the log grid', () => {
+  const base = range(40, 160, 2).map((strike) => ({ ...call(strike, 100), expiry: LATER }));
+  /** A put of an hour, so many that the chain's net gamma at its strike is that share of what it is without. */
+  const dip = (strike: number, share: number) => {
+    const at = (rows: readonly ContractRow[]) => {
+      const { level, gex } = netGammaProfile(prepared(rows, FLAT), 0.2);
+      return gex[level.findIndex((each) => Math.abs(each - strike) < 1e-9)]!;
+    };
+    const one = inAnHour(put(strike, 1, 0.56));
+    return { ...one, openInterest: ((1 - share) * at(base)) / -at([one]) };
+  };
+
+  test('below zero is found', () => {
+    const { level, resolved } = gammaFlip(prepared([...base, dip(105, -0.002)], FLAT));
+    expect(resolved).toBe(true);
+    expect(Math.abs(level - 105)).toBeLessThan(0.25);
+  });
+
+  test('above zero is none; the lower of two is where gamma is least', () => {
+    // Lines from point to point of the log grid pass above both, and further above the lower one.
+    const ready = prepared([...base, dip(100, 0.03), dip(105, 0.031)], FLAT);
+    expect(gammaFlip(ready)).toEqual({ level: 100, resolved: false });
+  });
 });
 
 test('contracts without a volatility have no part', () => {
