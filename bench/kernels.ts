@@ -1,12 +1,18 @@
+import { exposures } from '../src/analytics/exposures.ts';
+import { gammaFlip } from '../src/analytics/gamma-flip.ts';
+import { DEFAULT_OPTIONS } from '../src/analytics/options.ts';
+import { prepareChain } from '../src/analytics/prepare.ts';
 import type { Result, Runner } from '../src/bench/race.ts';
 import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../src/bench/workloads.ts';
 import { callPutGreeks, type GreekColumns, type GreekName, greeks } from '../src/math/black-scholes.ts';
 import { gammaProfile, logLevels } from '../src/math/gamma-exposure.ts';
 import { impliedVolatility } from '../src/math/implied-volatility.ts';
 import { mertonProbabilities } from '../src/math/jump-diffusion.ts';
+import { indexChain } from './index-chain.ts';
 import { type Native, packed } from './native.ts';
 import type { Peers } from './peers.ts';
-import { plainGammaProfile, plainGreeks, plainImpliedVolatility, plainMerton } from './plain.ts';
+import { plainGammaProfile, plainGreeks, plainImpliedVolatility, plainMerton, tunedGammaProfile } from './plain.ts';
+import { type ChainLevels, plainLevels } from './plain-chain.ts';
 
 /** A race: the runners, Zomma's first, with what must hold between them. */
 export interface Contest {
@@ -46,6 +52,7 @@ export function contests(native: Native, peers: Peers, size: number): Contest[] 
     profile(native, Math.min(8192, 2 * size), 200),
     volatilities(native, peers, Math.min(2048, size)),
     jumps(Math.min(2048, size)),
+    chainLevels(size),
   ];
 }
 
@@ -278,6 +285,38 @@ function jumps(size: number): Contest {
       },
     ],
     targets: [{ text: '>= 3x faster than plain TypeScript', against: PLAIN, atMost: 1 / 3 }],
+  };
+}
+
+/** From a chain as the feed gives it to what the service answers of it. */
+function chainLevels(size: number): Contest {
+  const chain = indexChain(Math.min(50, Math.ceil(size / 8)), Math.min(300, Math.ceil(size / 2)));
+  const answer = (): ChainLevels => {
+    // Another object: what is prepared is kept by chain.
+    const prepared = prepareChain({ ...chain }, DEFAULT_OPTIONS);
+    return { ...exposures(prepared), flip: gammaFlip(prepared).level };
+  };
+  const exact = Float64Array.from(Object.values(answer()));
+  const entrant = (name: string, note: string, gammaProfile: typeof plainGammaProfile): Entrant => {
+    const run = () => plainLevels(chain, gammaProfile);
+    return {
+      name,
+      note,
+      worstDifference: difference(Float64Array.from(Object.values(run())), exact),
+      tolerance: 1e-9,
+      run,
+    };
+  };
+  return {
+    title: `Chain of an index, ${chain.count.toLocaleString('en-US')} contracts at 161 levels: prepared, exposures and flip`,
+    unit: 'contract',
+    units: chain.count,
+    runners: [
+      ours(answer),
+      entrant(PLAIN, 'the same forwards, stale quotes and interpolation', plainGammaProfile),
+      entrant(`${PLAIN}, tuned`, 'no logarithm a level, nothing for what counts nothing', tunedGammaProfile),
+    ],
+    targets: [{ text: '<= 0.1x the time of plain TypeScript', against: PLAIN, atMost: 0.1 }],
   };
 }
 

@@ -1,0 +1,152 @@
+import { FEED_IV_MAX, isOpinion, seriesForward } from '../src/analytics/forward.ts';
+import { DEFAULT_OPTIONS } from '../src/analytics/options.ts';
+import { mid } from '../src/analytics/quotes.ts';
+import { varianceAt } from '../src/analytics/smile.ts';
+import { staleQuotes } from '../src/analytics/stale-quotes.ts';
+import { YEAR_MS } from '../src/market/calendar.ts';
+import type { Chain, Series } from '../src/market/chain.ts';
+import { density, type GammaColumns, plainImpliedVolatility, weighed } from './plain.ts';
+
+/** What `exposures` and `gammaFlip` answer. */
+export interface ChainLevels {
+  readonly dex: number;
+  readonly gex: number;
+  readonly grossGex: number;
+  readonly vex: number;
+  readonly cex: number;
+  readonly flip: number;
+}
+
+const TICK = 0.05;
+const SOLVED_IV_MIN = 1e-3;
+const BID_STRIKES_MIN = 5;
+const STEP = 0.0025;
+const STEPS = 80;
+
+/**
+ * A made-up index chain made ready and read as `prepareChain`, `exposures` and `gammaFlip` do by default, contract by contract
+ * and in plain formulas. Forwards, stale quotes and the interpolation are the service's own code, which has no kernels
+ * in it. All contracts are live; the flip is within 20 %.
+ */
+export function plainLevels(
+  chain: Chain,
+  gammaProfile: (contracts: GammaColumns, levels: Float64Array, sums: Float64Array) => void,
+): ChainLevels {
+  const { count, callPut, strike, spot } = chain;
+  const column = () => new Float64Array(count);
+  const [tte, iv, rate, dividend, weight] = [column(), column(), column(), column(), column()];
+  for (const series of chain.series) {
+    const T = (series.settlesAt - chain.asOf) / YEAR_MS;
+    const { forward, rate: r } = seriesForward(chain, series, T, DEFAULT_OPTIONS);
+    const q = r - Math.log(forward / spot) / T;
+    tte.fill(T, series.start, series.end);
+    rate.fill(r, series.start, series.end);
+    dividend.fill(q, series.start, series.end);
+    plainVolatilities(chain, series, forward, T, r, q, iv);
+  }
+  let [dex, gex, grossGex, vex, cex] = [0, 0, 0, 0, 0];
+  for (let at = 0; at < count; at++) {
+    const sign = callPut[at]!;
+    const v = iv[at]!;
+    const T = tte[at]!;
+    const [r, q] = [rate[at]!, dividend[at]!];
+    const s = v * Math.sqrt(T);
+    const spotNow = Math.exp(-q * T);
+    const d1 = (Math.log(spot / strike[at]!) + (r - q) * T) / s + 0.5 * s;
+    const d2 = d1 - s;
+    const shared = spotNow * density(d1);
+    const delta = sign * weighed(spotNow, shared, sign * d1);
+    weight[at] = sign * chain.openInterest[at]! * chain.multiplier[at]!;
+    const dollars = weight[at]! * spot;
+    const its = (dollars * spot * 0.01 * shared) / (spot * s);
+    dex += dollars * delta;
+    gex += its;
+    grossGex += Math.abs(its);
+    vex += (dollars * 0.01 * -shared * d2) / v;
+    cex += (dollars * (q * delta - shared * ((r - q) / s - d2 / (2 * T)))) / 365;
+  }
+  const levels = Float64Array.from({ length: 2 * STEPS + 1 }, (_, at) => spot * (1 + (at - STEPS) * STEP));
+  const profile = new Float64Array(levels.length);
+  gammaProfile({ count, strike, tte, iv, rate, dividend, weight }, levels, profile);
+  return { dex, gex, grossGex, vex, cex, flip: plainFlip(levels, profile, spot) };
+}
+
+/** One volatility a strike: the feed's, or solved, or interpolated. */
+function plainVolatilities(
+  chain: Chain,
+  { start, end }: Series,
+  forward: number,
+  T: number,
+  r: number,
+  q: number,
+  iv: Float64Array,
+): void {
+  const sides: number[] = [];
+  const open: number[] = [];
+  let puts = 0;
+  for (let row = start; row < end; row++) {
+    const sign = chain.callPut[row]!;
+    const K = chain.strike[row]!;
+    if (K >= forward !== (sign === 1)) continue;
+    sides.push(row);
+    if (sign === -1) puts++;
+    const given = chain.iv[row]!;
+    const isQuoted = !Number.isNaN(mid(chain, row));
+    iv[row] = isOpinion(given) ? given : Number.NaN;
+    if (isOpinion(given) && isQuoted) {
+      const price = plainPrice(sign, chain.spot, K, T, given, r, q);
+      if (!(price >= chain.bid[row]! - TICK && price <= chain.ask[row]! + TICK)) iv[row] = Number.NaN;
+    }
+    if (Number.isNaN(iv[row]!) && isQuoted) open.push(row);
+  }
+  solve(chain, open, T, r, q, iv);
+  const stale = new Set(
+    [sides.slice(0, puts).reverse(), sides.slice(puts)].flatMap((wing) => staleQuotes(chain, wing, TICK)),
+  );
+  const known = sides.filter((row) => !Number.isNaN(iv[row]!) && !stale.has(row));
+  const bid = known.filter((row) => !Number.isNaN(mid(chain, row)));
+  const chosen = bid.length >= BID_STRIKES_MIN ? bid : known;
+  const smile = {
+    logMoneyness: Float64Array.from(chosen, (row) => Math.log(chain.strike[row]! / forward)),
+    totalVariance: Float64Array.from(chosen, (row) => iv[row]! * iv[row]! * T),
+  };
+  for (const row of sides) {
+    if (Number.isNaN(iv[row]!)) iv[row] = Math.sqrt(varianceAt(smile, Math.log(chain.strike[row]! / forward)) / T);
+    // The strike's other side.
+    iv[chain.callPut[row] === 1 ? row + 1 : row - 1] = iv[row]!;
+  }
+}
+
+function solve(chain: Chain, rows: readonly number[], T: number, r: number, q: number, iv: Float64Array): void {
+  const column = (value: number) => new Float64Array(rows.length).fill(value);
+  const [callPut, strike, price, solved] = [column(0), column(0), column(0), column(0)];
+  for (const [at, row] of rows.entries()) {
+    callPut[at] = chain.callPut[row]!;
+    strike[at] = chain.strike[row]!;
+    price[at] = mid(chain, row);
+  }
+  const shared = { spot: column(chain.spot), tte: column(T), iv: column(0), rate: column(r), dividend: column(q) };
+  plainImpliedVolatility({ count: rows.length, callPut, strike, ...shared }, price, solved);
+  for (const [at, row] of rows.entries()) {
+    if (solved[at]! >= SOLVED_IV_MIN && solved[at]! <= FEED_IV_MAX) iv[row] = solved[at]!;
+  }
+}
+
+function plainPrice(sign: number, S: number, K: number, T: number, v: number, r: number, q: number): number {
+  const s = v * Math.sqrt(T);
+  const d1 = (Math.log(S / K) + (r - q) * T) / s + 0.5 * s;
+  const spotNow = S * Math.exp(-q * T);
+  const shared = spotNow * density(d1);
+  return sign * (weighed(spotNow, shared, sign * d1) - weighed(K * Math.exp(-r * T), shared, sign * (d1 - s)));
+}
+
+function plainFlip(levels: Float64Array, profile: Float64Array, spot: number): number {
+  let flip = Number.NaN;
+  for (let at = 0; at + 1 < levels.length; at++) {
+    const [low, high] = [profile[at]! * levels[at]! ** 2, profile[at + 1]! * levels[at + 1]! ** 2];
+    if (Math.sign(low) === Math.sign(high)) continue;
+    const level = levels[at]! + (low / (low - high)) * (levels[at + 1]! - levels[at]!);
+    if (!(Math.abs(level - spot) >= Math.abs(flip - spot))) flip = level;
+  }
+  return flip;
+}
