@@ -1,3 +1,4 @@
+/** Worst error found: price 1.84, at call, S=4131.63, K=4461.94, T=0.00275451, v=0.0413862, r=0.0379116, q=0.0459202. */
 import { COLUMN, PAIR, rowAt } from './block';
 import { Exponential } from './exp';
 import { add, atLeast, atMost, choose, div, half, magnitude, mul, one, sub, times, unless } from './lanes';

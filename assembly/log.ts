@@ -1,3 +1,4 @@
+/** Worst error found: ln(a / b) 1.84 ulp, at a=2.399138761876387, b=1.8714112728282872. */
 import { COLUMN } from './block';
 import { add, div, mul, step, sub, times } from './lanes';
 

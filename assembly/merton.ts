@@ -1,3 +1,4 @@
+/** Worst error found: probAbove alone 4.75, at S=55.9937, K=348.34, T=0.0365464, v=0.0414077, r=0.0770765, q=0.0630611, l=2183.31, m=-0.171504, d=0.138812. */
 import { COLUMN, PAIR, rowAt } from './block';
 import { Exponential } from './exp';
 import { add, atLeast, choose, div, half, magnitude, mul, one, sub, times } from './lanes';
