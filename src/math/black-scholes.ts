@@ -72,8 +72,8 @@ export interface Discounts {
 
 /**
  * Black-Scholes-Merton price and Greeks as raw partial derivatives: per 1.00 of spot, volatility and rate, per year; theta and
- * charm are d/dt = -d/dT. Where T or iv is 0, the intrinsic value's. Accuracy: within 1.6 times what one rounding of each input
- * can do, for every output (4,000 reference rows). With `into` the answer is written there: new columns cost a third more.
+ * charm are d/dt = -d/dT. Where T or iv is 0, the intrinsic value's. Accuracy: within twice what one rounding of each input can
+ * do, for every output (24,000 rows, to the ends of what is accepted). With `into` the answer is written there: new columns cost a third more.
  * @throws RangeError where a column's length is not `count`.
  */
 export function greeks(options: OptionColumns, discounts?: Discounts, into?: GreekColumns): GreekColumns {
