@@ -49,7 +49,8 @@ export function plainLevels(
     const sign = callPut[at]!;
     const v = iv[at]!;
     const T = tte[at]!;
-    const [r, q] = [rate[at]!, dividend[at]!];
+    const r = rate[at]!;
+    const q = dividend[at]!;
     const s = v * Math.sqrt(T);
     const spotNow = Math.exp(-q * T);
     const d1 = (Math.log(spot / strike[at]!) + (r - q) * T) / s + 0.5 * s;
@@ -143,7 +144,8 @@ function plainPrice(sign: number, S: number, K: number, T: number, v: number, r:
 function plainFlip(levels: Float64Array, profile: Float64Array, spot: number): number {
   let flip = Number.NaN;
   for (let at = 0; at + 1 < levels.length; at++) {
-    const [low, high] = [profile[at]! * levels[at]! ** 2, profile[at + 1]! * levels[at + 1]! ** 2];
+    const low = profile[at]! * levels[at]! ** 2;
+    const high = profile[at + 1]! * levels[at + 1]! ** 2;
     if (Math.sign(low) === Math.sign(high)) continue;
     const level = levels[at]! + (low / (low - high)) * (levels[at + 1]! - levels[at]!);
     if (!(Math.abs(level - spot) >= Math.abs(flip - spot))) flip = level;

@@ -17,20 +17,53 @@ export interface Exposures {
 }
 
 export function exposures(prepared: PreparedChain): Exposures {
-  const { chain, count, callPut, strike, tte, rate, dividend } = prepared;
-  // A contract with no volatility has no exposure.
-  const iv = new Float64Array(count);
-  const weight = new Float64Array(count);
-  const gammaDollars = gexByContract(prepared);
+  const { dex, vex, cex } = pricedExposures(prepared);
   let [gex, grossGex] = [0, 0];
-  for (let at = 0; at < count; at++) {
-    iv[at] = prepared.iv[at]! || 0;
-    if (iv[at]! > 0) weight[at] = callPut[at]! * prepared.weight[at]! * prepared.multiplier[at]! * chain.spot;
+  const gammaDollars = gexByContract(prepared);
+  for (let at = 0; at < gammaDollars.length; at++) {
     gex += gammaDollars[at]!;
     grossGex += Math.abs(gammaDollars[at]!);
   }
-  const sums = exposureSums({ count, callPut, spot: chain.spot, strike, tte, iv, rate, dividend, weight });
-  return { dex: sums.delta, gex, grossGex, vex: sums.vanna * MARKET_UNITS.vanna, cex: sums.charm * MARKET_UNITS.charm };
+  return { dex, gex, grossGex, vex, cex };
+}
+
+/**
+ * Of a pair the side out of the money is priced. The other follows by parity: a call's delta is its put's and e^(-qT), its charm
+ * its put's and q e^(-qT).
+ */
+function pricedExposures({ chain: { spot }, pairs, callPut, weight, multiplier }: PreparedChain) {
+  const { count, contracts, strike, tte, dividend } = pairs;
+  const priced = new Float64Array(count);
+  const iv = new Float64Array(count);
+  const held = new Float64Array(count);
+  let [delta, charm, discount] = [0, 0, 1];
+  for (let pair = 0; pair < count; pair++) {
+    // One exponential a series.
+    if (tte[pair] !== tte[pair - 1] || dividend[pair] !== dividend[pair - 1]) {
+      discount = Math.exp(-dividend[pair]! * tte[pair]!);
+    }
+    const side = strike[pair]! >= spot ? 1 : -1;
+    priced[pair] = side;
+    // A contract with no volatility has no exposure.
+    if (!(pairs.iv[pair]! > 0)) continue;
+    iv[pair] = pairs.iv[pair]!;
+    let net = 0;
+    let other = 0;
+    for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) {
+      const dollars = weight[at]! * multiplier[at]! * spot;
+      net += callPut[at]! * dollars;
+      if (callPut[at] !== side) other += dollars;
+    }
+    held[pair] = net;
+    delta += other * discount;
+    charm += other * discount * dividend[pair]!;
+  }
+  const sums = exposureSums({ ...pairs, callPut: priced, spot, iv, weight: held });
+  return {
+    dex: sums.delta + delta,
+    vex: sums.vanna * MARKET_UNITS.vanna,
+    cex: (sums.charm + charm) * MARKET_UNITS.charm,
+  };
 }
 
 /** GEX of each contract, dollars per 1 % move: sign * Gamma * contracts * multiplier * S^2 * 0.01. */

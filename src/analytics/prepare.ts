@@ -42,8 +42,13 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
     for (const its of live) write(written, its);
     return written;
   };
-  const taken = (source: Float64Array) =>
-    column((into, { series, start }) => into.set(source.subarray(series.start, series.end), start));
+  // As a rule nothing is left out between the first and the last: then they are the chain's own columns.
+  const from = live[0]!.series.start;
+  const to = live.at(-1)!.series.end;
+  const taken = (source: Float64Array): Float64Array =>
+    to - from === count
+      ? source.subarray(from, to)
+      : column((into, { series, start }) => into.set(source.subarray(series.start, series.end), start));
   const seriesIndex = new Uint16Array(count);
   for (const [index, { start, end }] of live.entries()) seriesIndex.fill(index, start, end);
   const { iv, pairs, smiles, counts, staleQuotes } =
@@ -88,10 +93,11 @@ function rowsOf(live: readonly LiveSeries[], count: number): Uint32Array {
   return rows;
 }
 
-/** The same column: what is not given, or cannot be known, counts nothing. */
+/** What is not given, or cannot be known, counts nothing. */
 function known(column: Float64Array): Float64Array {
-  for (let at = 0; at < column.length; at++) if (!(column[at]! > 0)) column[at] = 0;
-  return column;
+  const counted = new Float64Array(column.length);
+  for (let at = 0; at < column.length; at++) if (column[at]! > 0) counted[at] = column[at]!;
+  return counted;
 }
 
 /** By contract; `NaN` where there is no volatility. */

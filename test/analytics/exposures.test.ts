@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { exposures, gexByContract } from '../../src/analytics/exposures.ts';
+import { greeks } from '../../src/math/black-scholes.ts';
 import { blackScholesDelta, netGex } from './plain.ts';
-import { contract, EXPIRY, FEED_GAMMA, prepared, quoted, range, yearsTo } from './small-chains.ts';
+import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, quoted, range, yearsTo } from './small-chains.ts';
 
 test('GEX by hand: sign * gamma * contracts * shares * S^2 * 0.01', () => {
   const rows = [
@@ -74,5 +75,55 @@ describe('of a quoted chain, against bumped plain deltas', () => {
   test('delta-notional is never negative: long calls, short puts', () => {
     const puts = rows.filter(({ callPut }) => callPut === -1);
     expect(exposures(prepared(puts)).dex).toBeGreaterThan(0);
+  });
+});
+
+describe('are the sums of every contract’s Greeks', () => {
+  const strikes = [20, 60, 90, 99, 100, 101, 110, 150, 400];
+  const rows = [EXPIRY, LATER].flatMap((expiry, far) =>
+    strikes.flatMap((strike, at) =>
+      [1, -1]
+        // Some stand alone.
+        .filter((callPut) => (at + far) % 3 > 0 || callPut * (strike - 100) > 0)
+        .map((callPut) =>
+          contract({ expiry, strike, callPut, iv: 0.2 + 0.05 * (at % 4), openInterest: 3 + ((7 * at + callPut) % 11) }),
+        ),
+    ),
+  );
+  test.each([
+    ['calls and puts', rows, 'otm'],
+    ['by volatilities of their own', rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at % 5) })), 'own'],
+    ['the first of a series without one', [...rows, contract({ expiry: LATER, strike: 10, openInterest: 5 })], 'own'],
+    ['calls alone', rows.filter(({ callPut }) => callPut === 1), 'own'],
+    ['puts alone', rows.filter(({ callPut }) => callPut === -1), 'own'],
+    ['puts far out of the money', rows.filter(({ callPut, strike }) => callPut === -1 && strike < 70), 'own'],
+    ['calls far in the money', rows.filter(({ callPut, strike }) => callPut === 1 && strike < 70), 'own'],
+  ] as const)('%s', (_what, contracts, iv) => {
+    const ready = prepared(contracts, { forward: 'flat', rate: 0.05, dividend: 0.03, iv });
+    const greek = greeks({
+      count: ready.count,
+      callPut: ready.callPut,
+      spot: 100,
+      strike: ready.strike,
+      tte: ready.tte,
+      iv: ready.iv,
+      rate: ready.rate,
+      dividend: ready.dividend,
+    });
+    const sum = (name: 'delta' | 'vanna' | 'charm', of: (each: number) => number) =>
+      greek[name].reduce(
+        (total, each, at) => total + of(ready.callPut[at]! * (each || 0) * ready.weight[at]! * 1e4),
+        0,
+      );
+    const found = exposures(ready);
+    for (const [exposure, name, unit] of [
+      ['dex', 'delta', 1],
+      ['vex', 'vanna', 0.01],
+      ['cex', 'charm', 1 / 365],
+    ] as const) {
+      const scale = sum(name, Math.abs) * unit;
+      expect(scale).toBeGreaterThan(0);
+      expect(Math.abs(found[exposure] - sum(name, (each) => each) * unit)).toBeLessThan(1e-14 * scale);
+    }
   });
 });

@@ -148,6 +148,24 @@ test('a call and a put of one volatility are a pair, any other stands alone', ()
   expect([...shared.iv].slice(0, 2)).toEqual([0.4, 0.3]);
 });
 
+test('columns are those of the live contracts, whatever lies before, between and after them', () => {
+  const rows = [TODAY, EXPIRY, LATER].flatMap((expiry, far) =>
+    [95, 100].map((strike) =>
+      contract({ expiry, strike: strike + far, callPut: far === 1 ? -1 : 1, multiplier: 10 + far }),
+    ),
+  );
+  const adjusted = contract({ root: 'ACME1', strike: 50, multiplier: 7 });
+  const ready = (more: ContractRow[], expiries: ExpirySelection = { kind: 'all' }) => {
+    const { row, strike, callPut, multiplier, chain } = prepared([...rows, ...more], { expiries }, { asOf: CLOSE });
+    expect([...strike]).toEqual(Array.from(row, (at) => chain.strike[at]!));
+    return { strike: [...strike], callPut: [...callPut], multiplier: [...multiplier] };
+  };
+  const all = { strike: [96, 101, 97, 102], callPut: [-1, -1, 1, 1], multiplier: [11, 11, 12, 12] };
+  expect(ready([])).toEqual(all);
+  expect(ready([adjusted, { ...adjusted, expiry: LATER }])).toEqual(all);
+  expect(ready([], { kind: 'next', days: 20 })).toEqual({ strike: [96, 101], callPut: [-1, -1], multiplier: [11, 11] });
+});
+
 test('the same chain and options give the same object, other options another', () => {
   const chain = chainOf(quoted({ strikes: [95, 100, 105] }));
   const first = prepareChain(chain, DEFAULT_OPTIONS);
