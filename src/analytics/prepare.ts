@@ -1,7 +1,7 @@
 import { Failure } from '../errors.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import type { Chain, Series } from '../market/chain.ts';
-import { oneGreek } from '../math/one-greek.ts';
+import { oneGreek } from '../math/black-scholes.ts';
 import { byContract } from './by-contract.ts';
 import { seriesForward } from './forward.ts';
 import type { AnalysisOptions, ExpirySelection } from './options.ts';

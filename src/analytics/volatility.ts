@@ -1,7 +1,7 @@
 import type { Chain } from '../market/chain.ts';
 import { isIndexRoot } from '../market/option-symbol.ts';
+import { oneGreek } from '../math/black-scholes.ts';
 import { impliedVolatility } from '../math/implied-volatility.ts';
-import { oneGreek } from '../math/one-greek.ts';
 import { byContract } from './by-contract.ts';
 import { FEED_IV_MAX, isOpinion } from './forward.ts';
 import { pick } from './pick.ts';

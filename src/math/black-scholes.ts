@@ -88,6 +88,14 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
 }
 
 /**
+ * One column of what `greeks` gives, to the bit: the nine it copies out cost a third of the time where one is wanted.
+ * @throws RangeError where a column's length is not `count`.
+ */
+export function oneGreek(name: GreekName, options: OptionColumns): Float64Array {
+  return mapColumns(generic, options.count, inputs(options, options.callPut), [COLUMNS[name]])[0]!;
+}
+
+/**
  * Call and put of each row, to the bit what `greeks` gives for each, in little more time than one of them takes. Gamma, vega,
  * vanna and volga are the same columns in both. `into`: an earlier answer to be written over.
  * @throws RangeError where a column's length is not `count`.
