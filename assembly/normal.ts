@@ -8,6 +8,7 @@ const FARTHEST: f64 = 40.0;
 
 /** N(x), the probability of a standard normal number at or below x: by Mills' ratio, never 1 - N(x) for a small number. */
 export function cumulative(x: f64): f64 {
+  if (x === 0.0) return 0.5;
   const a = Math.min(Math.abs(x), FARTHEST);
   const density = INV_SQRT_2_PI * f64x2.extract_lane(Exponential.of(f64x2.splat(-0.5 * a * a)), 0);
   const tail = density * f64x2.extract_lane(Mills.ratio(f64x2.splat(a)), 0);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { greeks } from '../math/black-scholes.ts';
+import { impliedVolatility } from '../math/implied-volatility.ts';
 import { merton } from '../math/jump-diffusion.ts';
 import bsmPath from './reference/bsm.csv' with { type: 'file' };
 import mertonPath from './reference/merton.csv' with { type: 'file' };
@@ -10,13 +11,16 @@ export interface Accuracy {
   readonly output: string;
   /** |x - X| / (2.22e-16 (|X| + condition)): 1 is what one rounding of each input can do. */
   readonly worstScaledError: number;
-  /** Line of the reference file that shows it. */
-  readonly line: number;
+  /** The inputs that show it. */
+  readonly at: Readonly<Record<string, number>>;
 }
 
 const EPSILON = 2.22e-16;
 /** Below it the reference asks for no digits, only for as little. */
 const NEGLIGIBLE = 1e-290;
+
+/** A volatility that one rounding of price, spot or strike moves by more is not known, whatever finds it. */
+const BLURRED = 0.01;
 
 /** Holds the kernels against the embedded reference values, every row and output. */
 export function measureAccuracy(): Accuracy[] {
@@ -38,16 +42,30 @@ export function measureAccuracy(): Accuracy[] {
     jumpMean: jumps.column('jump_mean'),
     jumpVol: jumps.column('jump_vol'),
   });
+  const price = bsm.column('price');
+  const solved = impliedVolatility({ ...inputs(bsm), callPut: bsm.column('put_call'), price });
   return [
     ...Object.entries(prices).map(([output, values]) => worst('Black-Scholes-Merton', output, values, bsm)),
+    worst('implied volatility', 'iv', solved, bsm, volatilityCondition(bsm)),
     ...Object.entries({ prob_above: probAbove, call, put }).map(([output, values]) =>
       worst('Merton', output, values, jumps),
     ),
   ];
 }
 
+/** What one rounding of all inputs can move the volatility by, through the price; NaN where it is not known. */
+function volatilityCondition(bsm: Reference): Float64Array {
+  const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);
+  return price!.map((each, row) => {
+    const moved = (each + condition![row]!) / vega![row]!;
+    return each >= NEGLIGIBLE && EPSILON * moved < BLURRED * iv![row]! ? moved : Number.NaN;
+  });
+}
+
 interface Reference {
   readonly count: number;
+  /** Names of its inputs. */
+  readonly inputs: readonly string[];
   /** A column as numbers, C as 1 and P as -1. */
   column(name: string): Float64Array;
 }
@@ -57,8 +75,10 @@ function readReference(path: string): Reference {
     .trimEnd()
     .split('\n')
     .map((line) => line.split(','));
+  const outputs = new Set(header!.filter((name) => header!.includes(`condition_${name}`)));
   return {
     count: rows.length,
+    inputs: header!.filter((name) => !outputs.has(name) && !name.startsWith('condition_')),
     column: (name) => {
       const at = header!.indexOf(name);
       return Float64Array.from(rows, (row) => (row[at] === 'C' ? 1 : row[at] === 'P' ? -1 : Number(row[at])));
@@ -66,16 +86,23 @@ function readReference(path: string): Reference {
   };
 }
 
-function worst(kernel: string, output: string, values: Float64Array, reference: Reference): Accuracy {
+/** Over the rows that have a condition. */
+function worst(
+  kernel: string,
+  output: string,
+  values: Float64Array,
+  reference: Reference,
+  condition = reference.column(`condition_${output}`),
+): Accuracy {
   const exact = reference.column(output);
-  const condition = reference.column(`condition_${output}`);
   let worstScaledError = 0;
-  let line = 2;
+  let row = 0;
   exact.forEach((X, at) => {
-    const error = Math.abs(X) < NEGLIGIBLE ? 0 : Math.abs(values[at]! - X) / (EPSILON * (Math.abs(X) + condition[at]!));
+    if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[at]!)) return;
+    const error = Math.abs(values[at]! - X) / (EPSILON * (Math.abs(X) + condition[at]!));
     // Not a number is the worst error there is.
-    if (!(error <= worstScaledError))
-      [worstScaledError, line] = [Number.isNaN(error) ? Number.POSITIVE_INFINITY : error, at + 2];
+    if (!(error <= worstScaledError)) [worstScaledError, row] = [error || Number.POSITIVE_INFINITY, at];
   });
-  return { kernel, output, worstScaledError, line };
+  const at = Object.fromEntries(reference.inputs.map((name) => [name, reference.column(name)[row]!]));
+  return { kernel, output, worstScaledError, at };
 }

@@ -35,12 +35,18 @@ export function addBench(program: Command): void {
             `  ${`${kernel}, per ${unit}`.padEnd(56)} ${ns.toFixed(2).padStart(9)} ${(1000 / ns).toFixed(1).padStart(10)}`,
         ),
         '',
-        `${'accuracy (1 is what one rounding of each input can do)'.padEnd(58)}     worst    at line`,
+        `${'accuracy (1 is what one rounding of each input can do)'.padEnd(56)}       worst  at`,
         ...accuracy.map(
-          ({ kernel, output, worstScaledError, line }) =>
-            `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)} ${String(line).padStart(10)}`,
+          ({ kernel, output, worstScaledError, at }) =>
+            `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)}  ${told(at)}`,
         ),
       ];
       process.stdout.write(`${lines.join('\n')}\n`);
     });
+}
+
+function told(inputs: Readonly<Record<string, number>>): string {
+  return Object.entries(inputs)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
 }

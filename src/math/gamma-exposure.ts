@@ -40,6 +40,7 @@ export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | L
   checkLengths(count, inputs);
   const [level, moves, sums] = [arenaColumn(LEVELS), arenaColumn(MOVES), arenaSpan(SUMS, 2)];
   const listed = levels instanceof Float64Array;
+  if (!listed) checkLengths(levels.count, {});
   const profile = new Float64Array(listed ? levels.length : levels.count);
   for (let from = 0; from < profile.length; from += CHUNK_ROWS) {
     const length = Math.min(CHUNK_ROWS, profile.length - from);

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
+import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { Failure, type FailureCode, type Fault } from '../errors.ts';
 import { EQUAL_LENGTHS } from './columns.ts';
 
@@ -58,10 +58,15 @@ function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): F
     const known = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
     // An unknown field's name comes from the caller: it is cut short before it is repeated.
     const field = known ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
-    faults.set(error.path, { field, expected: known ? expectation(error.schema) : 'is not a field of this request' });
+    faults.set(error.path, { field, expected: known ? expected(error) : 'is not a field of this request' });
     if (faults.size >= FAULTS_MAX) break;
   }
   return [...faults.values()];
+}
+
+function expected({ type, schema }: ValueError): string {
+  const rule = expectation(schema);
+  return type === ValueErrorType.ObjectRequiredProperty ? `is missing, and ${rule}` : rule;
 }
 
 /** Of a column that is an array, what is wrong in it: not that it is neither one value nor an array of good ones. */

@@ -155,6 +155,7 @@ describe('rows that cannot be computed', () => {
 describe('refuses, in a line and a hint', () => {
   test.each([
     ['no such file', ['greeks', 'missing.csv'], undefined, /no file missing\.csv/],
+    ['a folder', ['iv', '.'], undefined, /\. is a folder/],
     ['an empty input', ['iv'], '', /input is empty\n {2}.*put_call,price,spot/],
     ['blank lines', ['iv'], '\n\r\n', /input is empty/],
     [

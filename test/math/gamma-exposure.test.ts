@@ -151,6 +151,12 @@ describe('gamma profile over levels a fixed percentage apart', () => {
     expect(gammaProfile(book(0), levels)).toEqual(new Float64Array(100));
     expect(gammaProfile(book(3), { ...levels, count: 0 })).toHaveLength(0);
   });
+
+  test.each([2.5, -1, Number.NaN])('refuses %d levels', (count) => {
+    expect(() => gammaProfile(book(3), { first: 60, step: 0.01, count })).toThrow(
+      `count must be a whole number, is ${count}`,
+    );
+  });
 });
 
 describe('gamma by strike', () => {

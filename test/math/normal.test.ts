@@ -3,6 +3,11 @@ import { inverseNormalCdf, normalCdf } from '../../src/math/normal.ts';
 
 // Both tables: 50-digit arithmetic, rounded once. One rounding of x moves N(x) by x^2 of it in the lower tail.
 describe('N', () => {
+  test('of 0 is a half, to the bit', () => {
+    expect(normalCdf(0)).toBe(0.5);
+    expect(normalCdf(-0)).toBe(0.5);
+  });
+
   test.each([
     [-37.5, 4.605353009581955e-308],
     [-20, 2.7536241186062337e-89],

@@ -69,7 +69,7 @@ describe('refuses, and says where and what must hold there', () => {
   test('a field that is missing', () => {
     const { iv: _, ...rest } = GOOD;
     expect(faultsOf(rest)).toEqual([
-      { field: '/iv', expected: 'must be a finite number, at least 0.0001 and at most 100' },
+      { field: '/iv', expected: 'is missing, and must be a finite number, at least 0.0001 and at most 100' },
     ]);
   });
 

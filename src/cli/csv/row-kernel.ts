@@ -33,7 +33,10 @@ function within(isGood: (value: number) => boolean): (text: string) => number {
 }
 
 export const anyNumber: Cell = { parse: decimal, must: 'must be a number' };
-export const positive: Cell = { parse: within((value) => value > 0), must: 'must be a number above 0' };
+/** Below it a double has lost digits, and a logarithm its sense. */
+const NORMAL_MIN = 2 ** -1022;
+
+export const positive: Cell = { parse: within((value) => value >= NORMAL_MIN), must: 'must be a number above 0' };
 export const notNegative: Cell = { parse: within((value) => value >= 0), must: 'must be a number, 0 or more' };
 
 /** +1 for a call, -1 for a put, as kernels take it. */

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, fstatSync, statSync } from 'node:fs';
+import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { OperatorError } from '../../errors.ts';
 
@@ -21,12 +21,14 @@ export function openInput(file: string | undefined): Input {
       bytes: sizeOf(fstatSync(STDIN)),
     };
   }
-  if (!existsSync(file)) throw new OperatorError(`there is no file ${file}`, 'name a CSV file, or pipe one in');
-  return { pieces: createReadStream(file, { highWaterMark: PIECE_BYTES }), bytes: sizeOf(statSync(file)) };
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat) throw new OperatorError(`there is no file ${file}`, 'name a CSV file, or pipe one in');
+  if (stat.isDirectory()) throw new OperatorError(`${file} is a folder`, 'name a CSV file, or pipe one in');
+  return { pieces: createReadStream(file, { highWaterMark: PIECE_BYTES }), bytes: sizeOf(stat) };
 }
 
-function sizeOf(stat: ReturnType<typeof statSync>): number | undefined {
-  return stat?.isFile() ? Number(stat.size) : undefined;
+function sizeOf(stat: Stats): number | undefined {
+  return stat.isFile() ? stat.size : undefined;
 }
 
 // Each write hears of its own failure; unheard, the stream's own telling would end the process.
