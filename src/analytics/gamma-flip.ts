@@ -12,6 +12,11 @@ export interface GammaFlip {
 /** Widened in turn until the profile crosses zero. */
 const HALF_WIDTHS = [0.2, 0.35, 0.5];
 
+/** How far a profile must reach, as a fraction of spot, to show the flip: the narrowest of the grids that has it. */
+export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
+  return HALF_WIDTHS.find((halfWidth) => Math.abs(level / spot - 1) <= halfWidth) ?? HALF_WIDTHS.at(-1)!;
+}
+
 /**
  * Re-prices every contract's gamma over a grid of spots around the present one (sticky strike: each keeps its volatility;
  * forwards move in proportion) and finds the sign change nearest spot. Perfiliev 2022. Never from the cumulative sum by

@@ -1,3 +1,5 @@
+import { isDate } from '../market/calendar.ts';
+
 /** How a chain is read. The defaults are Zomma's own; the others reproduce figures that other tools publish. */
 export interface AnalysisOptions {
   /** `parity`: the forward the quotes imply; `flat`: spot carried at `rate` and `dividend`. */
@@ -21,6 +23,14 @@ export type ExpirySelection =
   | { readonly kind: 'date'; readonly date: string }
   /** Settling within so many days of the snapshot. */
   | { readonly kind: 'next'; readonly days: number };
+
+/** `all`, `0dte`, `YYYY-MM-DD` or `next:N` (days); undefined for anything else. */
+export function parseExpiries(text: string): ExpirySelection | undefined {
+  if (text === 'all' || text === '0dte') return { kind: text };
+  const next = /^next[: ]?(\d{1,4})$/.exec(text);
+  if (next) return { kind: 'next', days: Number(next[1]) };
+  return isDate(text) ? { kind: 'date', date: text } : undefined;
+}
 
 export const DEFAULT_OPTIONS: AnalysisOptions = {
   forward: 'parity',

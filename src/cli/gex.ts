@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
 import { gexLevels } from '../analytics/gex-levels.ts';
-import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection } from '../analytics/options.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection, parseExpiries } from '../analytics/options.ts';
 import { prepareChain } from '../analytics/prepare.ts';
 import { OperatorError } from '../errors.ts';
-import { isDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { reportGex } from '../operations/gex-nodes.ts';
@@ -120,10 +119,8 @@ function analysisOptions(flags: Record<string, string>): AnalysisOptions {
 }
 
 function expirySelection(text: string): ExpirySelection {
-  if (text === 'all' || text === '0dte') return { kind: text };
-  const next = /^next[: ]?(\d{1,4})$/.exec(text);
-  if (next) return { kind: 'next', days: Number(next[1]) };
-  if (isDate(text)) return { kind: 'date', date: text };
+  const selection = parseExpiries(text);
+  if (selection) return selection;
   throw new OperatorError(
     `--expiries ${text} is not understood`,
     'use all, 0dte, a date YYYY-MM-DD, or next:N for N days',

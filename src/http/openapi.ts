@@ -114,12 +114,10 @@ function operationPaths() {
             ...(method === 'POST'
               ? { requestBody: body(view.input) }
               : {
-                  parameters: Object.entries(view.input.properties).map(([name, schema]) => ({
-                    name,
-                    in: 'path',
-                    required: true,
-                    schema,
-                  })),
+                  parameters: Object.entries(view.input.properties).map(([name, schema]) => {
+                    const inPath = path.includes(`{${name}}`);
+                    return { name, in: inPath ? 'path' : 'query', required: inPath, schema };
+                  }),
                 }),
             responses: {
               200: json('Success.', view.output),

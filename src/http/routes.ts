@@ -1,3 +1,4 @@
+import type { TObject } from '@sinclair/typebox';
 import type { Access } from '../access/access.ts';
 import type { MemberStore } from '../access/members.ts';
 import { Failure } from '../errors.ts';
@@ -55,15 +56,30 @@ function operationRoutes(context: Context): Route[] {
       {
         method,
         path,
-        handle: async ({ request, params }) =>
+        handle: async ({ request, params, query }) =>
           answer(
             method === 'POST'
               ? perform(view, await readJson(request, bodyBytesMax), context, 'invalid_body')
-              : perform(view, params, context, 'invalid_parameter'),
+              : perform(view, { ...queryArguments(view.input, path, query), ...params }, context, 'invalid_parameter'),
           ),
       },
     ];
   });
+}
+
+/**
+ * What the query says, where the operation takes more than its path: numbers as numbers, a field given twice as a list, which no field
+ * takes. Where the path is all there is, a query says nothing.
+ */
+function queryArguments(input: TObject, path: string, query: URLSearchParams): Record<string, unknown> {
+  if (Object.keys(input.properties).every((name) => path.includes(`{${name}}`))) return {};
+  return Object.fromEntries(
+    [...new Set(query.keys())].map((name) => {
+      const given = query.getAll(name);
+      const isNumeric = input.properties[name]?.type === 'number' && given[0]!.trim() !== '';
+      return [name, given.length > 1 ? given : isNumeric ? Number(given[0]) : given[0]];
+    }),
+  );
 }
 
 /** Every tool over plain HTTP, in its default or its extended form. */

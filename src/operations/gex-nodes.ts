@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { GexLevels } from '../analytics/gex-levels.ts';
 import type { PreparedChain } from '../analytics/prepared-chain.ts';
 import { atmVolatility } from '../analytics/smile.ts';
+import { SIGN_CONVENTION } from './gex-strikes.ts';
 import { levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { nullable, number, ticker } from './schemas.ts';
@@ -156,7 +157,7 @@ export function reportGex(prepared: PreparedChain, levels: GexLevels): Static<ty
     net_dex_mil: exposures.dex / MILLION,
     net_vex_mil: exposures.vex / MILLION,
     net_cex_mil: exposures.cex / MILLION,
-    sign_convention: 'dealers long calls, short puts (assumed)',
+    sign_convention: SIGN_CONVENTION,
     series: prepared.series.map((each) => {
       const atmIv = atmVolatility(each);
       return {

@@ -1,5 +1,8 @@
 import { evaluateEtfContagion } from './etf-contagion.ts';
+import { getGexByExpiry } from './gex-expiries.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
+import { getGexProfile } from './gex-profile.ts';
+import { getGexByStrike } from './gex-strikes.ts';
 import { computeGreeksBatch } from './greeks-batch.ts';
 import { solveImpliedVolatilities } from './implied-volatilities.ts';
 import { calculateKellySizing } from './kelly-sizing.ts';
@@ -26,6 +29,9 @@ export const REGISTRY = {
   get_target_universe: targetUniverse,
   compute_greeks_batch: computeGreeksBatch,
   solve_implied_volatilities: solveImpliedVolatilities,
+  get_gex_profile: getGexProfile,
+  get_gex_by_strike: getGexByStrike,
+  get_gex_by_expiry: getGexByExpiry,
 };
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];

@@ -24,6 +24,9 @@ export const number = (description: string, options: Record<string, unknown> = {
 export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema['static']): Schema =>
   Type.Optional({ ...schema, default: value }) as unknown as Schema;
 
+/** One value a row. */
+export const columnOf = (description: string) => Type.Array(Type.Number(), { description });
+
 export const price = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
 
 export const dollars = (description: string) => number(description, { minimum: -DOLLARS_MAX, maximum: DOLLARS_MAX });

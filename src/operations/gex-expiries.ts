@@ -1,0 +1,159 @@
+import { Type } from '@sinclair/typebox';
+import { gexByContract } from '../analytics/exposures.ts';
+import { maxPain } from '../analytics/max-pain.ts';
+import { prepareChain } from '../analytics/prepare.ts';
+import type { PreparedChain, PreparedSeries } from '../analytics/prepared-chain.ts';
+import { skew25 } from '../analytics/skew.ts';
+import { atmVolatility } from '../analytics/smile.ts';
+import { analysisOptionsOf, chainInput } from './analysis-options.ts';
+import { SIGN_CONVENTION } from './gex-strikes.ts';
+import { provenanceOf } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { columnOf, number } from './schemas.ts';
+
+const texts = (description: string) => Type.Array(Type.String(), { description });
+const known = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
+
+export const getGexByExpiry = defineOperation({
+  name: 'get_gex_by_expiry',
+  title: 'GEX and volatility by expiry',
+  description:
+    'One row a series (root and expiry), in order of settlement, as columns: gamma that expires with it, max pain, forward, ' +
+    'at-the-money volatility, expected move, 25-delta skew. Dealers are taken as long calls and short puts. Dollars.',
+  input: chainInput,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Spot of the snapshot, dollars.'),
+      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
+      root: texts('OSI root.'),
+      expiry: texts('YYYY-MM-DD'),
+      settlement: texts('AM (opening prices) or PM (close).'),
+      tte: columnOf('Years to settlement.'),
+      net_gex: columnOf('Net gamma exposure, dollars per 1 % move.'),
+      gross_gex: columnOf('Sum of absolute gamma exposures, dollars per 1 % move.'),
+      gross_share_pct: columnOf('Share of all gross gamma that expires with this series, percent.'),
+      expired_share_pct: columnOf('Share of all gross gamma that is gone once this series has settled, percent.'),
+      open_interest: columnOf('Contracts outstanding.'),
+      volume: columnOf('Contracts traded on the day of the snapshot.'),
+      max_pain: columnOf('Strike at which the options pay out least, dollars.'),
+      forward: columnOf('Forward price, dollars.'),
+      forward_method: texts('regression, parity, delta, carry or flat.'),
+      rate: columnOf('Discount rate, continuous, decimal per year.'),
+      atm_iv: known('At-the-money volatility, decimal per year; null where no strike has one.'),
+      expected_move: known('One standard deviation to settlement at that volatility, dollars.'),
+      skew_25d: known('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
+      sign_convention: Type.String({ description: "What is assumed of dealers' side." }),
+    },
+    { additionalProperties: false },
+  ),
+  rest: {
+    method: 'GET',
+    path: '/api/v1/nodes/gex/{ticker}/expiries',
+    answers: [
+      'ticker',
+      'spot_price',
+      'count',
+      'root',
+      'expiry',
+      'settlement',
+      'tte',
+      'net_gex',
+      'gross_gex',
+      'gross_share_pct',
+      'expired_share_pct',
+      'open_interest',
+      'volume',
+      'max_pain',
+      'forward',
+      'forward_method',
+      'rate',
+      'atm_iv',
+      'expected_move',
+      'skew_25d',
+      'sign_convention',
+    ],
+  },
+  run(input, context) {
+    const chain = context.market.chain(input.ticker);
+    const prepared = prepareChain(chain, analysisOptionsOf(input));
+    const rows = rowsOf(prepared);
+    const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
+    const result = {
+      ticker: chain.underlying,
+      spot_price: chain.spot,
+      count: rows.length,
+      root: column('root'),
+      expiry: column('expiry'),
+      settlement: column('settlement'),
+      tte: column('tte'),
+      net_gex: column('net'),
+      gross_gex: column('gross'),
+      gross_share_pct: column('share'),
+      expired_share_pct: column('expired'),
+      open_interest: column('openInterest'),
+      volume: column('volume'),
+      max_pain: column('maxPain'),
+      forward: column('forward'),
+      forward_method: column('forwardMethod'),
+      rate: column('rate'),
+      atm_iv: column('atmIv'),
+      expected_move: column('expectedMove'),
+      skew_25d: column('skew'),
+      sign_convention: SIGN_CONVENTION,
+    };
+    return { result, provenance: provenanceOf(chain, context) };
+  },
+});
+
+type Row = ReturnType<typeof rowsOf>[number];
+
+/** By settlement; of two at one moment, by root. */
+function rowsOf(prepared: PreparedChain) {
+  const gex = gexByContract(prepared);
+  const series = prepared.series.toSorted(
+    (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),
+  );
+  const all = gex.reduce((sum, each) => sum + Math.abs(each), 0);
+  // Without any gamma nothing is a share of it.
+  const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
+  let expired = 0;
+  return series.map((each) => {
+    const { start, end, tte, forward, forwardMethod, rate } = each;
+    const own = gex.subarray(start, end);
+    const gross = own.reduce((sum, value) => sum + Math.abs(value), 0);
+    expired += gross;
+    const atmIv = atmVolatility(each);
+    return {
+      root: each.series.root,
+      expiry: each.series.expiry,
+      settlement: each.series.settlement,
+      tte,
+      net: own.reduce((sum, value) => sum + value, 0),
+      gross,
+      share: percent(gross),
+      expired: percent(Math.min(expired, all)),
+      ...contractsOf(prepared, each),
+      maxPain: maxPain(prepared, each),
+      forward,
+      forwardMethod: forwardMethod as string,
+      rate,
+      atmIv: orNull(atmIv),
+      expectedMove: orNull(forward * atmIv * Math.sqrt(tte)),
+      skew: orNull(skew25(each)),
+    };
+  });
+}
+
+function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeries) {
+  let [openInterest, volume] = [0, 0];
+  for (let at = start; at < end; at++) {
+    openInterest += chain.openInterest[row[at]!]! || 0;
+    volume += chain.volume[row[at]!]! || 0;
+  }
+  return { openInterest, volume };
+}
+
+function orNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}

@@ -1,0 +1,55 @@
+import { Type } from '@sinclair/typebox';
+import { gammaFlip, profileHalfWidth } from '../analytics/gamma-flip.ts';
+import { netGammaProfile } from '../analytics/gamma-profile.ts';
+import { prepareChain } from '../analytics/prepare.ts';
+import { analysisOptionsOf, chainInput } from './analysis-options.ts';
+import { SIGN_CONVENTION } from './gex-strikes.ts';
+import { provenanceOf } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { columnOf, number } from './schemas.ts';
+
+export const getGexProfile = defineOperation({
+  name: 'get_gex_profile',
+  title: 'Gamma profile',
+  description:
+    'Net dealer gamma as spot moves, every contract priced anew at each level (volatilities stay with their strikes, forwards move in ' +
+    'proportion), and the level at which it changes sign. Dealers are taken as long calls and short puts. Dollars.',
+  input: chainInput,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Spot of the snapshot, dollars.'),
+      gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+      flip_resolved: Type.Boolean({
+        description: 'False where it changes sign nowhere within half of spot: the flip is then its least level.',
+      }),
+      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
+      spot: columnOf('Levels of spot in steps of a quarter percent of the present one, ascending, dollars.'),
+      net_gex: columnOf('Net gamma exposure there, dollars per 1 % move.'),
+      sign_convention: Type.String({ description: "What is assumed of dealers' side." }),
+    },
+    { additionalProperties: false },
+  ),
+  rest: {
+    method: 'GET',
+    path: '/api/v1/nodes/gex/{ticker}/profile',
+    answers: ['ticker', 'spot_price', 'gex_flip', 'flip_resolved', 'count', 'spot', 'net_gex', 'sign_convention'],
+  },
+  run(input, context) {
+    const chain = context.market.chain(input.ticker);
+    const prepared = prepareChain(chain, analysisOptionsOf(input));
+    const flip = gammaFlip(prepared);
+    const { level, gex } = netGammaProfile(prepared, profileHalfWidth(flip, chain.spot));
+    const result = {
+      ticker: chain.underlying,
+      spot_price: chain.spot,
+      gex_flip: flip.level,
+      flip_resolved: flip.resolved,
+      count: level.length,
+      spot: [...level],
+      net_gex: [...gex],
+      sign_convention: SIGN_CONVENTION,
+    };
+    return { result, provenance: provenanceOf(chain, context) };
+  },
+});

@@ -1,0 +1,81 @@
+import { Type } from '@sinclair/typebox';
+import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
+import { prepareChain } from '../analytics/prepare.ts';
+import { analysisOptionsOf, chainInput } from './analysis-options.ts';
+import { provenanceOf } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { columnOf, number } from './schemas.ts';
+
+export const getGexByStrike = defineOperation({
+  name: 'get_gex_by_strike',
+  title: 'GEX by strike',
+  description:
+    'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and ' +
+    'the contracts behind them by open interest and by volume. Dealers are taken as long calls and short puts. Dollars.',
+  input: chainInput,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Spot of the snapshot, dollars.'),
+      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
+      strike: columnOf('Strikes, ascending, dollars.'),
+      call_gex: columnOf('Gamma exposure of calls, dollars per 1 % move.'),
+      put_gex: columnOf('Gamma exposure of puts, held short: dollars per 1 % move, never positive.'),
+      net_gex: columnOf('Both together, dollars per 1 % move.'),
+      net_dex: columnOf('Delta exposure, dollars.'),
+      net_vex: columnOf('Vanna exposure, dollars per vol point.'),
+      net_cex: columnOf('Charm exposure, dollars per calendar day.'),
+      call_open_interest: columnOf('Contracts outstanding, calls.'),
+      put_open_interest: columnOf('Contracts outstanding, puts.'),
+      call_volume: columnOf('Contracts traded on the day of the snapshot, calls.'),
+      put_volume: columnOf('Contracts traded on the day of the snapshot, puts.'),
+      sign_convention: Type.String({ description: "What is assumed of dealers' side." }),
+    },
+    { additionalProperties: false },
+  ),
+  rest: {
+    method: 'GET',
+    path: '/api/v1/nodes/gex/{ticker}/strikes',
+    answers: [
+      'ticker',
+      'spot_price',
+      'count',
+      'strike',
+      'call_gex',
+      'put_gex',
+      'net_gex',
+      'net_dex',
+      'net_vex',
+      'net_cex',
+      'call_open_interest',
+      'put_open_interest',
+      'call_volume',
+      'put_volume',
+      'sign_convention',
+    ],
+  },
+  run(input, context) {
+    const chain = context.market.chain(input.ticker);
+    const by = exposuresByStrike(prepareChain(chain, analysisOptionsOf(input)));
+    const result = {
+      ticker: chain.underlying,
+      spot_price: chain.spot,
+      count: by.strike.length,
+      strike: [...by.strike],
+      call_gex: [...by.callGex],
+      put_gex: [...by.putGex],
+      net_gex: Array.from(by.callGex, (call, at) => call + by.putGex[at]!),
+      net_dex: [...by.dex],
+      net_vex: [...by.vex],
+      net_cex: [...by.cex],
+      call_open_interest: [...by.callOpenInterest],
+      put_open_interest: [...by.putOpenInterest],
+      call_volume: [...by.callVolume],
+      put_volume: [...by.putVolume],
+      sign_convention: SIGN_CONVENTION,
+    };
+    return { result, provenance: provenanceOf(chain, context) };
+  },
+});
+
+export const SIGN_CONVENTION = 'dealers long calls, short puts (assumed)';
