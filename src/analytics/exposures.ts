@@ -17,7 +17,7 @@ export interface Exposures {
 }
 
 export function exposures(prepared: PreparedChain): Exposures {
-  const { dex, vex, cex } = pricedExposures(prepared);
+  const { dex, vex, cex } = pricedExposures(prepared, prepared.chain.spot);
   let [gex, grossGex] = [0, 0];
   const gammaDollars = gexByContract(prepared);
   for (let at = 0; at < gammaDollars.length; at++) {
@@ -28,10 +28,15 @@ export function exposures(prepared: PreparedChain): Exposures {
 }
 
 /**
+ * Delta, vanna and charm exposure were spot at `spot`: volatilities stay with their strikes, forwards move in proportion.
+ *
  * Of a pair the side out of the money is priced. The other follows by parity: a call's delta is its put's and e^(-qT), its charm
  * its put's and q e^(-qT).
  */
-function pricedExposures({ chain: { spot }, pairs, callPut, weight, multiplier }: PreparedChain) {
+export function pricedExposures(
+  { pairs, callPut, weight, multiplier }: PreparedChain,
+  spot: number,
+): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
   const { count, contracts, strike, tte, dividend } = pairs;
   const priced = new Float64Array(count);
   const iv = new Float64Array(count);

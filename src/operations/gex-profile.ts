@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { exposureFlips } from '../analytics/exposure-flips.ts';
 import { gammaFlip, profileHalfWidth } from '../analytics/gamma-flip.ts';
 import { netGammaProfile } from '../analytics/gamma-profile.ts';
 import { prepareChain } from '../analytics/prepare.ts';
@@ -6,7 +7,7 @@ import { analysisOptionsOf, chainInput } from './analysis-options.ts';
 import { SIGN_CONVENTION } from './gex-strikes.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, number } from './schemas.ts';
+import { columnOf, nullable, number } from './schemas.ts';
 
 export const getGexProfile = defineOperation({
   name: 'get_gex_profile',
@@ -23,6 +24,11 @@ export const getGexProfile = defineOperation({
       flip_resolved: Type.Boolean({
         description: 'False where it changes sign nowhere within half of spot: the flip is then its least level.',
       }),
+      vanna_flip: nullable(
+        Type.Number(),
+        'Spot nearest the present one at which vanna exposure changes sign, dollars; null where none lies within 20 %.',
+      ),
+      charm_flip: nullable(Type.Number(), 'The same of charm exposure, dollars.'),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
       spot: columnOf('Levels of spot in steps of a quarter percent of the present one, ascending, dollars.'),
       net_gex: columnOf('Net gamma exposure there, dollars per 1 % move.'),
@@ -33,18 +39,32 @@ export const getGexProfile = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}/profile',
-    answers: ['ticker', 'spot_price', 'gex_flip', 'flip_resolved', 'count', 'spot', 'net_gex', 'sign_convention'],
+    answers: [
+      'ticker',
+      'spot_price',
+      'gex_flip',
+      'flip_resolved',
+      'vanna_flip',
+      'charm_flip',
+      'count',
+      'spot',
+      'net_gex',
+      'sign_convention',
+    ],
   },
   run(input, context) {
     const chain = context.market.chain(input.ticker);
     const prepared = prepareChain(chain, analysisOptionsOf(input));
     const flip = gammaFlip(prepared);
+    const { vanna, charm } = exposureFlips(prepared);
     const { level, gex } = netGammaProfile(prepared, profileHalfWidth(flip, chain.spot));
     const result = {
       ticker: chain.underlying,
       spot_price: chain.spot,
       gex_flip: flip.level,
       flip_resolved: flip.resolved,
+      vanna_flip: Number.isNaN(vanna) ? null : vanna,
+      charm_flip: Number.isNaN(charm) ? null : charm,
       count: level.length,
       spot: [...level],
       net_gex: [...gex],
