@@ -90,21 +90,6 @@ function halve(value: (level: number) => number, from: number, to: number): numb
   return (low + high) / 2;
 }
 
-/** The strike at which one side's bumped gamma is heaped highest, of those the side rule allows. */
-export function bruteWall(
-  contracts: readonly (PlainOption & { readonly weight: number; readonly multiplier: number })[],
-  callPut: 1 | -1,
-): number {
-  let best = Number.NaN;
-  let most = -1;
-  for (const strike of new Set(contracts.map((each) => each.strike))) {
-    const here = contracts.filter((each) => each.strike === strike && each.iv > 0 && each.callPut === callPut);
-    const heap = here.reduce((sum, each) => sum + bumpedGamma(each) * each.weight * each.multiplier, 0);
-    if (callPut * (strike - contracts[0]!.spot) >= 0 && heap > most) [best, most] = [strike, heap];
-  }
-  return best;
-}
-
 /** The strike that pays out least: every option at every listed strike, the lowest on a tie. */
 export function bruteMaxPain(options: readonly { callPut: number; strike: number; contracts: number }[]): number {
   const strikes = [...new Set(options.map(({ strike }) => strike))].sort((a, b) => a - b);

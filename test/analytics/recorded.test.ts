@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { type GexLevels, gexLevels } from '../../src/analytics/gex-levels.ts';
-import { maxPain } from '../../src/analytics/max-pain.ts';
 import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
 import { prepareChain } from '../../src/analytics/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
-import { bruteMaxPain, bruteWall, nearestSignChange, netGex } from './plain.ts';
 import { recordedChain, recordedNames } from './recorded.ts';
 
 /** As most open tools reckon: no rates, each contract by its own volatility. */
@@ -77,48 +75,9 @@ describeRecorded('levels of recorded chains', (dir) => {
       }
     });
   });
-
-  describe('agree with a second, plain implementation', () => {
-    test.each(['XLF 2026-08-21', 'SPY 2025-09-25'])('%s', (name) => {
-      const ready = prepare(name);
-      const found = gexLevels(ready, new Map());
-      const { spot } = ready.chain;
-      const contracts = Array.from({ length: ready.count }, (_, at) => ({
-        callPut: ready.callPut[at]!,
-        spot,
-        strike: ready.strike[at]!,
-        tte: ready.tte[at]!,
-        iv: ready.iv[at]!,
-        rate: ready.rate[at]!,
-        dividend: ready.dividend[at]!,
-        weight: ready.weight[at]!,
-        multiplier: ready.multiplier[at]!,
-      }));
-      expect(Math.abs(netGex(contracts, spot) - found.exposures.gex)).toBeLessThan(1e-6 * found.exposures.grossGex);
-      expect([found.walls.call.strike, found.walls.put.strike]).toEqual([
-        bruteWall(contracts, 1),
-        bruteWall(contracts, -1),
-      ]);
-      // The grid's straight line between two levels is off by less than a fiftieth of its quarter percent.
-      const flip = nearestSignChange((level) => netGex(contracts, level), spot, 0.002 * spot);
-      expect(Math.abs(found.flip.level / flip - 1)).toBeLessThan(5e-5);
-      for (const series of ready.series) {
-        const options = range(series.start, series.end).map((at) => ({
-          callPut: ready.callPut[at]!,
-          strike: ready.strike[at]!,
-          contracts: ready.weight[at]!,
-        }));
-        expect(maxPain(ready, series)).toBe(bruteMaxPain(options));
-      }
-    });
-  });
 });
 
 /** Rounded to as many digits after the point as the figure shows. */
 function rounded(value: number, figure: number): number {
   return Number(value.toFixed(String(figure).split('.')[1]?.length ?? 0));
-}
-
-function range(start: number, end: number): number[] {
-  return Array.from({ length: end - start }, (_, at) => start + at);
 }

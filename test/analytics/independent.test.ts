@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'bun:test';
+import { densityOf, QUANTILES } from '../../src/analytics/density.ts';
+import { gexLevels } from '../../src/analytics/gex-levels.ts';
+import { mixturePrices } from '../../src/analytics/lognormal-mixture.ts';
+import { maxPain } from '../../src/analytics/max-pain.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
+import { prepareChain } from '../../src/analytics/prepare.ts';
+import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
+import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
+import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
+import { describeRecorded } from '../support/recorded-chains.ts';
+import { type Holding, IntegratedDensity, independentLevels, normal } from './independent.ts';
+import { recordedChain, recordedNames } from './recorded.ts';
+
+/** Of gross: sums of differences of deltas, each good to ten digits. */
+const SUMS = 1e-9;
+/** Of the level: the same grid and the same straight line between two of its levels. */
+const LEVELS = 1e-9;
+/** Of the forward: integrals by Gauss's rule. */
+const INTEGRALS = 1e-12;
+
+// A busy fund, a volatile name, and one of a few dollars.
+const SIMULATED = ['IWM', 'TSLA', 'PLUG'];
+
+describe('the yardstick itself', () => {
+  // Abramowitz and Stegun, tables 26.1 and 26.2; the last from 60-digit arithmetic.
+  test.each([
+    [0, 0.5],
+    [1, 0.841344746068543],
+    [-2, 0.0227501319481792],
+    [-4, 3.16712418331199e-5],
+    [3, 0.99865010196837],
+    [-10, 7.61985302416053e-24],
+  ])('N(%d) is %d', (x, known) => {
+    expect(Math.abs(normal(x) / known - 1)).toBeLessThan(1e-14);
+  });
+});
+
+describe('simulated chains', () => {
+  both(SIMULATED, simulated);
+});
+
+describeRecorded('recorded chains', (dir) => {
+  both(recordedNames(dir), (name) => recordedChain(dir, name));
+});
+
+function both(names: readonly string[], chainOf: (name: string) => Chain): void {
+  test.each(names)('%s: levels agree with an independent implementation', (name) => {
+    agreeOnLevels(prepareChain(chainOf(name), DEFAULT_OPTIONS));
+  });
+
+  test.each(names)('%s: levels of each contract’s own volatility, by volume, over two weeks', (name) => {
+    agreeOnLevels(
+      prepareChain(chainOf(name), {
+        ...DEFAULT_OPTIONS,
+        forward: 'flat',
+        rate: 0.02,
+        dividend: 0.01,
+        iv: 'own',
+        weight: 'volume',
+        expiries: { kind: 'next', days: 14 },
+      }),
+    );
+  });
+
+  test.each(names)('%s: densities agree with their integrals', (name) => {
+    agreeOnDensities(prepareChain(chainOf(name), DEFAULT_OPTIONS));
+  });
+}
+
+function agreeOnLevels(prepared: PreparedChain): void {
+  const found = gexLevels(prepared, new Map());
+  const known = independentLevels(holdingsOf(prepared), prepared.chain.spot);
+  const { gex, grossGex, dex, vex, cex } = found.exposures;
+  expect(known.gross).toBeGreaterThan(0);
+  expect(Math.abs(gex - known.net)).toBeLessThan(SUMS * known.gross);
+  expect(Math.abs(grossGex - known.gross)).toBeLessThan(SUMS * known.gross);
+  expect(Math.abs(dex / known.dex - 1)).toBeLessThan(SUMS);
+  expect(Math.abs(vex - known.vex)).toBeLessThan(SUMS * known.dex);
+  expect(Math.abs(cex - known.cex)).toBeLessThan(SUMS * known.dex);
+  const { call, put, callUnsided, putUnsided, absolute } = found.walls;
+  expect({ call: call.strike, put: put.strike, callUnsided, putUnsided, absolute }).toEqual({
+    call: known.callWall,
+    put: known.putWall,
+    callUnsided: known.callUnsided,
+    putUnsided: known.putUnsided,
+    absolute: known.absolute,
+  });
+  expect(found.flip.resolved).toBe(known.flip.resolved);
+  expect(Math.abs(found.flip.level / known.flip.level - 1)).toBeLessThan(LEVELS);
+  expect(prepared.series.indexOf(found.dominant)).toBe(known.dominant);
+  expect(found.maxPain).toBe(known.maxPain.get(known.dominant)!);
+  expect(prepared.series.map((series) => maxPain(prepared, series))).toEqual(
+    prepared.series.map((_, at) => known.maxPain.get(at)!),
+  );
+}
+
+function agreeOnDensities(prepared: PreparedChain): void {
+  for (const series of prepared.series) {
+    if (series.smile.logMoneyness.length === 0) continue;
+    const { forward, components, quantiles, mode, skewness, divergence, atmIv, cdf } = densityOf(prepared, series);
+    const known = new IntegratedDensity(components, forward, series.tte);
+    expect(Math.abs(known.expected(() => 1) - 1)).toBeLessThan(INTEGRALS);
+    expect(Math.abs(known.expected((price) => price) / series.forward - 1)).toBeLessThan(INTEGRALS);
+    quantiles.forEach((price, at) => {
+      expect(Math.abs(known.expected(() => 1, 0, price) - QUANTILES[at]!)).toBeLessThan(INTEGRALS);
+    });
+
+    const strikes = pickEvenly(prepared.strike.subarray(series.start, series.end), 8);
+    for (const callPut of [1, -1]) {
+      const prices = mixturePrices(
+        components,
+        strikes.map((strike) => ({ callPut, strike: strike / forward })),
+        series.tte,
+      );
+      strikes.forEach((strike, at) => {
+        expect(Math.abs(prices[at]! - known.price(callPut, strike) / forward)).toBeLessThan(INTEGRALS);
+      });
+    }
+    for (const strike of strikes) {
+      expect(Math.abs(cdf(strike) - known.expected(() => 1, 0, strike))).toBeLessThan(INTEGRALS);
+    }
+
+    const mean = known.expected(Math.log);
+    const moment = (power: number) => known.expected((price) => (Math.log(price) - mean) ** power);
+    expect(Math.abs(skewness - moment(3) / moment(2) ** 1.5)).toBeLessThan(1e-9);
+    const lognormal = new IntegratedDensity([{ weight: 1, mean: 1, volatility: atmIv }], forward, series.tte);
+    const surprise = known.expected((price) => {
+      // Where both are nothing, there is nothing to compare.
+      const [its, plain] = [known.at(price), lognormal.at(price)];
+      return its > 0 && plain > 0 ? Math.log(its / plain) : 0;
+    });
+    expect(Math.abs(divergence - surprise)).toBeLessThan(1e-10);
+    for (const strike of strikes) expect(known.at(mode)).toBeGreaterThanOrEqual(known.at(strike) * (1 - 1e-9));
+    for (const price of quantiles) expect(known.at(mode)).toBeGreaterThanOrEqual(known.at(price) * (1 - 1e-9));
+  }
+}
+
+function holdingsOf(prepared: PreparedChain): Holding[] {
+  return Array.from({ length: prepared.count }, (_, at) => ({
+    callPut: prepared.callPut[at]!,
+    strike: prepared.strike[at]!,
+    tte: prepared.tte[at]!,
+    iv: prepared.iv[at]!,
+    rate: prepared.rate[at]!,
+    dividend: prepared.dividend[at]!,
+    contracts: prepared.weight[at]!,
+    multiplier: prepared.multiplier[at]!,
+    series: prepared.seriesIndex[at]!,
+  }));
+}
+
+function simulated(ticker: string): Chain {
+  const instrument = instrumentsOf(7, STANDARD_UNIVERSE).find((each) => each.ticker === ticker)!;
+  return simulatedChain(instrument, Date.parse('2026-03-11T17:00:00Z'));
+}
+
+/** Some values of an ascending column, ends included. */
+function pickEvenly(values: Float64Array, count: number): number[] {
+  const distinct = [...new Set(values)];
+  return Array.from({ length: count }, (_, at) => distinct[Math.round((at * (distinct.length - 1)) / (count - 1))]!);
+}

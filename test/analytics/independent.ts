@@ -1,0 +1,256 @@
+/**
+ * The levels and the density a second time, by other routes and as plainly as can be: nothing here is taken from what it checks.
+ * N(x) is Marsaglia's series with Laplace's continued fraction in the tails; gamma, vanna and charm are differences of deltas;
+ * the flip re-prices every contract at every level of the linear grid; walls and max pain try every strike; the density is
+ * integrated. What is taken as given are the prepared columns (volatility, time, rate, dividend): how they are come by has
+ * tests of its own.
+ */
+export interface Holding {
+  readonly callPut: number;
+  readonly strike: number;
+  /** Years. */
+  readonly tte: number;
+  /** Decimal per year; `NaN` where there is none: such a contract has no Greeks. */
+  readonly iv: number;
+  readonly rate: number;
+  readonly dividend: number;
+  readonly contracts: number;
+  readonly multiplier: number;
+  /** Contracts of one series share it. */
+  readonly series: number;
+}
+
+export interface IndependentLevels {
+  /** Dollars: per 1 % move, and as they are, per vol point, per calendar day. */
+  readonly net: number;
+  readonly gross: number;
+  readonly dex: number;
+  readonly vex: number;
+  readonly cex: number;
+  readonly callWall: number;
+  readonly putWall: number;
+  readonly callUnsided: number;
+  readonly putUnsided: number;
+  readonly absolute: number;
+  readonly flip: { readonly level: number; readonly resolved: boolean };
+  /** The series of most gross gamma. */
+  readonly dominant: number;
+  /** By series. */
+  readonly maxPain: ReadonlyMap<number, number>;
+}
+
+export function independentLevels(holdings: readonly Holding[], spot: number): IndependentLevels {
+  const dollars = holdings.map((each) => gexOf(each, spot));
+  const sums = { dex: 0, vex: 0, cex: 0 };
+  for (const each of holdings) {
+    if (!counts(each)) continue;
+    const scale = each.callPut * each.contracts * each.multiplier * spot;
+    sums.dex += scale * delta(each, spot);
+    sums.vex += scale * difference((iv) => delta({ ...each, iv }, spot), each.iv, BUMP * each.iv) * 0.01;
+    // Time to settlement falls as time passes.
+    sums.cex -= (scale * difference((tte) => delta({ ...each, tte }, spot), each.tte, BUMP * each.tte)) / 365;
+  }
+  const heaps = (side: (callPut: number) => boolean) => {
+    const heap = new Map<number, number>();
+    holdings.forEach(({ callPut, strike }, at) => {
+      heap.set(strike, (heap.get(strike) ?? 0) + (side(callPut) ? Math.abs(dollars[at]!) : 0));
+    });
+    return [...heap];
+  };
+  const [calls, puts] = [heaps((callPut) => callPut === 1), heaps((callPut) => callPut === -1)];
+  const bySeries = Map.groupBy(holdings, ({ series }) => series);
+  const grossOf = new Map<number, number>();
+  holdings.forEach(({ series }, at) => {
+    grossOf.set(series, (grossOf.get(series) ?? 0) + Math.abs(dollars[at]!));
+  });
+  return {
+    net: dollars.reduce((sum, each) => sum + each, 0),
+    gross: dollars.reduce((sum, each) => sum + Math.abs(each), 0),
+    ...sums,
+    callWall: largest(
+      calls.filter(([strike]) => strike >= spot),
+      spot,
+    ),
+    putWall: largest(
+      puts.filter(([strike]) => strike <= spot),
+      spot,
+    ),
+    callUnsided: largest(calls, spot),
+    putUnsided: largest(puts, spot),
+    absolute: largest(
+      heaps(() => true),
+      spot,
+    ),
+    flip: flipOf(holdings, spot),
+    dominant: [...grossOf].reduce((best, each) => (each[1] > best[1] ? each : best))[0],
+    maxPain: new Map([...bySeries].map(([series, its]) => [series, leastPaid(its)])),
+  };
+}
+
+function counts({ iv, contracts }: Holding): boolean {
+  return iv > 0 && contracts > 0;
+}
+
+function gexOf(holding: Holding, spot: number): number {
+  if (!counts(holding)) return 0;
+  const { callPut, contracts, multiplier } = holding;
+  return callPut * gamma(holding, spot) * contracts * multiplier * spot * spot * 0.01;
+}
+
+/** Step of differences, a two-hundredth of a deviation: loses little to the curve (its fourth power), and little to rounding. */
+const BUMP = 0.005;
+
+/** A call's and a put's are one: their deltas differ by what no spot moves. */
+function gamma(holding: Holding, spot: number): number {
+  const call = { ...holding, callPut: 1 };
+  return difference((level) => delta(call, level), spot, BUMP * spot * holding.iv * Math.sqrt(holding.tte));
+}
+
+function delta({ callPut, strike, tte, iv, rate, dividend }: Holding, spot: number): number {
+  const d1 = (Math.log(spot / strike) + (rate - dividend + (iv * iv) / 2) * tte) / (iv * Math.sqrt(tte));
+  return callPut * Math.exp(-dividend * tte) * normal(callPut * d1);
+}
+
+/** First derivative by central differences, of fourth order. */
+function difference(value: (x: number) => number, x: number, step: number): number {
+  const inner = value(x + step) - value(x - step);
+  const outer = value(x + 2 * step) - value(x - 2 * step);
+  return (8 * inner - outer) / (12 * step);
+}
+
+/** N(x): Marsaglia 2004 about zero, Laplace 1805 beyond three. */
+export function normal(x: number): number {
+  const density = Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
+  if (Math.abs(x) < 3) {
+    let [term, sum] = [x, 0];
+    for (let n = 1; sum + term !== sum; n += 2) {
+      sum += term;
+      term *= (x * x) / (n + 2);
+    }
+    return 0.5 + density * sum;
+  }
+  let fraction = Math.abs(x);
+  for (let n = 40; n >= 1; n--) fraction = Math.abs(x) + n / fraction;
+  return x < 0 ? density / fraction : 1 - density / fraction;
+}
+
+function largest(heaps: readonly (readonly [strike: number, heap: number])[], spot: number): number {
+  return heaps.reduce((best, each) => {
+    const nearer = Math.abs(each[0] - spot) < Math.abs(best[0] - spot);
+    return each[1] > best[1] || (each[1] === best[1] && nearer) ? each : best;
+  })[0];
+}
+
+/** Net gamma at spots a quarter percent of the present one apart, within 20, then 35, then 50 percent of it. */
+function flipOf(holdings: readonly Holding[], spot: number): { level: number; resolved: boolean } {
+  const held = holdings.filter(counts);
+  const known = new Map<number, number>();
+  const net = (step: number) => {
+    const level = spot * (1 + step / 400);
+    const gex = known.get(step) ?? held.reduce((sum, each) => sum + gexOf(each, level), 0);
+    known.set(step, gex);
+    return { level, gex };
+  };
+  for (const steps of [80, 140, 200]) {
+    const crossings: number[] = [];
+    for (let step = -steps; step < steps; step++) {
+      const [from, to] = [net(step), net(step + 1)];
+      if (from.gex < 0 === to.gex < 0) continue;
+      crossings.push(from.level + ((0 - from.gex) / (to.gex - from.gex)) * (to.level - from.level));
+    }
+    if (crossings.length > 0) return { level: nearest(crossings, spot), resolved: true };
+  }
+  const least = [...known.keys()]
+    .map(net)
+    .reduce((best, each) => (Math.abs(each.gex) < Math.abs(best.gex) ? each : best));
+  return { level: least.level, resolved: false };
+}
+
+function nearest(levels: readonly number[], spot: number): number {
+  return levels.reduce((best, each) => (Math.abs(each - spot) < Math.abs(best - spot) ? each : best));
+}
+
+/** What every option pays at every listed strike; the lowest on a tie. */
+function leastPaid(holdings: readonly Holding[]): number {
+  const strikes = [...new Set(holdings.map(({ strike }) => strike))].sort((a, b) => a - b);
+  const paid = strikes.map((settle) =>
+    holdings.reduce((sum, { callPut, strike, contracts, multiplier }) => {
+      return sum + Math.max(callPut * (settle - strike), 0) * contracts * multiplier;
+    }, 0),
+  );
+  // Sums in another order differ in their last digits.
+  const least = Math.min(...paid) * (1 + 1e-12);
+  return strikes[paid.findIndex((each) => each <= least)]!;
+}
+
+/** A lognormal of a mixture: its mean in multiples of the forward, its volatility per year. */
+export interface Lognormal {
+  readonly weight: number;
+  readonly mean: number;
+  readonly volatility: number;
+}
+
+/** The density of the price at settlement by itself: every figure is an integral over it. */
+export class IntegratedDensity {
+  readonly #components: readonly { weight: number; centre: number; deviation: number }[];
+  readonly #low: number;
+  readonly #high: number;
+  readonly #panel: number;
+
+  constructor(components: readonly Lognormal[], forward: number, tte: number) {
+    this.#components = components.map(({ weight, mean, volatility }) => {
+      const deviation = volatility * Math.sqrt(tte);
+      return { weight, centre: Math.log(forward * mean) - (deviation * deviation) / 2, deviation };
+    });
+    const reach = (side: number) => this.#components.map(({ centre, deviation }) => centre + side * 10 * deviation);
+    this.#low = Math.min(...reach(-1));
+    this.#high = Math.max(...reach(1));
+    // Half the narrowest deviation: five points to each are good to thirteen digits.
+    this.#panel = Math.min(...this.#components.map(({ deviation }) => deviation)) / 2;
+  }
+
+  /** Per dollar. */
+  at(price: number): number {
+    return this.#ofLog(Math.log(price)) / price;
+  }
+
+  /** Expectation of a function of the price, which is smooth between the two prices and 0 elsewhere. */
+  expected(value: (price: number) => number, from = 0, to = Number.POSITIVE_INFINITY): number {
+    const [low, high] = [Math.max(Math.log(from), this.#low), Math.min(Math.log(to), this.#high)];
+    if (low >= high) return 0;
+    const panels = Math.ceil((high - low) / this.#panel);
+    const half = (high - low) / panels / 2;
+    let sum = 0;
+    for (let panel = 0; panel < panels; panel++) {
+      const middle = low + (2 * panel + 1) * half;
+      for (const [node, weight] of GAUSS_LEGENDRE) {
+        const y = middle + node * half;
+        sum += weight * half * value(Math.exp(y)) * this.#ofLog(y);
+      }
+    }
+    return sum;
+  }
+
+  /** Undiscounted price of a European option. */
+  price(callPut: number, strike: number): number {
+    return callPut === 1
+      ? this.expected((price) => price - strike, strike)
+      : this.expected((price) => strike - price, 0, strike);
+  }
+
+  #ofLog(y: number): number {
+    return this.#components.reduce((sum, { weight, centre, deviation }) => {
+      const z = (y - centre) / deviation;
+      return sum + (weight * Math.exp((-z * z) / 2)) / (deviation * Math.sqrt(2 * Math.PI));
+    }, 0);
+  }
+}
+
+/** Points and weights on [-1, 1], Abramowitz and Stegun table 25.4. */
+const GAUSS_LEGENDRE = [
+  [-0.906179845938664, 0.2369268850561891],
+  [-0.5384693101056831, 0.4786286704993665],
+  [0, 0.5688888888888889],
+  [0.5384693101056831, 0.4786286704993665],
+  [0.906179845938664, 0.2369268850561891],
+] as const;
