@@ -1,0 +1,204 @@
+import { expect, test } from 'bun:test';
+import { gexLevels } from '../../src/analytics/gex-levels.ts';
+import { hedgingNodes } from '../../src/analytics/hedging-nodes.ts';
+import { maxPain } from '../../src/analytics/max-pain.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
+import { prepareChain } from '../../src/analytics/prepare.ts';
+import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
+import { expiringGamma, gammaConcentration } from '../../src/analytics/scan.ts';
+import { FAILURES, Failure } from '../../src/errors.ts';
+import { buildChain } from '../../src/market/build-chain.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
+import { reportGex } from '../../src/operations/gex-nodes.ts';
+import type { Context } from '../../src/operations/operation.ts';
+import { REGISTRY } from '../../src/operations/registry.ts';
+import { callExtended } from '../operations/small-market.ts';
+import { DAMAGES, type DamagedDelivery, damagedDelivery } from './damaged-chains.ts';
+
+const CHAINS = 2000;
+const BATCH = 250;
+
+/** Beside the defaults, every chain is read by one of these. */
+const READINGS: readonly Partial<AnalysisOptions>[] = [
+  { forward: 'flat', rate: 0, iv: 'own', gamma: 'feed' },
+  { forward: 'flat', rate: -0.05, dividend: 0.3 },
+  { iv: 'own' },
+  { gamma: 'feed', weight: 'volume' },
+  { weight: 'volume', expiries: { kind: '0dte' } },
+  { iv: 'own', expiries: { kind: 'next', days: 30 } },
+  { expiries: { kind: 'date', date: '2026-01-16' } },
+];
+
+const seen = new Set<string>();
+let answered = 0;
+
+test.each(Array.from({ length: CHAINS / BATCH }, (_, batch) => [batch * BATCH, (batch + 1) * BATCH - 1]))(
+  'damaged chains %d to %d: a finite answer with truthful counts, or a refusal',
+  (first, last) => {
+    for (let seed = first; seed <= last; seed++) {
+      const delivery = damagedDelivery(seed);
+      for (const damage of delivery.damages) seen.add(damage);
+      try {
+        judge(delivery, seed);
+      } catch (error) {
+        const damages = delivery.damages.join(', ');
+        throw new Error(`seed ${seed} (${delivery.head.underlying}: ${damages}): ${error}`, { cause: error });
+      }
+    }
+  },
+);
+
+test('every damage was done, and most chains could be read all the same', () => {
+  expect(DAMAGES.filter((damage) => !seen.has(damage))).toEqual([]);
+  expect(answered).toBeGreaterThan(CHAINS / 2);
+});
+
+function judge(delivery: DamagedDelivery, seed: number): void {
+  const chain = refusable(() => buildChain(delivery.head, delivery.rows));
+  if (!chain) return;
+  const { bad_contract = 0, foreign_underlying = 0, duplicate = 0 } = chain.refused;
+  same('rows', chain.count + bad_contract + foreign_underlying + duplicate, delivery.rows.length);
+  judgeOperations(chain, seed);
+  for (const reading of [{}, READINGS[seed % READINGS.length]!]) {
+    const prepared = refusable(() => prepareChain(chain, { ...DEFAULT_OPTIONS, ...reading }));
+    if (!prepared) continue;
+    answered++;
+    judgeCounts(prepared);
+    judgeLevels(prepared);
+  }
+}
+
+function judgeCounts({ chain, counts, count, iv, series }: PreparedChain): void {
+  const { settled, adjusted, other_expiry, no_volatility } = counts.left_out;
+  const { taken, solved, interpolated, extended } = counts.iv;
+  same('contracts', counts.contracts, chain.count);
+  same('contracts that are somewhere', counts.used + settled + adjusted + other_expiry, counts.contracts);
+  same('contracts used', counts.used, count);
+  same('their volatilities', taken + solved + interpolated + extended + no_volatility, counts.used);
+  same('volatilities not known', iv.filter((each) => Number.isNaN(each)).length, no_volatility);
+  for (const { tte, forward, rate, dividend, smile } of series) {
+    finite({ tte, forward, rate, dividend, x: [...smile.logMoneyness], w: [...smile.totalVariance] }, 'series');
+    holds('a forward is a price', forward > 0 && tte > 0);
+    holds(
+      'variance is positive',
+      smile.totalVariance.every((each) => each > 0),
+    );
+  }
+}
+
+function judgeLevels(prepared: PreparedChain): void {
+  const { chain } = prepared;
+  const levels = gexLevels(prepared, new Map());
+  finite(reportGex(prepared, levels), 'levels');
+  const { exposures, walls, flip, dominant } = levels;
+  const strikes = new Set(prepared.strike);
+  holds('net is at most gross', Math.abs(exposures.gex) <= exposures.grossGex * (1 + 1e-12));
+  holds('walls are strikes', strikes.has(walls.call.strike) && strikes.has(walls.put.strike));
+  holds('a call wall is above', !walls.call.sided || walls.call.strike >= chain.spot);
+  holds('a put wall is below', !walls.put.sided || walls.put.strike <= chain.spot);
+  holds('the flip is within half of spot', Math.abs(flip.level / chain.spot - 1) <= 0.5 + 1e-12);
+  for (const series of prepared.series) {
+    holds(
+      'max pain is a strike',
+      prepared.strike.subarray(series.start, series.end).includes(maxPain(prepared, series)),
+    );
+  }
+  const share = [gammaConcentration(prepared), gammaConcentration(prepared, dominant)];
+  holds(
+    'concentration is a percentage',
+    share.every((each) => each >= 0 && each <= 100 + 1e-9),
+  );
+  finite({ expiring: expiringGamma(prepared), nodes: hedgingNodes(prepared, 10) }, 'nodes');
+}
+
+/** What a client would be told: `perform` refuses an answer that does not fit its schema, as NaN does not. */
+function judgeOperations(chain: Chain, seed: number): void {
+  const context = contextOf(chain);
+  const ticker = chain.underlying;
+  const expiry = chain.series[seed % chain.series.length]!.expiry;
+  const ask = (operation: unknown, args: object) =>
+    refusable(() => {
+      const answer = callExtended(operation, args, context);
+      finite(answer, (operation as { name: string }).name);
+      return answer;
+    });
+  ask(REGISTRY.get_live_gex_nodes, { ticker });
+  ask(REGISTRY.get_whale_prints, { ticker, target_expiry: expiry });
+  ask(REGISTRY.detect_lethal_nodes, { ticker });
+  for (const [days_to_expiry, stag_prob, moneyness] of [
+    [0, 0.5, 1.02],
+    [30, 1, 0.9],
+    [700, 0.001, 3],
+  ] as const) {
+    const spot_price = Math.min(Math.max(chain.spot, 0.01), 1e5);
+    const args = { ticker, spot_price, ambush_strike: spot_price * moneyness, days_to_expiry, stag_prob };
+    const answer = ask(REGISTRY.calculate_merton_probability, args);
+    if (answer) probability('merton', answer.merton_probability as number);
+  }
+  const scan = ask(REGISTRY.run_strategic_omni_radar, { ticker, target_dte: [0, 10, 400][seed % 3]! });
+  if (!scan) return;
+  const density = scan.state_density as Record<string, number> & { quantiles: Record<string, number> };
+  const quantiles = Object.values(density.quantiles);
+  holds(
+    'quantiles ascend',
+    quantiles.every((each, at) => at === 0 || each >= quantiles[at - 1]!),
+  );
+  holds('quantiles are prices', quantiles[0]! > 0);
+  const parts = ['below_put_wall', 'between_walls', 'above_call_wall'].map((part) => density[`probability_${part}`]!);
+  same('probability', Math.round(1e9 * parts.reduce((sum, each) => sum + each, 0)), 1e9);
+  const index = scan.whipsaw_risk_index as number | null;
+  holds('the whipsaw index is 0 to 100', index === null || (index >= 0 && index <= 100 + 1e-9));
+}
+
+/** Undefined where the work is refused, clearly. */
+function refusable<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    holds(
+      `a refusal says why: ${error.code}`,
+      error.code in FAILURES && error.status < 500 && error.message.length > 10,
+    );
+    return undefined;
+  }
+}
+
+/** A market of this chain alone, without a store: what is stored is the store's matter. */
+function contextOf(chain: Chain): Context {
+  return {
+    market: {
+      chain: () => chain,
+      findChain: () => chain,
+      recentPrints: () => [],
+      hasPrints: () => false,
+      recentChainIds: () => [1],
+      chainById: () => chain,
+      closes: () => [],
+    },
+    universe: STANDARD_UNIVERSE,
+    nowMs: () => chain.asOf,
+    largePrintMinUsd: 100_000,
+    contagionMinUsd: 1_000_000,
+  };
+}
+
+/** Every number of an answer, however deep. */
+function finite(value: unknown, path: string): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`${path} is ${value}`);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, each] of Object.entries(value)) finite(each, `${path}.${key}`);
+}
+
+function probability(what: string, value: number): void {
+  holds(`${what} ${value} is a probability`, value >= 0 && value <= 1);
+}
+
+function holds(what: string, truth: boolean): void {
+  if (!truth) throw new Error(`not so: ${what}`);
+}
+
+function same(what: string, found: number, expected: number): void {
+  if (found !== expected) throw new Error(`${what}: ${found} instead of ${expected}`);
+}
