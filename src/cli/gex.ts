@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
+import { netGammaProfile } from '../analytics/gamma-profile.ts';
 import { gexLevels } from '../analytics/gex-levels.ts';
 import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection, parseExpiries } from '../analytics/options.ts';
 import { prepareChain } from '../analytics/prepare.ts';
@@ -8,8 +9,16 @@ import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { reportGex } from '../operations/gex-nodes.ts';
+import { writeOut } from './csv/streams.ts';
+import { gexByStrike } from './gex-by-strike.ts';
+import { profileCsv, strikesCsv } from './gex-csv.ts';
 import type { Ports } from './ports.ts';
 import { DATA_SETTINGS, withSettings } from './settings.ts';
+
+/** Of the gamma profile: a fraction of spot to each side. */
+const PROFILE_HALF_WIDTH = 0.2;
+
+type CsvTable = 'strikes' | 'profile';
 
 /** `zomma gex`: levels of a file or a stored ticker, under options that reproduce other tools' figures. */
 export function addGex(program: Command, ports: Ports): void {
@@ -44,7 +53,12 @@ export function addGex(program: Command, ports: Ports): void {
       )
       .addOption(choice('--weight <by>', 'what a contract counts by', ['open_interest', 'volume'], 'open_interest'))
       .addOption(new Option('--expiries <which>', 'all, 0dte, YYYY-MM-DD, or next:N (days)').default('all'))
-      .option('--json', 'print one JSON object'),
+      .option('--json', 'print one JSON object')
+      .addOption(
+        new Option('--csv [table]', 'print one CSV table: strikes (GEX by strike), or profile (net GEX over spot)')
+          .argParser(csvTable)
+          .preset('strikes'),
+      ),
     DATA_SETTINGS,
   )
     .addHelpText(
@@ -53,17 +67,20 @@ export function addGex(program: Command, ports: Ports): void {
 Examples:
   $ zomma gex SPX.quotedata.csv
   $ zomma gex SPX.quotedata.csv --gamma feed --json
+  $ zomma gex SPX.quotedata.csv --csv > strikes.csv
+  $ zomma gex SPX.quotedata.csv --csv profile > profile.csv
   $ zomma gex SPX.quotedata.csv --forward flat --rate 0 --dividend 0 --iv own
   $ zomma gex SPY --expiries 0dte --data-dir /var/lib/zomma
 `,
     )
     .action(async (target: string, flags) => {
       const options = analysisOptions(flags);
+      if (flags.json && flags.csv) throw new OperatorError('--json and --csv exclude each other', 'choose one of them');
       // No ticker has a path or an extension: it was meant as a file.
       if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
         throw new OperatorError(`there is no file ${target}`, 'name a chain file, or a ticker');
       }
-      const report = existsSync(target)
+      const analysis = existsSync(target)
         ? gexOf(chainOf(target, await ports.readFile(target), flags.ticker), new Map(), options)
         : await ports.withMarket(flags, ({ market, largePrintMinUsd }) => {
             const chain = market.chain(target);
@@ -73,19 +90,36 @@ Examples:
               options,
             );
           });
-      process.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : table(report));
+      // The tables have no place to say it.
+      if (flags.csv && analysis.report.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
+      await writeOut(Buffer.from(rendered(analysis, flags)));
     });
 }
 
+interface Flags {
+  readonly json?: true;
+  readonly csv?: CsvTable;
+}
+
+type Analysis = ReturnType<typeof gexOf>;
+
 function gexOf(chain: Chain, premium: ReadonlyMap<string, number>, options: AnalysisOptions) {
   const prepared = prepareChain(chain, options);
-  return {
+  const report = {
     ...reportGex(prepared, gexLevels(prepared, premium)),
     source: chain.source,
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
     options,
   };
+  return { prepared, report };
+}
+
+function rendered({ prepared, report }: Analysis, { json, csv }: Flags): string {
+  if (json) return `${JSON.stringify(report)}\n`;
+  if (csv === 'profile') return profileCsv(netGammaProfile(prepared, PROFILE_HALF_WIDTH));
+  if (csv === 'strikes') return strikesCsv(gexByStrike(prepared), prepared.options.weight);
+  return table(report);
 }
 
 /** The newest chain of a file, of one underlying where it holds several. */
@@ -136,11 +170,16 @@ function decimal(text: string, flag: string): number {
   );
 }
 
+function csvTable(text: string): CsvTable {
+  if (text === 'strikes' || text === 'profile') return text;
+  throw new InvalidArgumentError('The tables are strikes and profile; the file stands before --csv.');
+}
+
 function choice(flag: string, help: string, choices: readonly string[], byDefault: string): Option {
   return new Option(flag, help).choices(choices).default(byDefault);
 }
 
-function table(report: ReturnType<typeof gexOf>): string {
+function table(report: Analysis['report']): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
   const rows: [string, string][] = [

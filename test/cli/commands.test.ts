@@ -76,6 +76,35 @@ describe('gex FILE', () => {
     expect(stdout).toContain('call wall   105');
   });
 
+  const tables: [flags: string[], header: string, rows: number][] = [
+    [['--csv'], 'strike,call_gex,put_gex,net_gex,call_oi,put_oi', 9],
+    [['--csv', 'strikes', '--weight', 'volume'], 'strike,call_gex,put_gex,net_gex,call_volume,put_volume', 9],
+    [['--csv', 'profile'], 'spot,net_gex', 161],
+  ];
+  test.each(tables)('prints one table: %p', async (flags, header, rows) => {
+    const { code, stdout } = await zomma('gex', chain, ...flags);
+    const [first, ...rest] = stdout.trimEnd().split('\n');
+    expect({ code, first, rows: rest.length }).toEqual({ code: 0, first: header, rows });
+    for (const cell of rest.flatMap((row) => row.split(','))) expect(cell).toMatch(/^-?\d+(\.\d+)?(e[+-]\d+)?$/);
+  });
+
+  test('strikes add up to the net GEX, and so does the profile at spot', async () => {
+    const { net_gex_mil } = JSON.parse((await zomma('gex', chain, '--json')).stdout);
+    const table = async (...flags: string[]) =>
+      (await zomma('gex', chain, '--csv', ...flags)).stdout
+        .trimEnd()
+        .split('\n')
+        .slice(1)
+        .map((row) => row.split(',').map(Number));
+    const strikes = await table();
+    const net = strikes.reduce((sum, [, , , each]) => sum + each!, 0);
+    expect(net / 1e6).toBeCloseTo(net_gex_mil, 9);
+    for (const [, call, put, each] of strikes) expect(call! + put!).toBe(each!);
+    expect(strikes.find(([strike]) => strike === 105)!.slice(4)).toEqual([5000, 100]);
+    const atSpot = (await table('profile')).find(([spot]) => spot === 100)!;
+    expect(atSpot[1]! / 1e6).toBeCloseTo(net_gex_mil, 9);
+  });
+
   const options: [name: string, flags: string[], expected: Record<string, unknown>][] = [
     [
       'flat forward',
@@ -104,6 +133,8 @@ describe('gex FILE', () => {
     const faults: [args: string[], told: RegExp][] = [
       [['gex', junk], /holds no option chain/],
       [['gex', chain, '--rate', 'four'], /not a rate/],
+      [['gex', chain, '--csv', '--json'], /--json and --csv exclude each other/],
+      [['gex', '--csv', chain], /the file stands before --csv/],
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
       [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
       [['gex', 'NONE', '--data-dir', dataDir], /neither in the universe/],

@@ -1,9 +1,8 @@
 import { OperatorError } from '../../errors.ts';
+import { numberCell } from './number.ts';
 import { type CsvRecord, cellsOf, contentOf } from './records.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
-/** Digits that bring every double back (zero without its sign). */
-const DIGITS = 17;
 /** Bad rows that are told one by one. */
 const TOLD_MAX = 5;
 
@@ -56,7 +55,7 @@ export class CsvRun {
       const fault = faults[row] ?? (isAnswered(outputs, row) ? undefined : this.#kernel.unanswered);
       if (fault !== undefined) this.#tell(records[row]!.line, fault);
       for (let at = 0; at < outputs.length; at++)
-        cells[this.#slots[at]!] = fault === undefined ? outputs[at]![row]!.toPrecision(DIGITS) : '';
+        cells[this.#slots[at]!] = fault === undefined ? numberCell(outputs[at]![row]!) : '';
       return cells.join(',');
     });
     this.rows += count;

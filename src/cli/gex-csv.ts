@@ -1,0 +1,38 @@
+import type { GammaProfile } from '../analytics/gamma-profile.ts';
+import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import { numberCell } from './csv/number.ts';
+import type { GexByStrike } from './gex-by-strike.ts';
+
+/** Names what the contracts counted by, so that a table tells it of itself. */
+const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;
+
+/** GEX by strike, dollars per 1 % move. Strikes and contracts are given, not computed: they stand as short as they are. */
+export function strikesCsv(
+  { strike, call, put, net, callContracts, putContracts }: GexByStrike,
+  weight: PreparedChain['options']['weight'],
+): string {
+  const counted = WEIGHT_COLUMN[weight];
+  return csv(
+    ['strike', 'call_gex', 'put_gex', 'net_gex', `call_${counted}`, `put_${counted}`],
+    Array.from(strike, (each, at) => [
+      String(each),
+      numberCell(call[at]!),
+      numberCell(put[at]!),
+      numberCell(net[at]!),
+      String(callContracts[at]!),
+      String(putContracts[at]!),
+    ]),
+  );
+}
+
+/** Net GEX, dollars per 1 % move, were spot elsewhere. */
+export function profileCsv({ level, gex }: GammaProfile): string {
+  return csv(
+    ['spot', 'net_gex'],
+    Array.from(level, (each, at) => [numberCell(each), numberCell(gex[at]!)]),
+  );
+}
+
+function csv(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [header, ...rows].map((cells) => `${cells.join(',')}\n`).join('');
+}
