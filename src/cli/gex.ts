@@ -5,18 +5,22 @@ import { netGammaProfile } from '../analytics/gamma-profile.ts';
 import { gexLevels } from '../analytics/gex-levels.ts';
 import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection, parseExpiries } from '../analytics/options.ts';
 import { prepareChain } from '../analytics/prepare.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection } from '../analytics/options.ts';
 import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
-import { reportGex } from '../operations/gex-nodes.ts';
 import { writeOut } from './csv/streams.ts';
+import { analyseGex, type GexAnalysis, profileAround } from './gex-analysis.ts';
 import { gexByStrike } from './gex-by-strike.ts';
 import { profileCsv, strikesCsv } from './gex-csv.ts';
+import { gexPicture } from './gex-picture.ts';
+import { gexPlot } from './plot/gex-plot.ts';
+import { terminalOf } from './plot/terminal.ts';
 import type { Ports } from './ports.ts';
 import { DATA_SETTINGS, withSettings } from './settings.ts';
 
-/** Of the gamma profile: a fraction of spot to each side. */
-const PROFILE_HALF_WIDTH = 0.2;
+/** Lines of the plot. */
+const PLOT_LINES = { least: 23, most: 50 };
 
 type CsvTable = 'strikes' | 'profile';
 
@@ -58,7 +62,9 @@ export function addGex(program: Command, ports: Ports): void {
         new Option('--csv [table]', 'print one CSV table: strikes (GEX by strike), or profile (net GEX over spot)')
           .argParser(csvTable)
           .preset('strikes'),
-      ),
+      )
+      .option('--plot', 'draw strikes and profile where stdout is no terminal, too')
+      .option('--no-plot', 'draw nothing'),
     DATA_SETTINGS,
   )
     .addHelpText(
@@ -69,22 +75,26 @@ Examples:
   $ zomma gex SPX.quotedata.csv --gamma feed --json
   $ zomma gex SPX.quotedata.csv --csv > strikes.csv
   $ zomma gex SPX.quotedata.csv --csv profile > profile.csv
+  $ zomma gex SPX.quotedata.csv --plot | less -R
   $ zomma gex SPX.quotedata.csv --forward flat --rate 0 --dividend 0 --iv own
   $ zomma gex SPY --expiries 0dte --data-dir /var/lib/zomma
 `,
     )
     .action(async (target: string, flags) => {
       const options = analysisOptions(flags);
-      if (flags.json && flags.csv) throw new OperatorError('--json and --csv exclude each other', 'choose one of them');
+      const forms = (['json', 'csv', 'plot'] as const).filter((form) => flags[form]);
+      if (forms.length > 1) {
+        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'choose one');
+      }
       // No ticker has a path or an extension: it was meant as a file.
       if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
         throw new OperatorError(`there is no file ${target}`, 'name a chain file, or a ticker');
       }
       const analysis = existsSync(target)
-        ? gexOf(chainOf(target, await ports.readFile(target), flags.ticker), new Map(), options)
+        ? analyseGex(chainOf(target, await ports.readFile(target), flags.ticker), new Map(), options)
         : await ports.withMarket(flags, ({ market, largePrintMinUsd }) => {
             const chain = market.chain(target);
-            return gexOf(
+            return analyseGex(
               chain,
               opinionPremium(largePrints(market.recentPrints(chain, FLOW_WINDOW_DAYS), largePrintMinUsd)),
               options,
@@ -99,27 +109,22 @@ Examples:
 interface Flags {
   readonly json?: true;
   readonly csv?: CsvTable;
+  /** Undefined: where stdout is a terminal. */
+  readonly plot?: boolean;
 }
 
-type Analysis = ReturnType<typeof gexOf>;
-
-function gexOf(chain: Chain, premium: ReadonlyMap<string, number>, options: AnalysisOptions) {
-  const prepared = prepareChain(chain, options);
-  const report = {
-    ...reportGex(prepared, gexLevels(prepared, premium)),
-    source: chain.source,
-    simulated: chain.simulated,
-    as_of: new Date(chain.asOf).toISOString(),
-    options,
-  };
-  return { prepared, report };
-}
-
-function rendered({ prepared, report }: Analysis, { json, csv }: Flags): string {
+function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
+  const { prepared, report } = analysis;
   if (json) return `${JSON.stringify(report)}\n`;
-  if (csv === 'profile') return profileCsv(netGammaProfile(prepared, PROFILE_HALF_WIDTH));
+  if (csv === 'profile') return profileCsv(profileAround(prepared));
   if (csv === 'strikes') return strikesCsv(gexByStrike(prepared), prepared.options.weight);
-  return table(report);
+  const levels = table(report);
+  if (!(plot ?? process.stdout.isTTY)) return levels;
+  const { width, height, style } = terminalOf(process.stdout, process.env);
+  // As high as the screen leaves beside the levels, but legible on a low one too.
+  const room = height - levels.split('\n').length - 1;
+  const lines = Math.min(PLOT_LINES.most, Math.max(PLOT_LINES.least, room));
+  return `${levels}\n${gexPlot(gexPicture(analysis), width, lines, style).join('\n')}\n`;
 }
 
 /** The newest chain of a file, of one underlying where it holds several. */
@@ -179,7 +184,7 @@ function choice(flag: string, help: string, choices: readonly string[], byDefaul
   return new Option(flag, help).choices(choices).default(byDefault);
 }
 
-function table(report: Analysis['report']): string {
+function table(report: GexAnalysis['report']): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
   const rows: [string, string][] = [

@@ -1,0 +1,27 @@
+import { type GexAnalysis, profileAround } from './gex-analysis.ts';
+import { gexByStrike } from './gex-by-strike.ts';
+import type { GexPicture } from './plot/gex-plot.ts';
+import type { Level } from './plot/level.ts';
+
+/** What the plot shows of an analysis. */
+export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
+  const { strike, net } = gexByStrike(prepared);
+  const spot: Level = { name: 'spot', price: report.spot_price };
+  const flip: Level = { name: 'flip', price: report.gex_flip };
+  const levels = [
+    spot,
+    { name: 'call wall', price: report.call_wall },
+    { name: 'put wall', price: report.put_wall },
+    ...(report.flip_resolved ? [flip] : []),
+    { name: 'max pain', price: report.max_pain },
+  ];
+  return {
+    ticker: report.ticker,
+    simulated: report.simulated,
+    strikes: { spot: spot.price, strike, net, levels },
+    profile: {
+      ...profileAround(prepared),
+      marks: report.flip_resolved ? [spot, flip] : [spot],
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** Beyond these, compact words run out. */
+const LARGEST = 1e15;
+const SMALLEST = 0.01;
+
+const compact = new Intl.NumberFormat('en-US', {
+  notation: 'compact',
+  maximumSignificantDigits: 3,
+  signDisplay: 'exceptZero',
+});
+const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+
+/** Dollars in few characters, with their sign: +1.23B, -45.6M. */
+export function dollars(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0 || (size >= SMALLEST && size < LARGEST)) return compact.format(value);
+  return `${value > 0 ? '+' : ''}${value.toExponential(1)}`;
+}
+
+export function price(value: number): string {
+  return Math.abs(value) < LARGEST ? plain.format(value) : value.toExponential(1);
+}

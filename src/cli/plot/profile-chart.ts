@@ -1,0 +1,88 @@
+import { Dots } from './dots.ts';
+import { dollars, price } from './figures.ts';
+import type { Level } from './level.ts';
+import { type Ink, line, type Span, type Style } from './line.ts';
+
+export interface Profile {
+  /** Spots, ascending. */
+  readonly level: Float64Array;
+  /** Net GEX at each, dollars per 1 % move. */
+  readonly gex: Float64Array;
+  /** Each with a line of its own under the chart; those outside of the profile have none. */
+  readonly marks: readonly Level[];
+}
+
+/** Net GEX over spot as a line, with zero and the marks drawn behind it. */
+export function profileChart(data: Profile, width: number, height: number, style: Style): string[] {
+  const { level, gex } = data;
+  const [first, last] = [level[0]!, level.at(-1)!];
+  const marks = data.marks.filter((mark) => mark.price >= first && mark.price <= last);
+  const rows = Math.max(2, height - marks.length - 1);
+  const low = Math.min(0, ...gex);
+  const high = Math.max(0, ...gex);
+  const labels = [dollars(high), dollars(low), '0'];
+  const margin = Math.max(...labels.map((text) => text.length)) + 1;
+  const columns = Math.max(1, width - margin);
+
+  const largest = Math.max(high, -low);
+  // Of the largest: differences of very large figures overflow.
+  const share = (value: number) => (largest > 0 ? value / largest : 0);
+  const [top, range] = [share(high), share(high) - share(low)];
+  const rowOf = (value: number, count: number) =>
+    Math.round(range > 0 ? ((top - share(value)) / range) * (count - 1) : (count - 1) / 2);
+  const columnOf = (spot: number) => (last > first ? Math.round(((spot - first) / (last - first)) * (columns - 1)) : 0);
+
+  const dots = drawn(gex, new Dots(columns, rows, style.unicode), rowOf);
+  const zero = Math.floor((rowOf(0, dots.rows) * rows) / dots.rows);
+  const [across, down] = style.unicode ? ['┄', '┊'] : ['-', ':'];
+  const markColumns = new Set(marks.map((mark) => columnOf(mark.price)));
+
+  const lines = Array.from({ length: rows }, (_, row) => {
+    const label = row === zero ? '0' : row === 0 ? dollars(high) : row === rows - 1 ? dollars(low) : '';
+    const spans: Span[] = [{ text: `${label.padStart(margin - 1)} `, ink: 'faint' }];
+    const ink: Ink | undefined = row < zero ? 'positive' : row > zero ? 'negative' : undefined;
+    for (let column = 0; column < columns; column++) {
+      const dot = dots.cell(column, row);
+      if (dot !== undefined) spans.push({ text: dot, ink });
+      else if (markColumns.has(column)) spans.push({ text: down, ink: 'level' });
+      else spans.push({ text: row === zero ? across : ' ', ink: 'faint' });
+    }
+    return line(spans, width, style);
+  });
+  const indent: Span = { text: ' '.repeat(margin) };
+  const ends = [price(first), price(last)] as const;
+  return [
+    ...lines,
+    ...marks.map((mark) =>
+      line([indent, { text: pointed(columnOf(mark.price), columns, mark, down), ink: 'level' }], width, style),
+    ),
+    line([indent, { text: ends[0] + ends[1].padStart(columns - ends[0].length), ink: 'faint' }], width, style),
+  ];
+}
+
+/** Each column of dots has the profile's value there; steep stretches are filled up. */
+function drawn(gex: Float64Array, dots: Dots, rowOf: (value: number, count: number) => number): Dots {
+  let before: number | undefined;
+  for (let column = 0; column < dots.columns; column++) {
+    const row = rowOf(valueAt(gex, dots.columns > 1 ? column / (dots.columns - 1) : 0.5), dots.rows);
+    const from = before === undefined ? row : before + Math.sign(row - before);
+    for (let at = Math.min(from, row); at <= Math.max(from, row); at++) dots.set(column, at);
+    before = row;
+  }
+  return dots;
+}
+
+/** At a fraction of the way along the levels, which are evenly spaced. */
+function valueAt(gex: Float64Array, fraction: number): number {
+  const at = fraction * (gex.length - 1);
+  const below = Math.floor(at);
+  const rest = at - below;
+  return rest === 0 ? gex[below]! : gex[below]! * (1 - rest) + gex[below + 1]! * rest;
+}
+
+/** A mark's name and price beside its line, on the side that has room. */
+function pointed(column: number, columns: number, { name, price: at }: Level, line: string): string {
+  const text = `${name} ${price(at)}`;
+  if (column + 2 + text.length <= columns) return `${' '.repeat(column)}${line} ${text}`;
+  return column > text.length ? `${`${text} `.padStart(column)}${line}` : text;
+}

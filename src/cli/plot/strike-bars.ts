@@ -1,0 +1,118 @@
+import { leftBar, rightBar } from './bar.ts';
+import { dollars, price } from './figures.ts';
+import type { Level } from './level.ts';
+import { line, type Span, type Style } from './line.ts';
+
+export interface StrikeGex {
+  readonly spot: number;
+  readonly strike: Float64Array;
+  /** Net GEX at each, dollars per 1 % move. */
+  readonly net: Float64Array;
+  /** Marked in any case, the first ones first where there is little room. */
+  readonly levels: readonly Level[];
+}
+
+/** Strikes further from spot are shown only where a level stands on them: a fraction of spot. */
+const WINDOW = 0.2;
+/** Bars shorter than these make room: names become initials, then figures and marks go. */
+const BARS_FULL = 20;
+const BARS_MIN = 8;
+
+interface Row {
+  readonly price: number;
+  /** Absent where a level stands between strikes. */
+  readonly net: number | undefined;
+  readonly names: readonly string[];
+}
+
+/** Net GEX of the strongest strikes as bars, the highest strike on top: puts to the left of the axis, calls to the right. */
+export function strikeBars(data: StrikeGex, width: number, height: number, style: Style): string[] {
+  const rows = rowsOf(data, height);
+  const { labels, values, marks, cells } = columnsOf(rows, width);
+  const axis = axisOf(rows, cells);
+  const [bar, rule] = style.unicode ? ['│', '┄'] : ['|', '-'];
+  return rows.map(({ net, names }, at) => {
+    const label: Span = { text: `${labels[at]} `, ink: names.length > 0 ? 'level' : undefined };
+    const after: Span[] = [{ text: values[at]! }, { text: marks[at]!, ink: 'level' }];
+    if (net === undefined) return line([label, { text: rule.repeat(cells), ink: 'level' }, ...after], width, style);
+    const length = axis.length(net);
+    return line(
+      [
+        label,
+        { text: leftBar(net < 0 ? length : 0, axis.left, style.unicode), ink: 'negative' },
+        { text: bar.slice(0, cells), ink: 'faint' },
+        { text: rightBar(net > 0 ? length : 0, axis.right, style.unicode), ink: 'positive' },
+        ...after,
+      ],
+      width,
+      style,
+    );
+  });
+}
+
+/** The levels, and of the strikes around spot as many as there is room for, the strongest; descending. */
+function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[] {
+  const shown = new Set(levels.map((level) => level.price).slice(0, height));
+  const strongest = Array.from(strike.keys())
+    .filter((at) => net[at] !== 0 && Math.abs(strike[at]! / spot - 1) <= WINDOW)
+    .sort((a, b) => Math.abs(net[b]!) - Math.abs(net[a]!));
+  for (const at of strongest) {
+    if (shown.size >= height) break;
+    shown.add(strike[at]!);
+  }
+  const netAt = new Map(Array.from(strike, (each, at) => [each, net[at]!]));
+  return [...shown]
+    .sort((a, b) => b - a)
+    .map((each) => ({
+      price: each,
+      net: netAt.get(each),
+      names: levels.filter((level) => level.price === each).map(({ name }) => name),
+    }));
+}
+
+/** What stands beside the bars, and how many cells are left to these. */
+function columnsOf(rows: readonly Row[], width: number) {
+  const labels = aligned(rows.map((row) => price(row.price)));
+  const values = aligned(rows.map(({ net }) => (net === undefined ? '' : dollars(net)))).map((text) => ` ${text}`);
+  const none = rows.map(() => '');
+  const marksBy = (write: (names: readonly string[]) => string) =>
+    rows.map(({ names }) => (names.length > 0 ? `  ${write(names)}` : ''));
+  const full = marksBy((names) => names.join(', '));
+  const initials = marksBy((names) => names.map((name) => name[0]!.toUpperCase()).join(''));
+  const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => text.length));
+  const layout = (figures: readonly string[], marks: readonly string[]) => ({
+    labels,
+    values: figures,
+    marks,
+    cells: Math.max(0, width - widest(labels) - 1 - widest(figures) - widest(marks)),
+  });
+  const spacious = layout(values, full);
+  if (spacious.cells >= BARS_FULL) return spacious;
+  const brief = layout(values, initials);
+  if (brief.cells >= BARS_MIN) return brief;
+  const marked = layout(none, initials);
+  return marked.cells >= BARS_MIN ? marked : layout(none, none);
+}
+
+/** Where the axis stands among the cells, so that both sides have one scale. */
+function axisOf(rows: readonly Row[], cells: number) {
+  const nets = rows.map(({ net }) => net ?? 0);
+  // Of the largest: sums of very large figures overflow.
+  const largest = Math.max(...nets.map(Math.abs));
+  const share = (value: number) => (largest > 0 ? Math.abs(value) / largest : 0);
+  const low = share(Math.min(0, ...nets));
+  const high = share(Math.max(0, ...nets));
+  const room = Math.max(0, cells - 1);
+  let left = Math.round(largest > 0 ? (room * low) / (low + high) : room / 2);
+  // A side that has anything keeps a cell.
+  if (low > 0) left = Math.max(left, Math.min(1, room));
+  if (high > 0) left = Math.min(left, Math.max(0, room - 1));
+  const right = room - left;
+  const scale = Math.min(low > 0 ? left / low : room, high > 0 ? right / high : room);
+  return { left, right, length: (net: number) => share(net) * scale };
+}
+
+function aligned(texts: readonly string[]): string[] {
+  const width = Math.max(0, ...texts.map((text) => text.length));
+  return texts.map((text) => text.padStart(width));
+}
