@@ -20,8 +20,7 @@ export function profileChart(data: Profile, width: number, height: number, style
   const rows = Math.max(2, height - marks.length - 1);
   const low = Math.min(0, ...gex);
   const high = Math.max(0, ...gex);
-  const labels = [dollars(high), dollars(low), '0'];
-  const margin = Math.max(...labels.map((text) => text.length)) + 1;
+  const margin = Math.max(...[high, low].map((end) => dollars(end).length)) + 1;
   const columns = Math.max(1, width - margin);
 
   const largest = Math.max(high, -low);
@@ -34,11 +33,17 @@ export function profileChart(data: Profile, width: number, height: number, style
 
   const dots = drawn(gex, new Dots(columns, rows, style.unicode), rowOf);
   const zero = Math.floor((rowOf(0, dots.rows) * rows) / dots.rows);
+  // Where ends fall together with zero, zero it is.
+  const labels = new Map([
+    ...(high > 0 ? [[0, dollars(high)] as const] : []),
+    ...(low < 0 ? [[rows - 1, dollars(low)] as const] : []),
+    [zero, '0'] as const,
+  ]);
   const [across, down] = style.unicode ? ['┄', '┊'] : ['-', ':'];
   const markColumns = new Set(marks.map((mark) => columnOf(mark.price)));
 
   const lines = Array.from({ length: rows }, (_, row) => {
-    const label = row === zero ? '0' : row === 0 ? dollars(high) : row === rows - 1 ? dollars(low) : '';
+    const label = labels.get(row) ?? '';
     const spans: Span[] = [{ text: `${label.padStart(margin - 1)} `, ink: 'faint' }];
     const ink: Ink | undefined = row < zero ? 'positive' : row > zero ? 'negative' : undefined;
     for (let column = 0; column < columns; column++) {
