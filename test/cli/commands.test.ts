@@ -105,6 +105,40 @@ describe('gex FILE', () => {
     expect(atSpot[1]! / 1e6).toBeCloseTo(net_gex_mil, 9);
   });
 
+  const drawn: [name: string, flags: string[], env: Record<string, string>, told: string][] = [
+    ['colours and blocks', [], { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '' }, '\u001b[32m██'],
+    ['blocks', [], { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '1' }, '│██'],
+    ['ASCII', [], { LC_ALL: 'C', TERM: 'dumb' }, '|##'],
+    ['nothing', ['--no-plot'], { LC_ALL: 'C.UTF-8', TERM: 'xterm' }, 'interpolated'],
+  ];
+  test.each(drawn)('draws %s below the levels in a terminal, within its width', async (_name, flags, env, told) => {
+    const decoder = new TextDecoder();
+    let shown = '';
+    const child = Bun.spawn([...FROM_SOURCE, 'gex', chain, ...flags], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      terminal: {
+        cols: 64,
+        rows: 40,
+        data(_terminal, bytes) {
+          shown += decoder.decode(bytes, { stream: true });
+        },
+      },
+    });
+    expect(await child.exited).toBe(0);
+    child.terminal?.close();
+    expect(shown).toContain(told);
+    expect(shown.includes('gamma profile')).toBe(!flags.includes('--no-plot'));
+    const plot = Bun.stripANSI(shown).split('\r\n').slice(10);
+    expect(Math.max(0, ...plot.map((line) => line.length))).toBeLessThanOrEqual(64);
+    if (env.NO_COLOR === '1' || env.TERM === 'dumb') expect(shown).not.toContain('\u001b[');
+  });
+
+  test('draws into a pipe only where it is told to', async () => {
+    expect((await zomma('gex', chain)).stdout).not.toContain('net GEX by strike');
+    expect((await zomma('gex', chain, '--plot')).stdout).toContain('TEST  net GEX by strike');
+  });
+
   const options: [name: string, flags: string[], expected: Record<string, unknown>][] = [
     [
       'flat forward',
@@ -134,6 +168,7 @@ describe('gex FILE', () => {
       [['gex', junk], /holds no option chain/],
       [['gex', chain, '--rate', 'four'], /not a rate/],
       [['gex', chain, '--csv', '--json'], /--json and --csv exclude each other/],
+      [['gex', chain, '--plot', '--json'], /--json and --plot exclude each other/],
       [['gex', '--csv', chain], /the file stands before --csv/],
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
       [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],

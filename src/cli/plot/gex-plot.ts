@@ -9,27 +9,55 @@ export interface GexPicture {
   readonly profile: Profile;
 }
 
-/** Of the height, what the profile takes. */
+/** Of the height, what the profile takes where it stands below. */
 const PROFILE_SHARE = 0.4;
-/** Two titles and the line between. */
-const FRAME = 3;
+/** Lines; higher, every slope looks steep. */
+const PROFILE_MOST = 25;
+/** From this width on the two stand beside each other, with so much between. */
+const WIDE = 132;
+const GAP = '    ';
 
-/** GEX by strike, and below it the gamma profile, in about so many lines. */
-export function gexPlot(
-  { ticker, simulated, strikes, profile }: GexPicture,
-  width: number,
-  height: number,
-  style: Style,
-): string[] {
-  // First in the line: a narrow one does not cut it off.
-  const subject = `${simulated ? 'SIMULATED ' : ''}${ticker}`;
-  const title = (text: string) => line([{ text: `${subject}  ${text}`, ink: 'title' }], width, style);
-  const chart = Math.round((height - FRAME) * PROFILE_SHARE);
+/** GEX by strike, and below it or beside it the gamma profile, within so many lines. */
+export function gexPlot(picture: GexPicture, width: number, height: number, style: Style): string[] {
+  if (width >= WIDE) {
+    const half = Math.floor((width - GAP.length) / 2);
+    return beside(
+      strikesPanel(picture, half, height, style),
+      profilePanel(picture, half, Math.min(height, PROFILE_MOST), style),
+      half,
+    );
+  }
+  const below = Math.ceil((height - 1) * PROFILE_SHARE);
   return [
-    title('net GEX by strike, dollars per 1 % move'),
-    ...strikeBars(strikes, width, height - FRAME - chart, style),
+    ...strikesPanel(picture, width, height - 1 - below, style),
     '',
-    title('gamma profile: net GEX were spot elsewhere'),
-    ...profileChart(profile, width, chart, style),
+    ...profilePanel(picture, width, below, style),
   ];
+}
+
+function strikesPanel(picture: GexPicture, width: number, height: number, style: Style): string[] {
+  return [
+    title(picture, 'net GEX by strike, dollars per 1 % move', width, style),
+    ...strikeBars(picture.strikes, width, height - 1, style),
+  ];
+}
+
+function profilePanel(picture: GexPicture, width: number, height: number, style: Style): string[] {
+  return [
+    title(picture, 'gamma profile: net GEX were spot elsewhere', width, style),
+    ...profileChart(picture.profile, width, height - 1, style),
+  ];
+}
+
+/** What must not be cut off stands first. */
+function title({ simulated, ticker }: GexPicture, text: string, width: number, style: Style): string {
+  return line([{ text: `${simulated ? 'SIMULATED ' : ''}${ticker}  ${text}`, ink: 'title' }], width, style);
+}
+
+function beside(left: readonly string[], right: readonly string[], width: number): string[] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {
+    const [first, second] = [left[at] ?? '', right[at] ?? ''];
+    const blank = ' '.repeat(width - Bun.stripANSI(first).length);
+    return second === '' ? first : `${first}${blank}${GAP}${second}`;
+  });
 }

@@ -246,6 +246,15 @@ describe('the whole plot', () => {
     }
   });
 
+  test('stands side by side where there is width for it, and uses the height twice', () => {
+    const stacked = gexPlot(pictureOf({}, {}), 131, 15, ASCII);
+    const beside = gexPlot(pictureOf({}, {}), 132, 15, ASCII);
+    expect(stacked.filter((each) => each.includes('gamma profile'))).toHaveLength(1);
+    expect(stacked[0]).not.toContain('gamma profile');
+    expect(beside[0]).toMatch(/net GEX by strike.* {4}TEST {2}gamma profile/);
+    expect(beside).toHaveLength(15);
+  });
+
   test('says of both pictures whose they are, and of simulated data that it is, at every width', () => {
     const titles = (simulated: boolean, width: number) =>
       gexPlot({ ...pictureOf({}, {}), simulated }, width, 23, ASCII).filter((each) => each.includes('TEST'));
