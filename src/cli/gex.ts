@@ -75,7 +75,7 @@ Examples:
   $ zomma gex SPX.quotedata.csv --gamma feed --json
   $ zomma gex SPX.quotedata.csv --csv > strikes.csv
   $ zomma gex SPX.quotedata.csv --csv profile > profile.csv
-  $ zomma gex SPX.quotedata.csv --plot | less -R
+  $ zomma gex SPX.quotedata.csv --plot | less
   $ zomma gex SPX.quotedata.csv --forward flat --rate 0 --dividend 0 --iv own
   $ zomma gex SPY --expiries 0dte --data-dir /var/lib/zomma
 `,
