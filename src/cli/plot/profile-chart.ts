@@ -55,13 +55,12 @@ export function profileChart(data: Profile, width: number, height: number, style
     return line(spans, width, style);
   });
   const indent: Span = { text: ' '.repeat(margin) };
-  const ends = [price(first), price(last)] as const;
   return [
     ...lines,
     ...marks.map((mark) =>
       line([indent, { text: pointed(columnOf(mark.price), columns, mark, down), ink: 'level' }], width, style),
     ),
-    line([indent, { text: ends[0] + ends[1].padStart(columns - ends[0].length), ink: 'faint' }], width, style),
+    line([indent, { text: endsOf(price(first), price(last), columns), ink: 'faint' }], width, style),
   ];
 }
 
@@ -90,4 +89,9 @@ function pointed(column: number, columns: number, { name, price: at }: Level, li
   const text = `${name} ${price(at)}`;
   if (column + 2 + text.length <= columns) return `${' '.repeat(column)}${line} ${text}`;
   return column > text.length ? `${`${text} `.padStart(column)}${line}` : text;
+}
+
+/** Both ends of the axis, or the first where they would run together. */
+function endsOf(first: string, last: string, columns: number): string {
+  return first.length + last.length < columns ? first + last.padStart(columns - first.length) : first;
 }

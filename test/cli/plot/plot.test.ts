@@ -177,6 +177,7 @@ describe('profile chart', () => {
         '    80                120',
       ],
     ],
+    ['ends that would run together', { ...PROFILE, marks: [] }, 9, 3, ASCII, ['+2M    **', '  0 ***--', '    80']],
     [
       'a mark outside is left out',
       { ...PROFILE, marks: [{ name: 'flip', price: 121 }] },
