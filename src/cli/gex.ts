@@ -1,11 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
-import { netGammaProfile } from '../analytics/gamma-profile.ts';
-import { gexLevels } from '../analytics/gex-levels.ts';
 import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection, parseExpiries } from '../analytics/options.ts';
-import { prepareChain } from '../analytics/prepare.ts';
-import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection } from '../analytics/options.ts';
 import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
