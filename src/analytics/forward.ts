@@ -19,6 +19,8 @@ const REGRESSION_MONEYNESS_MAX = 0.05;
 const REGRESSION_TTE_MIN = 7 / 365.25;
 const REGRESSION_RATE_MAX = 0.1;
 const PARITY_PAIRS = 5;
+/** A forward further than this factor from spot comes of damaged quotes: that of the VIX in a panic is a third of spot. */
+const SPOT_FACTOR_MAX = 4;
 
 /** Volatilities outside this range are feeds' sentinels, not opinions. */
 const FEED_IV_MIN = 0.02;
@@ -75,7 +77,7 @@ function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefi
   const rate = -Math.log(discount) / tte;
   if (!(rate >= 0 && rate <= REGRESSION_RATE_MAX)) return undefined;
   const forward = meanStrike + meanDifference / discount;
-  return forward > 0 ? { forward, rate, method: 'regression' } : undefined;
+  return isPlausible(forward, spot) ? { forward, rate, method: 'regression' } : undefined;
 }
 
 /** Outward from spot, of two as near the lower first. */
@@ -89,7 +91,7 @@ function byParity({ strike, difference }: Pairs, spot: number, discount: number)
     const at = lower ? below-- : above++;
     forwards.push(strike[at]! + difference[at]! / discount);
   }
-  return positiveMedian(forwards);
+  return plausibleMedian(forwards, spot);
 }
 
 /** From N(d1) = delta: F = K exp(N^-1(delta) s - s^2/2), s = IV sqrt(T), over calls around the money. */
@@ -102,7 +104,7 @@ function byDelta(chain: Chain, series: Series, tte: number): number | undefined 
     const s = iv * Math.sqrt(tte);
     forwards.push(chain.strike[row]! * Math.exp(inverseNormalCdf(delta) * s - (s * s) / 2));
   }
-  return positiveMedian(forwards);
+  return plausibleMedian(forwards, chain.spot);
 }
 
 function twoSidedPairs(chain: Chain, series: Series): Pairs {
@@ -126,10 +128,14 @@ function mean(values: Float64Array): number {
   return sum / values.length;
 }
 
-function positiveMedian(values: readonly number[]): number | undefined {
+function isPlausible(forward: number, spot: number): boolean {
+  return forward >= spot / SPOT_FACTOR_MAX && forward <= spot * SPOT_FACTOR_MAX;
+}
+
+function plausibleMedian(values: readonly number[], spot: number): number | undefined {
   if (values.length === 0) return undefined;
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length >> 1;
   const median = sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
-  return median > 0 ? median : undefined;
+  return isPlausible(median, spot) ? median : undefined;
 }

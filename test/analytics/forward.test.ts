@@ -154,3 +154,28 @@ test('flat asks no quote', () => {
   });
   expect(found).toEqual({ forward: 100 * Math.exp(-0.03 * yearsTo('ACME', EXPIRY)), rate: 0.02, method: 'flat' });
 });
+
+describe('a forward far from spot comes of damaged quotes: the next route is taken', () => {
+  /** Nine pairs that put the forward there, by a discount of half a percent. */
+  const pairsAt = (forward: number, root = 'ACME') =>
+    range(96, 104).flatMap((strike) => {
+      const [call, put] = [200 + 0.995 * (forward - strike), 200];
+      const each = { root, expiry: LATER, strike };
+      return [
+        contract({ ...each, callPut: 1, bid: call, ask: call }),
+        contract({ ...each, callPut: -1, bid: put, ask: put }),
+      ];
+    });
+
+  test.each([
+    ['a million, by parity', pairsAt(1e6), 'carry'],
+    ['a fifth of spot, by parity', pairsAt(20), 'carry'],
+    ['three times spot, which is taken', pairsAt(300), 'parity'],
+    ['five times spot, by delta', [contract({ strike: 500, delta: 0.5, iv: 0.3 })], 'carry'],
+    ['a million, by regression and by parity', pairsAt(1e6, 'SPX'), 'carry'],
+    ['three times spot by regression, which is taken', pairsAt(300, 'SPX'), 'regression'],
+  ] as const)('%s', (_what, rows, method) => {
+    const head = rows[0]!.root === 'SPX' ? { underlying: 'SPX' } : {};
+    expect(forwardOf(rows, { head }).method).toBe(method);
+  });
+});
