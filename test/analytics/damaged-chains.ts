@@ -166,11 +166,11 @@ function at({ head, rows }: Delivery, instant: (settlements: readonly number[]) 
 
 /** Small chains whose quotes tell all, index options of two settlements, and parts of simulated chains. */
 const SOUND: readonly Delivery[] = [
-  { head: HEAD, rows: small('ACME', range(80, 120, 2), 0.01) },
+  { head: HEAD, rows: small('ACME', range(80, 120, 4), 0.01) },
   { head: HEAD, rows: small('ACME', [90, 95, 100, 105, 110], 0.05) },
   {
     head: { ...HEAD, underlying: 'SPX' },
-    rows: [...small('SPX', range(90, 110), 0.02), ...small('SPXW', range(95, 105), 0.02)],
+    rows: [...small('SPX', range(94, 106), 0.02), ...small('SPXW', range(96, 104), 0.02)],
   },
   ...['SPY', 'TSLA', 'PLUG', 'UUP'].map((ticker) => part(simulated(ticker))),
 ];
@@ -181,7 +181,7 @@ function small(root: string, strikes: number[], halfSpread: number): ContractRow
     quoted({ root, strikes, expiry, halfSpread, iv: skew, rest: { openInterest: 250, volume: 40 } }).map((row) => ({
       ...row,
       bid: Math.max(row.bid, 0),
-      openInterest: row.openInterest + row.callPut * (row.strike - HEAD.spot),
+      openInterest: row.openInterest + row.callPut * (row.strike - HEAD.spot + 7),
       iv: skew(row.strike),
       delta: row.callPut / 2,
       gamma: 0.02,
@@ -194,13 +194,13 @@ function simulated(ticker: string): Chain {
   return simulatedChain(instrument, Date.parse('2026-01-05T19:00:00Z'));
 }
 
-/** Some expiries, near and far, and some twenty strikes of each. */
+/** Some expiries, near and far, and some twelve strikes of each. */
 function part(chain: Chain): Delivery {
   const { underlying, asOf, spot, source, simulated } = chain;
   const kept = [0, 1, Math.floor(chain.series.length / 2), chain.series.length - 1];
   const rows = [...new Set(kept)].flatMap((index) => {
     const { root, expiry, start, end } = chain.series[index]!;
-    const every = Math.max(1, Math.floor((end - start) / 40));
+    const every = Math.max(1, Math.floor((end - start) / 24));
     return range(start, end - 1)
       .filter((row) => Math.floor((row - start) / 2) % every === 0)
       .map((row): ContractRow => {

@@ -27,6 +27,10 @@ export interface IndependentLevels {
   readonly dex: number;
   readonly vex: number;
   readonly cex: number;
+  /** Sums of their absolute values. */
+  readonly grossVex: number;
+  readonly grossCex: number;
+  /** `NaN` where no strike lies on that side. */
   readonly callWall: number;
   readonly putWall: number;
   readonly callUnsided: number;
@@ -41,21 +45,25 @@ export interface IndependentLevels {
 
 export function independentLevels(holdings: readonly Holding[], spot: number): IndependentLevels {
   const dollars = holdings.map((each) => gexOf(each, spot));
-  const sums = { dex: 0, vex: 0, cex: 0 };
+  const sums = { dex: 0, vex: 0, cex: 0, grossVex: 0, grossCex: 0 };
   for (const each of holdings) {
     if (!counts(each)) continue;
     const scale = each.callPut * each.contracts * each.multiplier * spot;
     sums.dex += scale * delta(each, spot);
-    sums.vex += scale * difference((iv) => delta({ ...each, iv }, spot), each.iv, BUMP * each.iv) * 0.01;
+    const vex = scale * difference((iv) => delta({ ...each, iv }, spot), each.iv, BUMP * each.iv) * 0.01;
     // Time to settlement falls as time passes.
-    sums.cex -= (scale * difference((tte) => delta({ ...each, tte }, spot), each.tte, BUMP * each.tte)) / 365;
+    const cex = (-scale * difference((tte) => delta({ ...each, tte }, spot), each.tte, shortStep(each))) / 365;
+    sums.vex += vex;
+    sums.cex += cex;
+    sums.grossVex += Math.abs(vex);
+    sums.grossCex += Math.abs(cex);
   }
   const heaps = (side: (callPut: number) => boolean) => {
     const heap = new Map<number, number>();
     holdings.forEach(({ callPut, strike }, at) => {
       heap.set(strike, (heap.get(strike) ?? 0) + (side(callPut) ? Math.abs(dollars[at]!) : 0));
     });
-    return [...heap];
+    return [...heap].sort(([a], [b]) => a - b);
   };
   const [calls, puts] = [heaps((callPut) => callPut === 1), heaps((callPut) => callPut === -1)];
   const bySeries = Map.groupBy(holdings, ({ series }) => series);
@@ -97,13 +105,19 @@ function gexOf(holding: Holding, spot: number): number {
   return callPut * gamma(holding, spot) * contracts * multiplier * spot * spot * 0.01;
 }
 
-/** Step of differences, a two-hundredth of a deviation: loses little to the curve (its fourth power), and little to rounding. */
-const BUMP = 0.005;
+/** Step of differences, a thousandth of a deviation: loses little to the curve (its fourth power), and little to rounding. */
+const BUMP = 0.001;
 
-/** A call's and a put's are one: their deltas differ by what no spot moves. */
+/** A call's and a put's are one: their deltas differ by what no spot moves. The smaller of the two loses least. */
 function gamma(holding: Holding, spot: number): number {
-  const call = { ...holding, callPut: 1 };
-  return difference((level) => delta(call, level), spot, BUMP * spot * holding.iv * Math.sqrt(holding.tte));
+  const { strike, tte, rate, dividend } = holding;
+  const otm = { ...holding, callPut: strike >= spot * Math.exp((rate - dividend) * tte) ? 1 : -1 };
+  return difference((level) => delta(otm, level), spot, BUMP * spot * holding.iv * Math.sqrt(holding.tte));
+}
+
+/** In time, short enough for the carry too, where it is many deviations. */
+function shortStep({ tte, iv, rate, dividend }: Holding): number {
+  return (BUMP * tte) / (1 + (Math.abs(rate - dividend) * Math.sqrt(tte)) / iv);
 }
 
 function delta({ callPut, strike, tte, iv, rate, dividend }: Holding, spot: number): number {
@@ -134,36 +148,46 @@ export function normal(x: number): number {
   return x < 0 ? density / fraction : 1 - density / fraction;
 }
 
+/** The nearest to spot on a tie, of two as near the lower. */
 function largest(heaps: readonly (readonly [strike: number, heap: number])[], spot: number): number {
-  return heaps.reduce((best, each) => {
-    const nearer = Math.abs(each[0] - spot) < Math.abs(best[0] - spot);
-    return each[1] > best[1] || (each[1] === best[1] && nearer) ? each : best;
-  })[0];
+  let [best, most] = [Number.NaN, -1];
+  for (const [strike, heap] of heaps) {
+    const nearer = Math.abs(strike - spot) < Math.abs(best - spot);
+    if (heap > most || (heap === most && nearer)) [best, most] = [strike, heap];
+  }
+  return best;
+}
+
+/** Net gamma with spot at a level, dollars per 1 % move. */
+function netAt(holdings: readonly Holding[], level: number): number {
+  return holdings.reduce((sum, each) => sum + gexOf(each, level), 0);
 }
 
 /** Net gamma at spots a quarter percent of the present one apart, within 20, then 35, then 50 percent of it. */
 function flipOf(holdings: readonly Holding[], spot: number): { level: number; resolved: boolean } {
   const held = holdings.filter(counts);
-  const known = new Map<number, number>();
+  const known = new Map<number, { step: number; level: number; gex: number }>();
   const net = (step: number) => {
     const level = spot * (1 + step / 400);
-    const gex = known.get(step) ?? held.reduce((sum, each) => sum + gexOf(each, level), 0);
-    known.set(step, gex);
-    return { level, gex };
+    const its = known.get(step) ?? { step, level, gex: netAt(held, level) };
+    known.set(step, its);
+    return its;
   };
   for (const steps of [80, 140, 200]) {
-    const crossings: number[] = [];
-    for (let step = -steps; step < steps; step++) {
-      const [from, to] = [net(step), net(step + 1)];
-      if (from.gex < 0 === to.gex < 0) continue;
-      crossings.push(from.level + ((0 - from.gex) / (to.gex - from.gex)) * (to.level - from.level));
-    }
+    const grid = Array.from({ length: 2 * steps + 1 }, (_, at) => net(at - steps));
+    const signed = grid.filter(({ gex }) => gex !== 0);
+    const crossings = signed.slice(1).flatMap((to, at) => {
+      const from = signed[at]!;
+      if (from.gex < 0 === to.gex < 0) return [];
+      // Across levels of no gamma at all, the middle of them.
+      const share = to.step === from.step + 1 ? from.gex / (from.gex - to.gex) : 0.5;
+      return [from.level + share * (to.level - from.level)];
+    });
     if (crossings.length > 0) return { level: nearest(crossings, spot), resolved: true };
   }
-  const least = [...known.keys()]
-    .map(net)
-    .reduce((best, each) => (Math.abs(each.gex) < Math.abs(best.gex) ? each : best));
-  return { level: least.level, resolved: false };
+  const least = Math.min(...[...known.values()].map(({ gex }) => Math.abs(gex)));
+  const levels = [...known.values()].filter(({ gex }) => Math.abs(gex) === least).map(({ level }) => level);
+  return { level: nearest(levels, spot), resolved: false };
 }
 
 function nearest(levels: readonly number[], spot: number): number {
