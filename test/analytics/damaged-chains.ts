@@ -54,14 +54,16 @@ const DAMAGE: Readonly<Record<string, (delivery: Delivery, random: Random) => De
     const bid = 10 ** (8 * random.uniform() - 3);
     return { bid, ask: bid * (1 + random.uniform()) };
   }),
-  'huge quotes': rows((_, random) => ({ bid: either(random, [1e6, 9e8, 1e12]), ask: 1e9 })),
+  'huge quotes': rows((_, random) => ({ bid: either(random, [1e6, 9e8, 1e12]), ask: either(random, [1e9, 1e300]) })),
   'calls quoted as puts': rows(({ callPut }) => ({ callPut: -callPut })),
   // Of the rest that a feed says.
   'no open interest': rows((_, random) => ({ openInterest: either(random, [0, NONE]) })),
-  'huge open interest': rows((_, random) => ({ openInterest: either(random, [1e9, 1e8, 1e15]) })),
+  'huge open interest': rows((_, random) => ({
+    openInterest: either(random, [1e9, 1e8, 1e15, Number.POSITIVE_INFINITY]),
+  })),
   'negative open interest': rows(() => ({ openInterest: -5 })),
   'no volume': rows((_, random) => ({ volume: either(random, [0, NONE]) })),
-  'huge volume': rows(() => ({ volume: 1e9 })),
+  'huge volume': rows((_, random) => ({ volume: either(random, [1e9, Number.POSITIVE_INFINITY]) })),
   'no gamma': rows(() => ({ gamma: NONE })),
   'huge gamma': rows((_, random) => ({ gamma: either(random, [1e9, 1e5, -1]) })),
   'no delta': rows(() => ({ delta: NONE })),
