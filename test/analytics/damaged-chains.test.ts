@@ -67,7 +67,7 @@ function judge(delivery: DamagedDelivery, seed: number): void {
     answered++;
     judgeCounts(prepared);
     judgeLevels(prepared);
-    if (seed % 4 === 1) judgeDensity(prepared, seed);
+    if (seed % 8 === 1) judgeDensity(prepared, seed);
   }
 }
 
@@ -114,7 +114,7 @@ function judgeLevels(prepared: PreparedChain): void {
   finite({ expiring: expiringGamma(prepared), nodes: hedgingNodes(prepared, 10) }, 'nodes');
 }
 
-/** Fits are slow: one series of every fourth chain, beside those that the radar reads. */
+/** Fits are slow: one series of every eighth chain, beside those that the radar reads. */
 function judgeDensity(prepared: PreparedChain, seed: number): void {
   const known = prepared.series.filter(({ smile }) => smile.logMoneyness.length > 0);
   if (known.length === 0) return;
@@ -150,8 +150,8 @@ function judgeOperations(chain: Chain, seed: number): void {
     const answer = ask(REGISTRY.calculate_merton_probability, args);
     if (answer) probability('merton', answer.merton_probability as number);
   }
-  // Half of the chains: nearly all of its time is the fit of a density.
-  if (seed % 2 !== 0) return;
+  // A quarter of the chains: nearly all of its time is the fit of a density.
+  if (seed % 4 !== 0) return;
   const scan = ask(REGISTRY.run_strategic_omni_radar, { ticker, target_dte: [0, 10, 400][seed % 3]! });
   if (!scan) return;
   const density = scan.state_density as Record<string, number> & { quantiles: Record<string, number> };
