@@ -1,4 +1,5 @@
 import { greeks, MARKET_UNITS } from '../math/black-scholes.ts';
+import { gexByContract } from './exposures.ts';
 import type { PreparedChain } from './prepared-chain.ts';
 
 /**
@@ -11,6 +12,8 @@ export interface ExposuresByStrike {
   /** Per 1 % move: calls held long, puts short (negative). */
   readonly callGex: Float64Array;
   readonly putGex: Float64Array;
+  /** Both together. */
+  readonly netGex: Float64Array;
   /** Delta-notional, and what it gains per vol point and per calendar day, of both sides together. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
@@ -23,13 +26,15 @@ export interface ExposuresByStrike {
 }
 
 export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
-  const { chain, count, row, callPut, gamma, weight, multiplier } = prepared;
+  const { chain, count, row, callPut, weight, multiplier } = prepared;
+  const gex = gexByContract(prepared);
   const strike = Float64Array.from(new Set(prepared.strike)).sort();
   const place = new Map(Array.from(strike, (each, at) => [each, at]));
   const column = () => new Float64Array(strike.length);
   const sums = {
     callGex: column(),
     putGex: column(),
+    netGex: column(),
     dex: column(),
     vex: column(),
     cex: column(),
@@ -54,7 +59,8 @@ export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
     const to = place.get(strikes[at]!)!;
     const isCall = callPut[at] === 1;
     const dollars = callPut[at]! * weight[at]! * multiplier[at]! * chain.spot;
-    sums[isCall ? 'callGex' : 'putGex'][to]! += dollars * gamma[at]! * chain.spot * 0.01;
+    sums[isCall ? 'callGex' : 'putGex'][to]! += gex[at]!;
+    sums.netGex[to]! += gex[at]!;
     sums[isCall ? 'callOpenInterest' : 'putOpenInterest'][to]! += chain.openInterest[row[at]!]! || 0;
     sums[isCall ? 'callVolume' : 'putVolume'][to]! += chain.volume[row[at]!]! || 0;
     if (iv[at] === 0) continue;

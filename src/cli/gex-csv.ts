@@ -1,26 +1,24 @@
+import type { ExposuresByStrike } from '../analytics/exposures-by-strike.ts';
 import type { GammaProfile } from '../analytics/gamma-profile.ts';
 import type { PreparedChain } from '../analytics/prepared-chain.ts';
 import { numberCell } from './csv/number.ts';
-import type { GexByStrike } from './gex-by-strike.ts';
 
 /** Names what the contracts counted by, so that a table tells it of itself. */
 const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;
 
 /** GEX by strike, dollars per 1 % move. Strikes and contracts are given, not computed: they stand as short as they are. */
-export function strikesCsv(
-  { strike, call, put, net, callContracts, putContracts }: GexByStrike,
-  weight: PreparedChain['options']['weight'],
-): string {
+export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options']['weight']): string {
   const counted = WEIGHT_COLUMN[weight];
+  const [calls, puts] = weight === 'volume' ? [by.callVolume, by.putVolume] : [by.callOpenInterest, by.putOpenInterest];
   return csv(
     ['strike', 'call_gex', 'put_gex', 'net_gex', `call_${counted}`, `put_${counted}`],
-    Array.from(strike, (each, at) => [
+    Array.from(by.strike, (each, at) => [
       String(each),
-      numberCell(call[at]!),
-      numberCell(put[at]!),
-      numberCell(net[at]!),
-      String(callContracts[at]!),
-      String(putContracts[at]!),
+      numberCell(by.callGex[at]!),
+      numberCell(by.putGex[at]!),
+      numberCell(by.netGex[at]!),
+      String(calls[at]!),
+      String(puts[at]!),
     ]),
   );
 }

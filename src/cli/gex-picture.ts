@@ -1,11 +1,11 @@
+import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
 import { type GexAnalysis, profileAround } from './gex-analysis.ts';
-import { gexByStrike } from './gex-by-strike.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/level.ts';
 
 /** What the plot shows of an analysis. */
 export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
-  const { strike, net } = gexByStrike(prepared);
+  const { strike, netGex } = exposuresByStrike(prepared);
   const spot: Level = { name: 'spot', price: report.spot_price };
   const flip: Level = { name: 'flip', price: report.gex_flip };
   const levels = [
@@ -18,7 +18,7 @@ export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
   return {
     ticker: report.ticker,
     simulated: report.simulated,
-    strikes: { spot: spot.price, strike, net, levels },
+    strikes: { spot: spot.price, strike, net: netGex, levels },
     profile: {
       ...profileAround(prepared),
       marks: report.flip_resolved ? [spot, flip] : [spot],

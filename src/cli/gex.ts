@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
 import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
 import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection, parseExpiries } from '../analytics/options.ts';
 import { OperatorError } from '../errors.ts';
@@ -7,7 +8,6 @@ import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { writeOut } from './csv/streams.ts';
 import { analyseGex, type GexAnalysis, profileAround } from './gex-analysis.ts';
-import { gexByStrike } from './gex-by-strike.ts';
 import { profileCsv, strikesCsv } from './gex-csv.ts';
 import { gexPicture } from './gex-picture.ts';
 import { gexPlot } from './plot/gex-plot.ts';
@@ -113,7 +113,7 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
   const { prepared, report } = analysis;
   if (json) return `${JSON.stringify(report)}\n`;
   if (csv === 'profile') return profileCsv(profileAround(prepared));
-  if (csv === 'strikes') return strikesCsv(gexByStrike(prepared), prepared.options.weight);
+  if (csv === 'strikes') return strikesCsv(exposuresByStrike(prepared), prepared.options.weight);
   const levels = table(report);
   if (!(plot ?? process.stdout.isTTY)) return levels;
   const { width, height, style } = terminalOf(process.stdout, process.env);

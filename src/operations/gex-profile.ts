@@ -36,22 +36,7 @@ export const getGexProfile = defineOperation({
     },
     { additionalProperties: false },
   ),
-  rest: {
-    method: 'GET',
-    path: '/api/v1/nodes/gex/{ticker}/profile',
-    answers: [
-      'ticker',
-      'spot_price',
-      'gex_flip',
-      'flip_resolved',
-      'vanna_flip',
-      'charm_flip',
-      'count',
-      'spot',
-      'net_gex',
-      'sign_convention',
-    ],
-  },
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/profile' },
   run(input, context) {
     const chain = context.market.chain(input.ticker);
     const prepared = prepareChain(chain, analysisOptionsOf(input));

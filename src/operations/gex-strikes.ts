@@ -33,27 +33,7 @@ export const getGexByStrike = defineOperation({
     },
     { additionalProperties: false },
   ),
-  rest: {
-    method: 'GET',
-    path: '/api/v1/nodes/gex/{ticker}/strikes',
-    answers: [
-      'ticker',
-      'spot_price',
-      'count',
-      'strike',
-      'call_gex',
-      'put_gex',
-      'net_gex',
-      'net_dex',
-      'net_vex',
-      'net_cex',
-      'call_open_interest',
-      'put_open_interest',
-      'call_volume',
-      'put_volume',
-      'sign_convention',
-    ],
-  },
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
   run(input, context) {
     const chain = context.market.chain(input.ticker);
     const by = exposuresByStrike(prepareChain(chain, analysisOptionsOf(input)));
@@ -64,7 +44,7 @@ export const getGexByStrike = defineOperation({
       strike: [...by.strike],
       call_gex: [...by.callGex],
       put_gex: [...by.putGex],
-      net_gex: Array.from(by.callGex, (call, at) => call + by.putGex[at]!),
+      net_gex: [...by.netGex],
       net_dex: [...by.dex],
       net_vex: [...by.vex],
       net_cex: [...by.cex],

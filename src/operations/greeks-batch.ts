@@ -51,7 +51,6 @@ export const computeGreeksBatch = defineOperation({
   rest: {
     method: 'POST',
     path: '/api/v1/physics/greeks/batch',
-    answers: ['count', 'units', 'price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'],
     bodyBytesMax: COLUMNS_BYTES_MAX,
   },
   run(input) {

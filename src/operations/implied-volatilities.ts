@@ -43,7 +43,6 @@ export const solveImpliedVolatilities = defineOperation({
   rest: {
     method: 'POST',
     path: '/api/v1/physics/iv',
-    answers: ['count', 'iv', 'status'],
     bodyBytesMax: COLUMNS_BYTES_MAX,
   },
   run(input) {

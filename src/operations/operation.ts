@@ -30,7 +30,8 @@ export interface RestFace<Full extends TObject = TObject> {
   readonly path: string;
   /** Where this face's arguments differ from the tool's (a default, say). */
   readonly input?: TObject;
-  readonly answers: readonly (keyof Static<Full> & string)[];
+  /** Keys of the answer; without them, all there are. */
+  readonly answers?: readonly (keyof Static<Full> & string)[];
   /** Bound of the request's body where the arguments are columns; without it, the bound of every body. */
   readonly bodyBytesMax?: number;
 }

@@ -34,7 +34,11 @@ export const extendedView = perOperation((operation) => ({
 
 /** The view of an operation's own REST route. */
 export const restView = perOperation((operation) =>
-  view(operation, operation.rest!.input ?? operation.input, operation.rest!.answers),
+  view(
+    operation,
+    operation.rest!.input ?? operation.input,
+    operation.rest!.answers ?? Object.keys(operation.full.properties),
+  ),
 );
 
 /**

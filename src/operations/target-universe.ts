@@ -1,8 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineOperation } from './operation.ts';
 
-const KEYS = ['status', 'total_tracked', 'macro_themes'] as const;
-
 export const targetUniverse = defineOperation({
   name: 'get_target_universe',
   title: 'Target universe',
@@ -16,7 +14,7 @@ export const targetUniverse = defineOperation({
     },
     { additionalProperties: false },
   ),
-  rest: { method: 'GET', path: '/api/v1/universe', answers: KEYS },
+  rest: { method: 'GET', path: '/api/v1/universe' },
   run: (_, { universe }) => ({
     result: {
       status: 'success' as const,

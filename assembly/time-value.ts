@@ -1,0 +1,169 @@
+import { COLUMN, PAIR } from './block';
+import { Exponential } from './exp';
+import { add, atMost, choose, div, magnitude, mul, one, sub, times } from './lanes';
+import { Logarithm } from './log';
+import { Rounding } from './rounding';
+import {
+  ANSWER,
+  CALL_PUT,
+  DIVIDEND,
+  FIRST,
+  LN_PART,
+  LN_REST,
+  MONEYNESS,
+  MONEYNESS_LOW,
+  PART,
+  PRICE,
+  RATE,
+  SECOND,
+  SPOT,
+  STRIKE,
+  TTE,
+} from './volatility-columns';
+
+/** Up to here e^x - 1 needs no more than its polynomial. */
+const CLOSE: f64 = 0.34;
+/** 2^64. */
+const SCALE: f64 = 4294967296.0 * 4294967296.0;
+
+const THIRD: usize = 21 * COLUMN;
+const SPOT_NOW: usize = 23 * COLUMN;
+const STRIKE_NOW: usize = 24 * COLUMN;
+const QUOTIENT_ERROR: usize = 25 * COLUMN;
+const EXCESS: usize = QUOTIENT_ERROR;
+const TIME_VALUE: usize = 26 * COLUMN;
+const REST: usize = 27 * COLUMN;
+const LEAST: usize = 28 * COLUMN;
+
+/**
+ * What an implied volatility depends on: |ln(F / K)|, the time value as a share of the lesser leg and what that lacks to the whole,
+ * in logarithms too; and whether there is one.
+ */
+export function timeValues(row: usize, end: usize): void {
+  exponents(row, end);
+  presentValues(row, end);
+  quotientErrors(row, end);
+  moneyness(row, end);
+  excesses(row, end);
+  values(row, end);
+  parts(row, end);
+  logarithms(row, end);
+}
+
+function exponents(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const minusT = f64x2.neg(v128.load(row, TTE));
+    Exponential.reduce(mul(v128.load(row, RATE), minusT), row, FIRST);
+    Exponential.reduce(mul(v128.load(row, DIVIDEND), minusT), row, SECOND);
+    Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, THIRD);
+  }
+}
+
+function presentValues(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    v128.store(row, mul(v128.load(row, STRIKE), Exponential.reduced(row, FIRST)), STRIKE_NOW);
+    v128.store(row, mul(v128.load(row, SPOT), Exponential.reduced(row, SECOND)), SPOT_NOW);
+  }
+}
+
+/** What 2 z, z the rounded quotient (S - K 2^k) / (S + K 2^k), lacks to the true one. */
+function quotientErrors(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const S = v128.load(row, SPOT);
+    const K = v128.load(row, STRIKE);
+    const scaled = i64x2.add(K, Logarithm.powers(S, K));
+    const sum = add(S, scaled);
+    const part = sub(sum, S);
+    const ofSum = add(sub(S, sub(sum, part)), sub(scaled, part));
+    const z = v128.load(row, THIRD);
+    const product = mul(z, sum);
+    const error = add(Rounding.ofProduct(z, sum, product), mul(z, ofSum));
+    const lacking = div(sub(sub(sub(S, scaled), product), error), sum);
+    v128.store(row, add(lacking, lacking), QUOTIENT_ERROR);
+  }
+}
+
+/** ln(F / K), and what its rounding has left out. */
+function moneyness(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const z = v128.load(row, THIRD);
+    const k = v128.load(row, THIRD + COLUMN);
+    const twice = add(z, z);
+    const rest = add(Logarithm.rest(z, k), v128.load(row, QUOTIENT_ERROR));
+    const small = add(twice, rest);
+    const ofPower = Logarithm.ofPower(k);
+    const log = add(ofPower, small);
+    const carry = mul(sub(v128.load(row, RATE), v128.load(row, DIVIDEND)), v128.load(row, TTE));
+    const x = add(log, carry);
+    const part = sub(x, log);
+    const ofX = add(sub(log, sub(x, part)), sub(carry, part));
+    v128.store(row, x, MONEYNESS);
+    v128.store(row, add(ofX, add(sub(small, sub(log, ofPower)), sub(rest, sub(small, twice)))), MONEYNESS_LOW);
+  }
+}
+
+/** What the greater leg has over the lesser, as a share of that, where they are close. */
+function excesses(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const x = magnitude(v128.load(row, MONEYNESS));
+    v128.store(row, Exponential.lessOne(atMost(x, CLOSE)), EXCESS);
+  }
+}
+
+/** Time value, and what the price lacks to its cap; whether there is a volatility. */
+function values(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const zero = f64x2.splat(0.0);
+    const quoted = v128.load(row, PRICE);
+    const spotNow = v128.load(row, SPOT_NOW);
+    const strikeNow = v128.load(row, STRIKE_NOW);
+    const signed = v128.load(row, MONEYNESS);
+    const x = magnitude(signed);
+    const isCall = f64x2.gt(v128.load(row, CALL_PUT), zero);
+    const most = choose(isCall, spotNow, strikeNow);
+    const least = f64x2.pmin(spotNow, strikeNow);
+    // Where the legs are close, there is less rounding in this than in their difference.
+    const difference = f64x2.pmax(zero, sub(most, choose(isCall, strikeNow, spotNow)));
+    const excess = v128.and(v128.xor(isCall, f64x2.lt(signed, zero)), mul(least, v128.load(row, EXCESS)));
+    const intrinsic = choose(f64x2.lt(x, f64x2.splat(CLOSE)), excess, difference);
+    const timeValue = sub(quoted, intrinsic);
+    const upside = sub(most, quoted);
+    const sign = v128.xor(signed, x);
+    v128.store(row, x, MONEYNESS);
+    v128.store(row, v128.xor(sign, v128.load(row, MONEYNESS_LOW)), MONEYNESS_LOW);
+    // The same, and free of the greater leg's rounding where it is the greater part.
+    const rest = choose(f64x2.lt(add(timeValue, timeValue), least), sub(least, timeValue), upside);
+    v128.store(row, timeValue, TIME_VALUE);
+    v128.store(row, rest, REST);
+    v128.store(row, least, LEAST);
+
+    const infinite = f64x2.splat(Infinity);
+    const finite = v128.and(f64x2.lt(magnitude(quoted), infinite), f64x2.lt(x, infinite));
+    const bounded = v128.and(f64x2.gt(least, zero), f64x2.lt(most, infinite));
+    const inputs = f64x2.pmin(f64x2.pmin(v128.load(row, SPOT), v128.load(row, STRIKE)), v128.load(row, TTE));
+    const worthless = f64x2.le(f64x2.pmin(timeValue, sub(quoted, difference)), zero);
+    const priced = v128.or(worthless, f64x2.gt(upside, zero));
+    const possible = v128.and(v128.and(v128.and(finite, bounded), f64x2.gt(inputs, zero)), priced);
+    v128.store(row, choose(possible, choose(worthless, zero, one()), f64x2.splat(NaN)), ANSWER);
+  }
+}
+
+/** Both as shares of the lesser leg. */
+function parts(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    const timeValue = v128.load(row, TIME_VALUE);
+    const least = v128.load(row, LEAST);
+    v128.store(row, div(timeValue, least), PART);
+    // Scaled, so that the least there are have a logarithm too.
+    const scaled = times(SCALE, least);
+    Logarithm.reduce(times(SCALE, timeValue), scaled, row, FIRST);
+    Logarithm.reduce(times(SCALE, v128.load(row, REST)), scaled, row, SECOND);
+  }
+}
+
+function logarithms(row: usize, end: usize): void {
+  for (; row < end; row += PAIR) {
+    v128.store(row, Logarithm.reduced(row, FIRST), LN_PART);
+    v128.store(row, Logarithm.reduced(row, SECOND), LN_REST);
+  }
+}
