@@ -19,9 +19,17 @@ export interface Print {
   readonly at: number;
   /** The side of the quote it traded on, where the feed says so. */
   readonly side: 'ask' | 'bid' | 'mid' | null;
+  /** Best quote when it traded, dollars per share, where the feed gives it. */
+  readonly bid: number | null;
+  readonly ask: number | null;
   /** Delta of the contract at the trade, where the feed gives it. */
   readonly delta: number | null;
+  /** A leg of a spread. */
   readonly multiLeg: boolean;
+  /** Sent to several exchanges at once, to take what each shows. */
+  readonly sweep: boolean;
+  /** Agreed away from the quotes: crossed, on a floor or in a block. */
+  readonly block: boolean;
   readonly canceled: boolean;
   readonly simulated: boolean;
 }
@@ -32,5 +40,7 @@ export interface Close {
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly close: number;
+  /** Shares traded that day, where the feed gives them. */
+  readonly volume: number | null;
   readonly simulated: boolean;
 }

@@ -7,14 +7,14 @@ type CloseTable = Pick<MarketStore, 'saveCloses' | 'closes'>;
 /** Official closes, one a ticker and day; the last given stands. Days without one are filled from the snapshots. */
 export function closeTable(db: Database): CloseTable {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
-    `INSERT INTO closes (simulated, ticker, date, close) VALUES ($simulated, $ticker, $date, $close)
-     ON CONFLICT DO UPDATE SET close = $close`,
+    `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)
+     ON CONFLICT DO UPDATE SET close = $close, volume = $volume`,
   );
   // Only days after the oldest of a full set of official closes can still matter, so a long history is not walked through.
   // With max(), SQLite takes the other columns from the row that has it.
-  const selectNewest = db.prepare<{ date: string; close: number }, [number, string, string, number]>(
+  const selectNewest = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, number]>(
     `WITH official AS MATERIALIZED (
-       SELECT date, close FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4
+       SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4
      ), filled AS (
        SELECT day, spot, max(as_of) FROM snapshots
        WHERE simulated = ?1 AND underlying = ?2 AND day <= ?3
@@ -22,7 +22,7 @@ export function closeTable(db: Database): CloseTable {
          AND day NOT IN (SELECT date FROM official)
        GROUP BY day ORDER BY day DESC LIMIT ?4
      )
-     SELECT date, close FROM official UNION ALL SELECT day, spot FROM filled ORDER BY date DESC LIMIT ?4`,
+     SELECT date, close, volume FROM official UNION ALL SELECT day, spot, NULL FROM filled ORDER BY date DESC LIMIT ?4`,
   );
 
   const save = db.transaction((closes: readonly Close[]) => {
@@ -34,7 +34,7 @@ export function closeTable(db: Database): CloseTable {
     closes: (ticker, date, limit, simulated) =>
       selectNewest
         .all(Number(simulated), ticker, date, limit)
-        .map((row) => ({ ticker, date: row.date, close: row.close, simulated }))
+        .map((row) => ({ ticker, ...row, simulated }))
         .reverse(),
   };
 }

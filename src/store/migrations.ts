@@ -92,4 +92,11 @@ const MIGRATIONS: readonly string[] = [
     last_ping_at INTEGER
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE prints ADD COLUMN bid REAL;
+  ALTER TABLE prints ADD COLUMN ask REAL;
+  ALTER TABLE prints ADD COLUMN sweep INTEGER NOT NULL DEFAULT 0 CHECK (sweep IN (0, 1));
+  ALTER TABLE prints ADD COLUMN block INTEGER NOT NULL DEFAULT 0 CHECK (block IN (0, 1));
+  ALTER TABLE closes ADD COLUMN volume REAL;
+  `,
 ];

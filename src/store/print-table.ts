@@ -8,16 +8,16 @@ type PrintTable = Pick<MarketStore, 'savePrints' | 'prints' | 'lastPrintAt'>;
 export function printTable(db: Database): PrintTable {
   const insert = db.prepare<null, [PrintRow]>(
     `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side,
-       delta, multi_leg, canceled)
+       bid, ask, delta, multi_leg, sweep, block, canceled)
      VALUES ($simulated, $id, $underlying, $root, $expiry, $callPut, $strike, $price, $size, $multiplier, $at, $side,
-       $delta, $multiLeg, $canceled) ON CONFLICT DO NOTHING`,
+       $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
   const cancel = db.prepare<null, [PrintRow]>(
     'UPDATE prints SET canceled = 1 WHERE simulated = $simulated AND id = $id',
   );
   const selectBetween = db.prepare<PrintRow, [number, string, number, number]>(
-    `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side, delta,
-       multi_leg AS multiLeg, canceled
+    `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side, bid, ask,
+       delta, multi_leg AS multiLeg, sweep, block, canceled
      FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ORDER BY at, id`,
   );
   const selectLast = db.prepare<{ at: number }, [number, string]>(
@@ -45,17 +45,26 @@ export function printTable(db: Database): PrintTable {
 
 /** A print as SQLite keeps it: its booleans are 0 and 1. */
 type PrintRow = Omit<Print, Flag> & Record<Flag, number>;
-type Flag = 'multiLeg' | 'canceled' | 'simulated';
+type Flag = 'multiLeg' | 'sweep' | 'block' | 'canceled' | 'simulated';
 
 function rowOf(print: Print): PrintRow {
   return {
     ...print,
     multiLeg: Number(print.multiLeg),
+    sweep: Number(print.sweep),
+    block: Number(print.block),
     canceled: Number(print.canceled),
     simulated: Number(print.simulated),
   };
 }
 
 function printOf(row: PrintRow): Print {
-  return { ...row, multiLeg: row.multiLeg === 1, canceled: row.canceled === 1, simulated: row.simulated === 1 };
+  return {
+    ...row,
+    multiLeg: row.multiLeg === 1,
+    sweep: row.sweep === 1,
+    block: row.block === 1,
+    canceled: row.canceled === 1,
+    simulated: row.simulated === 1,
+  };
 }

@@ -4,7 +4,13 @@ import { addDays } from '../../src/market/calendar.ts';
 import type { Close } from '../../src/market/prints.ts';
 
 function closes(prices: readonly number[], from = '2026-01-05'): Close[] {
-  return prices.map((close, at) => ({ ticker: 'ACME', date: addDays(from, at), close, simulated: false }));
+  return prices.map((close, at) => ({
+    ticker: 'ACME',
+    date: addDays(from, at),
+    close,
+    volume: null,
+    simulated: false,
+  }));
 }
 
 /** Prices whose log returns are these. */

@@ -17,8 +17,8 @@ function closes(days: number, sign: 1 | -1, until = TODAY): Close[] {
     const date = addDays(until, at - days + 1);
     const swing = Math.sin(at * at);
     return [
-      { ticker: 'NVDA', date, close: 100 * Math.exp(swing / 50), simulated: false },
-      { ticker: 'SMH', date, close: 200 * Math.exp((sign * swing) / 70), simulated: false },
+      { ticker: 'NVDA', date, close: 100 * Math.exp(swing / 50), volume: null, simulated: false },
+      { ticker: 'SMH', date, close: 200 * Math.exp((sign * swing) / 70), volume: null, simulated: false },
     ];
   }).flat();
 }

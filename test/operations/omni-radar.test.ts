@@ -169,6 +169,7 @@ describe('whipsaw', () => {
     ticker: 'ACME',
     date: addDays(TODAY, at - 20),
     close: at % 2 === 0 ? 100 : 101,
+    volume: null,
     simulated: false,
   }));
 

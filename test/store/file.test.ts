@@ -115,7 +115,7 @@ test('processes that make the database at once all succeed', () =>
        for (let round = 0; round < ${rounds}; round++) {
          while (Date.now() < ${start} + 20 * round);
          const store = openStore(process.argv[1] + '/' + round + '/z.db');
-         store.saveCloses([{ ticker: 'SPX', date: '2026-01-0${n}', close: ${n}, simulated: false }]);
+         store.saveCloses([{ ticker: 'SPX', date: '2026-01-0${n}', close: ${n}, volume: null, simulated: false }]);
          store.close();
        }`;
     const racers = [1, 2, 3].map((n) => Bun.spawn([process.execPath, '-e', program(n), folder], { stderr: 'pipe' }));

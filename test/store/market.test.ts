@@ -97,7 +97,7 @@ test('simulated and recorded data never meet', () =>
     store.saveChain(chainOf({ underlying: 'A', simulated: true, spot: 2 }));
     store.saveChain(chainOf({ underlying: 'B', simulated: false, spot: 3, source: 'files:x' }));
     store.savePrints([printOf('1', { simulated: true, size: 1 }), printOf('1', { simulated: false, size: 2 })]);
-    store.saveCloses([{ ticker: 'B', date: '2026-01-02', close: 9, simulated: true }]);
+    store.saveCloses([{ ticker: 'B', date: '2026-01-02', close: 9, volume: null, simulated: true }]);
 
     expect(store.underlyings(true)).toEqual(['A', 'B']);
     expect(store.underlyings(false)).toEqual(['B']);
@@ -112,7 +112,7 @@ test('simulated and recorded data never meet', () =>
     }
     expect(store.closes('B', '2026-01-05', 9, true).map((close) => close.close)).toEqual([9, 1]);
     expect(store.closes('B', '2026-01-05', 9, false)).toEqual([
-      { ticker: 'B', date: '2026-01-05', close: 3, simulated: false },
+      { ticker: 'B', date: '2026-01-05', close: 3, volume: null, simulated: false },
     ]);
   }));
 
@@ -156,10 +156,10 @@ test('closes: the official one, else the last spot of the day, the newest ones, 
     day(1, 110, 2);
     day(2, 120);
     store.saveCloses([
-      { ticker: 'SPX', date: '2026-01-02', close: 1, simulated: false },
-      { ticker: 'SPX', date: '2026-01-05', close: 2, simulated: false },
-      { ticker: 'SPX', date: '2026-01-05', close: 105, simulated: false },
-      { ticker: 'NDX', date: '2026-01-06', close: 7, simulated: false },
+      { ticker: 'SPX', date: '2026-01-02', close: 1, volume: null, simulated: false },
+      { ticker: 'SPX', date: '2026-01-05', close: 2, volume: null, simulated: false },
+      { ticker: 'SPX', date: '2026-01-05', close: 105, volume: null, simulated: false },
+      { ticker: 'NDX', date: '2026-01-06', close: 7, volume: null, simulated: false },
     ]);
     const closes = (date: string, limit: number) =>
       store.closes('SPX', date, limit, false).map((close) => [close.date, close.close]);
@@ -192,7 +192,7 @@ test('closes agree with a plain reckoning for any mixture of closes and snapshot
           const ticker = `T${round++}`;
           store.transaction(() => {
             store.saveCloses(
-              official.map((day) => ({ ticker, date: dates[day]!, close: day + 0.5, simulated: false })),
+              official.map((day) => ({ ticker, date: dates[day]!, close: day + 0.5, volume: null, simulated: false })),
             );
             for (const day of seen) {
               store.saveChain(

@@ -5,18 +5,19 @@ import type { Close } from '../../market/prints.ts';
 import { cellNumber, hasHeader, readTable } from './cells.ts';
 import { type Format, unreadable } from './format.ts';
 
-/** Daily closes: `date,ticker,close` in any order. */
+/** Daily closes: `date,ticker,close` in any order, with `volume` (shares traded) where it is known. */
 export const closesCsv: Format = {
   claims: (text) => hasHeader(text, isHeader),
 
   read({ text, origin }) {
     const { header, rows } = readTable(text, isHeader);
-    const [date, ticker, close] = COLUMNS.map((name) => header.indexOf(name)) as [number, number, number];
+    const [date, ticker, close, volume] = [...COLUMNS, 'volume'].map((name) => header.indexOf(name)) as Places;
     const closes = rows.flatMap((row): Close[] => {
       const read = {
         ticker: canonicalTicker(row[ticker] ?? ''),
         date: (row[date] ?? '').trim(),
         close: cellNumber(row[close]),
+        volume: sharesOf(cellNumber(row[volume])),
       };
       const sound =
         isDate(read.date) && /^[A-Z][A-Z0-9.]{0,9}$/.test(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
@@ -31,7 +32,13 @@ export const closesCsv: Format = {
 };
 
 const COLUMNS = ['date', 'ticker', 'close'];
+type Places = [date: number, ticker: number, close: number, volume: number];
 const CLOSE_MAX = 1e9;
+const SHARES_MAX = 1e12;
+
+function sharesOf(value: number): number | null {
+  return value > 0 && value <= SHARES_MAX ? value : null;
+}
 
 function isHeader(cells: readonly string[]): boolean {
   return COLUMNS.every((name) => cells.includes(name));

@@ -16,6 +16,13 @@ export function closeOn(instrument: Instrument, date: string): number {
   return priceAt(instrument, weekdayNumber(date) * DAY_STEPS);
 }
 
+/** Shares traded on a trading day: the busier the options, the more. */
+export function sharesOn(instrument: Instrument, date: string): number {
+  return Math.round(
+    SHARES_PER_DEPTH * instrument.depth * Math.exp(0.25 * normal(instrument.key, 3, weekdayNumber(date))),
+  );
+}
+
 /** At-the-money volatility of the short end, which wanders about the base and rises when the market falls. */
 export function shortIvAt(instrument: Instrument, atMs: number): number {
   const level = bridgeAt(
@@ -42,6 +49,8 @@ export function closedDays(asOf: number, count: number): string[] {
 }
 
 const MINUTE_MS = 60_000;
+/** Shares a day for each contract of open interest of a busy strike. */
+const SHARES_PER_DEPTH = 4_000;
 /** Realised volatility runs somewhat below implied. */
 const REALISED_OVER_IMPLIED = 0.9;
 /** Log points of volatility per unit of its path: about 20 % either way. */

@@ -3,7 +3,7 @@ import type { Delivery, Feed } from '../../market/feed.ts';
 import type { Close, Print } from '../../market/prints.ts';
 import type { Universe } from '../../market/universe.ts';
 import { type Instrument, instrumentsOf } from './instruments.ts';
-import { closedDays, closeOn, quoteInstant } from './price-path.ts';
+import { closedDays, closeOn, quoteInstant, sharesOn } from './price-path.ts';
 import { simulatedChain } from './simulated-chain.ts';
 import { simulatedPrints } from './simulated-prints.ts';
 
@@ -50,7 +50,8 @@ export const CLOSES_KEPT = 252;
 export const PRINT_DAYS = 30;
 
 function closeOf(instrument: Instrument, date: string): Close {
-  return { ticker: instrument.ticker, date, close: closeOn(instrument, date), simulated: true };
+  const [close, volume] = [closeOn(instrument, date), sharesOn(instrument, date)];
+  return { ticker: instrument.ticker, date, close, volume, simulated: true };
 }
 
 /** Prints with after < at <= upTo. */

@@ -15,7 +15,7 @@ export function simulatedPrints(instrument: Instrument, date: string): Print[] {
     .sort((a, b) => a.at - b.at);
 }
 
-interface Order extends Contract, Pick<Print, 'id' | 'at' | 'multiLeg' | 'canceled'> {}
+interface Order extends Contract, Pick<Print, 'id' | 'at' | 'multiLeg' | 'sweep' | 'block' | 'canceled'> {}
 
 /** What is traded when. The day's crowd leans to one side and to a favourite expiry. */
 function ordersOf(instrument: Instrument, date: string, random: Random): Order[] {
@@ -35,7 +35,9 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
     const id = `simulated:${instrument.key.toString(16)}:${date}:${n}`;
-    const order = { at, term, callPut, multiLeg: random.uniform() < 0.15, canceled: random.uniform() < 0.02 } as const;
+    const [multiLeg, canceled] = [random.uniform() < 0.15, random.uniform() < 0.02];
+    const manner = multiLeg ? 1 : random.uniform();
+    const order = { at, term, callPut, multiLeg, canceled, sweep: manner < 0.3, block: manner > 0.9 } as const;
     const first: Order = { ...order, id, strike: strikeAt(distance) };
     return order.multiLeg ? [first, { ...order, id: `${id}b`, strike: strikeAt(distance + 0.5) }] : [first];
   }).flat();
@@ -53,21 +55,43 @@ function sizeOf(price: number, random: Random): number {
   return Math.max(1, Math.round(contracts / lot) * lot);
 }
 
+/** A customer buys, sells or meets another at the mid; one time in three at a better price than the quote's. */
 function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quote, random: Random): Print {
   const side = random.pick(SIDES, ([, weight]) => weight)[0];
-  const price = side === 'ask' ? ask : side === 'bid' ? bid : Math.round(((bid + ask) / 2) * 1e4) / 1e4;
-  const { id, at, term, callPut, strike, multiLeg, canceled } = order;
-  const { ticker: underlying, root } = instrument;
-  const contract = { underlying, root, expiry: term.expiry, callPut, strike, multiplier: 100 };
-  return { id, ...contract, at, price, size: sizeOf(price, random), side, delta, multiLeg, canceled, simulated: true };
+  const touch = side === 'ask' ? ask : side === 'bid' ? bid : (bid + ask) / 2;
+  const better = random.uniform() < 1 / 3 ? 0.5 * random.uniform() : 0;
+  const price = Math.round((touch + better * ((bid + ask) / 2 - touch)) * 1e4) / 1e4;
+  const { term, callPut, strike, at, id, multiLeg, sweep, block, canceled } = order;
+  return {
+    id,
+    underlying: instrument.ticker,
+    root: instrument.root,
+    expiry: term.expiry,
+    callPut,
+    strike,
+    multiplier: 100,
+    at,
+    price,
+    size: sizeOf(price, random),
+    side: random.uniform() < SIDE_TOLD ? side : null,
+    bid,
+    ask,
+    delta,
+    multiLeg,
+    sweep,
+    block,
+    canceled,
+    simulated: true,
+  };
 }
 
-const SIDES: readonly (readonly [Print['side'], number])[] = [
-  ['ask', 0.42],
-  ['bid', 0.33],
-  ['mid', 0.1],
-  [null, 0.15],
+const SIDES: readonly (readonly ['ask' | 'bid' | 'mid', number])[] = [
+  ['ask', 0.5],
+  ['bid', 0.39],
+  ['mid', 0.11],
 ];
+/** Share of prints whose side the tape tells. */
+const SIDE_TOLD = 0.85;
 
 function nearest(strikes: readonly number[], price: number): number {
   return strikes.reduce((best, strike) => (Math.abs(strike - price) < Math.abs(best - price) ? strike : best));

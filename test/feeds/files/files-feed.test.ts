@@ -122,10 +122,13 @@ test('closes are read; rows that are none are told', async () => {
     'date,ticker,close\n2026-08-20,SPY,640.5\n2026-08-21,brk/b,"1,234.5"\n2026-13-01,SPY,1\n2026-08-21,SPY,x\n',
   );
   expect(await poll(feedOf())).toEqual(['closes 2', 'closes.csv: 2 of 4 rows are no close']);
-  const [first] = readText('close,extra,ticker,date\n640.5,1,SPY,2026-08-20\n');
+  const [first] = readText('close,volume,ticker,date\n640.5,"71,234,567",SPY,2026-08-20\n640.5,-1,SPY,2026-08-21\n');
   expect(first).toEqual({
     kind: 'closes',
-    closes: [{ ticker: 'SPY', date: '2026-08-20', close: 640.5, simulated: false }],
+    closes: [
+      { ticker: 'SPY', date: '2026-08-20', close: 640.5, volume: 71_234_567, simulated: false },
+      { ticker: 'SPY', date: '2026-08-21', close: 640.5, volume: null, simulated: false },
+    ],
   });
   expect(readText('date,ticker,close\nx,y,z\n')).toEqual([
     { kind: 'refusal', origin: 'a/b.csv', reason: 'none of 1 rows is a close' },

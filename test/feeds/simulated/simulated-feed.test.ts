@@ -124,6 +124,9 @@ describe('the whole universe at once', async () => {
     expect(share(({ price, size }) => price * size * 100 < 100_000)).toBeGreaterThan(0.05);
     for (const side of ['ask', 'bid', 'mid', null]) expect(share((print) => print.side === side)).toBeGreaterThan(0.05);
     expect(share(({ multiLeg }) => multiLeg)).toBeGreaterThan(0.1);
+    for (const manner of ['sweep', 'block'] as const) expect(share((print) => print[manner])).toBeGreaterThan(0.05);
+    // Nobody trades beyond the quote.
+    expect(share(({ price, bid, ask }) => price >= bid! - 1e-9 && price <= ask! + 1e-9)).toBe(1);
     expect(share(({ canceled }) => canceled)).toBeGreaterThan(0.005);
     expect(share(({ delta }) => Math.abs(delta ?? 0) > 0.9)).toBeGreaterThan(0.005);
   });
