@@ -26,7 +26,7 @@ export interface ExposuresByStrike {
 }
 
 export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
-  const { chain, count, row, callPut, weight, multiplier } = prepared;
+  const { chain, count, row, callPut, position, multiplier } = prepared;
   const gex = gexByContract(prepared);
   const strike = Float64Array.from(new Set(prepared.strike)).sort();
   const place = new Map(Array.from(strike, (each, at) => [each, at]));
@@ -58,7 +58,7 @@ export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
   for (let at = 0; at < count; at++) {
     const to = place.get(strikes[at]!)!;
     const isCall = callPut[at] === 1;
-    const dollars = callPut[at]! * weight[at]! * multiplier[at]! * chain.spot;
+    const dollars = position[at]! * multiplier[at]! * chain.spot;
     sums[isCall ? 'callGex' : 'putGex'][to]! += gex[at]!;
     sums.netGex[to]! += gex[at]!;
     sums[isCall ? 'callOpenInterest' : 'putOpenInterest'][to]! += chain.openInterest[row[at]!]! || 0;

@@ -2,9 +2,9 @@ import { MARKET_UNITS } from '../math/black-scholes.ts';
 import { exposureSums } from '../math/exposures.ts';
 import type { PreparedChain } from './prepared-chain.ts';
 
-/** What dealers hold over the whole chain, dollars, under the stated sign convention (long calls, short puts). */
+/** What dealers hold over the whole chain, dollars. */
 export interface Exposures {
-  /** Delta-notional. Never negative under this convention: calls held long, puts short, both positive deltas. */
+  /** Delta-notional. Never negative under the default convention: calls held long, puts short, both positive deltas. */
   readonly dex: number;
   /** Net gamma, per 1 % move. */
   readonly gex: number;
@@ -34,7 +34,7 @@ export function exposures(prepared: PreparedChain): Exposures {
  * its put's and q e^(-qT).
  */
 export function pricedExposures(
-  { pairs, callPut, weight, multiplier }: PreparedChain,
+  { pairs, callPut, position, multiplier }: PreparedChain,
   spot: number,
 ): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
   const { count, contracts, strike, tte, dividend } = pairs;
@@ -55,9 +55,9 @@ export function pricedExposures(
     let net = 0;
     let other = 0;
     for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) {
-      const dollars = weight[at]! * multiplier[at]! * spot;
-      net += callPut[at]! * dollars;
-      if (callPut[at] !== side) other += dollars;
+      const dollars = position[at]! * multiplier[at]! * spot;
+      net += dollars;
+      if (callPut[at] !== side) other += callPut[at]! * dollars;
     }
     held[pair] = net;
     delta += other * discount;
@@ -71,10 +71,16 @@ export function pricedExposures(
   };
 }
 
-/** GEX of each contract, dollars per 1 % move: sign * Gamma * contracts * multiplier * S^2 * 0.01. */
-export function gexByContract({ chain, count, callPut, gamma, weight, multiplier }: PreparedChain): Float64Array {
+/** GEX of each contract, dollars per 1 % move: Gamma * contracts held * multiplier * S^2 * 0.01. */
+export function gexByContract({
+  chain,
+  count,
+  gamma,
+  position,
+  multiplier,
+}: Pick<PreparedChain, 'chain' | 'count' | 'gamma' | 'position' | 'multiplier'>): Float64Array {
   const scale = chain.spot * chain.spot * 0.01;
   const gex = new Float64Array(count);
-  for (let at = 0; at < count; at++) gex[at] = callPut[at]! * gamma[at]! * weight[at]! * multiplier[at]! * scale;
+  for (let at = 0; at < count; at++) gex[at] = position[at]! * gamma[at]! * multiplier[at]! * scale;
   return gex;
 }

@@ -35,7 +35,7 @@ export interface Positions {
  * A call and a put that share their volatility share their gamma at every spot, and count by what is left of both. What counts
  * nothing is left out, as is what has no volatility: it has no gamma elsewhere either.
  */
-export function positionsOf({ pairs, callPut, weight, multiplier }: PreparedChain): Positions {
+export function positionsOf({ pairs, position, multiplier }: PreparedChain): Positions {
   const { count, contracts, tte, iv } = pairs;
   const net = new Float64Array(count);
   // Wide ones from the front, narrow ones from the back.
@@ -43,7 +43,7 @@ export function positionsOf({ pairs, callPut, weight, multiplier }: PreparedChai
   let [wide, narrow] = [0, count];
   for (let pair = 0; pair < count; pair++) {
     for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) {
-      net[pair]! += callPut[at]! * weight[at]! * multiplier[at]!;
+      net[pair]! += position[at]! * multiplier[at]!;
     }
     if (net[pair] === 0 || !(iv[pair]! > 0)) continue;
     if (iv[pair]! * Math.sqrt(tte[pair]!) >= WIDE_MIN) held[wide++] = pair;

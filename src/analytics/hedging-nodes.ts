@@ -23,8 +23,8 @@ export interface HedgingNode {
  * day apart (at settlement where less is left): the derivative, charm, explodes in the last minutes.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number): HedgingNode[] {
-  const { chain, callPut, gamma, weight, multiplier } = prepared;
-  const shares = gamma.map((each, at) => -callPut[at]! * each * weight[at]! * multiplier[at]! * 0.01 * chain.spot);
+  const { chain, gamma, weight, position, multiplier } = prepared;
+  const shares = gamma.map((each, at) => -each * position[at]! * multiplier[at]! * 0.01 * chain.spot);
   const ranked = Array.from(shares.keys())
     .filter((at) => shares[at] !== 0)
     .sort((a, b) => Math.abs(shares[b]!) - Math.abs(shares[a]!))
@@ -34,7 +34,7 @@ export function hedgingNodes(prepared: PreparedChain, limit: number): HedgingNod
     const { series } = prepared.series[prepared.seriesIndex[at]!]!;
     return {
       strike: prepared.strike[at]!,
-      callPut: callPut[at]!,
+      callPut: prepared.callPut[at]!,
       expiry: series.expiry,
       root: series.root,
       dealerShares: Math.round(shares[at]!),
@@ -60,7 +60,7 @@ function deltaFlux(prepared: PreparedChain, rows: readonly number[]): number[] {
   const before = greeks(now).delta;
   const after = greeks({ ...now, tte: tte.map((each) => Math.max(each - DAY_MS / YEAR_MS, 0)) }).delta;
   return rows.map((at, rank) => {
-    const flux = -now.callPut[rank]! * (after[rank]! - before[rank]!) * prepared.weight[at]! * prepared.multiplier[at]!;
+    const flux = (before[rank]! - after[rank]!) * prepared.position[at]! * prepared.multiplier[at]!;
     return now.iv[rank]! > 0 ? flux : 0;
   });
 }

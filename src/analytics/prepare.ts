@@ -53,6 +53,8 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
   for (const [index, { start, end }] of live.entries()) seriesIndex.fill(index, start, end);
   const { iv, pairs, smiles, counts, staleQuotes } =
     options.iv === 'own' ? ownVolatilities(chain, live) : strikeVolatilities(chain, live);
+  const weight = known(taken(options.weight === 'volume' ? chain.volume : chain.openInterest));
+  const callPut = taken(chain.callPut);
   return {
     chain,
     options,
@@ -60,7 +62,7 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
     count,
     row: rowsOf(live, count),
     seriesIndex,
-    callPut: taken(chain.callPut),
+    callPut,
     strike: taken(chain.strike),
     tte: column((into, { start, end, tte }) => into.fill(tte, start, end)),
     iv,
@@ -68,7 +70,9 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
     dividend: column((into, { start, end, dividend }) => into.fill(dividend, start, end)),
     pairs,
     gamma: known(options.gamma === 'feed' ? taken(chain.gamma) : gammaOf(pairs, chain.spot)),
-    weight: known(taken(options.weight === 'volume' ? chain.volume : chain.openInterest)),
+    weight,
+    position: weight.map((contracts, at) => callPut[at]! * contracts),
+    sign: 'calls_long_puts_short',
     multiplier: taken(chain.multiplier),
     counts: {
       contracts: chain.count,

@@ -28,6 +28,9 @@ export interface PreparedChain {
   readonly gamma: Float64Array;
   /** Contracts that count: open interest or volume. */
   readonly weight: Float64Array;
+  /** Contracts that dealers hold, + long, - short: by the convention their weight, or the other side of customers' trades. */
+  readonly position: Float64Array;
+  readonly sign: SignConvention;
   /** Shares per contract. */
   readonly multiplier: Float64Array;
   readonly counts: PreparationCounts;
@@ -66,6 +69,9 @@ export interface Smile {
   readonly logMoneyness: Float64Array;
   readonly totalVariance: Float64Array;
 }
+
+/** What is taken of dealers' side: long every call and short every put, or the other side of each signed print. */
+export type SignConvention = 'calls_long_puts_short' | 'flow';
 
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 

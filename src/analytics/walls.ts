@@ -1,7 +1,7 @@
 import { gammaByStrike } from '../math/gamma-exposure.ts';
 import type { PreparedChain } from './prepared-chain.ts';
 
-/** Gamma that counts at each strike, over all series: Gamma times contracts times multiplier, shares per 1.00 of spot. */
+/** Gamma that counts at each strike, over all series: Gamma times contracts held, either way, times multiplier, shares per 1.00 of spot. */
 export interface StrikeGamma {
   /** Ascending. */
   readonly strike: Float64Array;
@@ -44,7 +44,7 @@ export function strikeGamma(prepared: PreparedChain, start = 0, end = prepared.c
     if (strike[at]! > strikes[row]!) at = 0;
     while (strike[at]! < strikes[row]!) at++;
     place[row] = prepared.callPut[start + row] === 1 ? at : strike.length + at;
-    weight[row] = prepared.weight[start + row]! * prepared.multiplier[start + row]!;
+    weight[row] = Math.abs(prepared.position[start + row]!) * prepared.multiplier[start + row]!;
   }
   const sums = gammaByStrike(prepared.gamma.subarray(start, end), weight, place, 2 * strike.length);
   return { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
