@@ -16,6 +16,16 @@ export interface AnalysisOptions {
   readonly weight: 'open_interest' | 'volume';
 }
 
+/** With dealers' side, which is taken once a chain is made ready. */
+export interface ReadOptions extends AnalysisOptions {
+  readonly sign: SignConvention;
+}
+
+/** Dealers long every call and short every put, or the other side of each signed print. */
+export type SignConvention = 'calls_long_puts_short' | 'flow';
+
+export const DEFAULT_SIGN: SignConvention = 'calls_long_puts_short';
+
 export type ExpirySelection =
   | { readonly kind: 'all' }
   /** Expiring on the snapshot's own New York day. */

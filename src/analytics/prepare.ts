@@ -4,7 +4,7 @@ import type { Chain, Series } from '../market/chain.ts';
 import { oneGreek } from '../math/black-scholes.ts';
 import { byContract } from './by-contract.ts';
 import { seriesForward } from './forward.ts';
-import type { AnalysisOptions, ExpirySelection } from './options.ts';
+import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
 import type { Pairs, PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { TTE_FLOOR_MS } from './time.ts';
@@ -72,7 +72,7 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
     gamma: known(options.gamma === 'feed' ? taken(chain.gamma) : gammaOf(pairs, chain.spot)),
     weight,
     position: weight.map((contracts, at) => callPut[at]! * contracts),
-    sign: 'calls_long_puts_short',
+    sign: DEFAULT_SIGN,
     multiplier: taken(chain.multiplier),
     counts: {
       contracts: chain.count,

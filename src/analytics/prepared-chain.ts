@@ -1,5 +1,5 @@
 import type { Chain, Series } from '../market/chain.ts';
-import type { AnalysisOptions } from './options.ts';
+import type { AnalysisOptions, SignConvention } from './options.ts';
 
 /**
  * A chain made ready for analysis: the live contracts with one forward per series and one volatility per contract.
@@ -69,9 +69,6 @@ export interface Smile {
   readonly logMoneyness: Float64Array;
   readonly totalVariance: Float64Array;
 }
-
-/** What is taken of dealers' side: long every call and short every put, or the other side of each signed print. */
-export type SignConvention = 'calls_long_puts_short' | 'flow';
 
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 

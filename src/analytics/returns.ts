@@ -28,6 +28,12 @@ export function returnCorrelation(a: readonly Close[], b: readonly Close[], clos
   return xx > 0 && yy > 0 ? xy / Math.sqrt(xx * yy) : null;
 }
 
+/** Mean shares a day, of the days whose volume is known; null where none is. */
+export function averageVolume(closes: readonly Close[]): number | null {
+  const known = closes.flatMap(({ volume }) => (volume === null ? [] : [volume]));
+  return known.length > 0 ? mean(known) : null;
+}
+
 function logReturns(closes: readonly number[]): number[] {
   return closes.slice(1).map((close, at) => Math.log(close / closes[at]!));
 }

@@ -16,48 +16,52 @@ const SAME = 1e-9;
 
 /**
  * Signs prints (in time order) by the first that tells: the feed; the quote they met, since who pays more than its middle bought
- * and who takes less sold; the last different price of the same contract, a rise being a purchase (Lee and Ready 1991). For
- * options the quote rule is the best of the simple ones (Savickas and Wilson 2003). The aggressor is taken to be the customer.
+ * and who takes less sold; the contract's last move, a rise being a purchase (Lee and Ready 1991). For options the quote rule is the
+ * best of the simple ones (Savickas and Wilson 2003). The aggressor is taken to be the customer.
+ *
+ * A move is one of the quote's middle where there is a quote, else of the price. By prices alone a trade at the middle after a
+ * purchase would always be a sale: it is cheaper for the half spread that the purchase paid, and purchases follow purchases.
  */
 export function signPrints(prints: readonly Print[]): SignedPrint[] {
-  const ticks = new Map<string, Tick>();
+  const moves = new Map<string, Move>();
   return prints.map((print) => {
-    const tick = nextTick(ticks, print);
+    const middle = middleOf(print);
+    const move = nextMove(moves, contractKey(print), middle ?? print.price);
     if (print.side === 'ask') return { print, aggressor: 1, by: 'feed' };
     if (print.side === 'bid') return { print, aggressor: -1, by: 'feed' };
-    const quoted = besideMiddle(print);
-    if (quoted !== 0) return { print, aggressor: quoted, by: 'quote' };
-    return { print, aggressor: tick, by: tick === 0 ? 'unknown' : 'tick' };
+    const beside = middle === undefined ? 0 : change(middle, print.price);
+    if (beside !== 0) return { print, aggressor: beside, by: 'quote' };
+    return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
   });
 }
 
-/** A contract's last price, and which way it came to it. */
-interface Tick {
+/** Where a contract's price was last, and which way it came there. */
+interface Move {
   price: number;
-  direction: 1 | -1 | 0;
+  direction: Direction;
 }
 
-function nextTick(ticks: Map<string, Tick>, print: Print): 1 | -1 | 0 {
-  const key = contractKey(print);
-  const last = ticks.get(key);
+type Direction = SignedPrint['aggressor'];
+
+function nextMove(moves: Map<string, Move>, key: string, price: number): Direction {
+  const last = moves.get(key);
   if (last === undefined) {
-    ticks.set(key, { price: print.price, direction: 0 });
+    moves.set(key, { price, direction: 0 });
     return 0;
   }
-  const change = print.price - last.price;
-  if (Math.abs(change) > SAME * last.price) {
-    last.direction = change > 0 ? 1 : -1;
-    last.price = print.price;
-  }
+  last.direction = change(last.price, price) || last.direction;
+  last.price = price;
   return last.direction;
 }
 
-/** +1 above the middle of the quote, -1 below it, 0 at it or where there is no quote that could have been met. */
-function besideMiddle({ price, bid, ask }: Print): 1 | -1 | 0 {
-  if (bid === null || ask === null || !(ask > bid)) return 0;
-  const beside = price - (bid + ask) / 2;
-  if (Math.abs(beside) <= SAME * ask) return 0;
-  return beside > 0 ? 1 : -1;
+function change(from: number, to: number): Direction {
+  if (Math.abs(to - from) <= SAME * Math.max(from, to)) return 0;
+  return to > from ? 1 : -1;
+}
+
+/** Middle of the quote that a print met; undefined where there is none that could have been met. */
+function middleOf({ bid, ask }: Print): number | undefined {
+  return bid !== null && ask !== null && ask > bid ? (bid + ask) / 2 : undefined;
 }
 
 /** Tells contracts of one underlying apart. */

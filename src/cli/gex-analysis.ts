@@ -4,7 +4,7 @@ import type { AnalysisOptions } from '../analytics/options.ts';
 import { prepareChain } from '../analytics/prepare.ts';
 import type { PreparedChain } from '../analytics/prepared-chain.ts';
 import type { Chain } from '../market/chain.ts';
-import { reportGex } from '../operations/gex-nodes.ts';
+import { reportGex } from '../operations/gex-report.ts';
 
 /** Of the gamma profile: a fraction of spot to each side. */
 const PROFILE_HALF_WIDTH = 0.2;

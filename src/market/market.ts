@@ -17,6 +17,8 @@ export interface Market {
   findChain(ticker: string): Chain | undefined;
   /** Prints of the `days` calendar days that end at the later of the chain's instant and the last print, in time order. */
   recentPrints(chain: Chain, days: number): readonly Print[];
+  /** Every print up to the chain's instant, in time order. */
+  printsUpTo(chain: Chain): readonly Print[];
   /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
   hasPrints(ticker: string): boolean;
   /** Store ids of the last snapshot of each New York day of the `days` calendar days that end with the chain, oldest first. */
@@ -55,6 +57,13 @@ export function createMarket(
     if (chain) chains.set(ticker, { id, chain });
     return chain;
   };
+  const printsIn = (underlying: string, fromMs: number, toMs: number): readonly Print[] => {
+    refresh();
+    const key = `${underlying} ${fromMs} ${toMs}`;
+    const known = prints.get(key) ?? store.prints(underlying, fromMs, toMs, simulated);
+    prints.set(key, known);
+    return known;
+  };
   return {
     findChain,
     chain(spelling) {
@@ -71,16 +80,10 @@ export function createMarket(
       });
     },
     recentPrints(chain, days) {
-      refresh();
-      const key = `${chain.underlying} ${chain.asOf} ${days}`;
-      let recent = prints.get(key);
-      if (!recent) {
-        const toMs = Math.max(chain.asOf, store.lastPrintAt(chain.underlying, simulated) ?? 0);
-        recent = store.prints(chain.underlying, toMs - days * DAY_MS, toMs, simulated);
-        prints.set(key, recent);
-      }
-      return recent;
+      const toMs = Math.max(chain.asOf, store.lastPrintAt(chain.underlying, simulated) ?? 0);
+      return printsIn(chain.underlying, toMs - days * DAY_MS, toMs);
     },
+    printsUpTo: (chain) => printsIn(chain.underlying, 0, chain.asOf),
     hasPrints: (ticker) => store.lastPrintAt(canonicalTicker(ticker), simulated) !== undefined,
     recentChainIds: (chain, days) =>
       store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),

@@ -1,6 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type AnalysisOptions, DEFAULT_OPTIONS, parseExpiries } from '../analytics/options.ts';
+import { DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries, type ReadOptions } from '../analytics/options.ts';
+import { prepareChain } from '../analytics/prepare.ts';
+import type { PreparedChain } from '../analytics/prepared-chain.ts';
 import { Failure } from '../errors.ts';
+import { signedAs } from './dealer-sign.ts';
+import type { Context } from './operation.ts';
 import { defaulted, dividendYield, oneOf, rate, ticker } from './schemas.ts';
 
 /** A ticker, and how its chain is to be read: the options of an analysis that reproduce figures published elsewhere. */
@@ -25,6 +29,13 @@ export const chainInput = Type.Object(
       oneOf(['open_interest', 'volume'], 'What a contract counts by: contracts outstanding, or traded that day.'),
       DEFAULT_OPTIONS.weight,
     ),
+    sign: defaulted(
+      oneOf(
+        ['calls_long_puts_short', 'flow'],
+        "Dealers' side: long calls and short puts, or opposite customers' net position by signed prints.",
+      ),
+      DEFAULT_SIGN,
+    ),
     expiries: defaulted(
       Type.String({
         description: 'all, 0dte, a date YYYY-MM-DD, or next:N for N days.',
@@ -36,12 +47,20 @@ export const chainInput = Type.Object(
   { additionalProperties: false },
 );
 
-/** Throws `Failure('invalid_parameter')` where the expiries name a day that is none. */
-export function analysisOptionsOf(input: Static<typeof chainInput>): AnalysisOptions {
-  const expiries = parseExpiries(input.expiries);
+type ChainInput = Static<typeof chainInput>;
+
+/** A ticker's newest chain read as a request asks. Throws `Failure` where there is none, or none to read so. */
+export function readChain(input: ChainInput, context: Context): PreparedChain {
+  const { sign, ...options } = optionsOf(input);
+  return signedAs(sign, prepareChain(context.market.chain(input.ticker), options), context);
+}
+
+/** What a request asks for; where it leaves it open, the defaults. Throws `Failure` where the expiries name a day that is none. */
+export function optionsOf(input: Partial<ChainInput>): ReadOptions {
+  const expiries = parseExpiries(input.expiries ?? 'all');
   if (expiries) {
-    const { forward, gamma, iv, weight } = input;
-    return { forward, rate: input.rate, dividend: input.dividend, gamma, iv, expiries, weight };
+    const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
+    return { forward, rate, dividend, gamma, iv, weight, sign, expiries };
   }
   const expected = 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days';
   throw new Failure('invalid_parameter', `/expiries ${expected}`, { faults: [{ field: '/expiries', expected }] });

@@ -1,12 +1,11 @@
 import { Type } from '@sinclair/typebox';
 import { gexByContract } from '../analytics/exposures.ts';
 import { maxPain } from '../analytics/max-pain.ts';
-import { prepareChain } from '../analytics/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../analytics/prepared-chain.ts';
 import { skew25 } from '../analytics/skew.ts';
 import { atmVolatility } from '../analytics/smile.ts';
-import { analysisOptionsOf, chainInput } from './analysis-options.ts';
-import { SIGN_CONVENTION } from './gex-strikes.ts';
+import { chainInput, readChain } from './analysis-options.ts';
+import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, number } from './schemas.ts';
@@ -19,7 +18,7 @@ export const getGexByExpiry = defineOperation({
   title: 'GEX and volatility by expiry',
   description:
     'One row a series (root and expiry), in order of settlement, as columns: gamma that expires with it, max pain, forward, ' +
-    'at-the-money volatility, expected move, 25-delta skew. Dealers are taken as long calls and short puts. Dollars.',
+    'at-the-money volatility, expected move, 25-delta skew. Dealers are taken as long calls and short puts, or opposite the signed prints (sign: flow). Dollars.',
   input: chainInput,
   full: Type.Object(
     {
@@ -43,14 +42,14 @@ export const getGexByExpiry = defineOperation({
       atm_iv: known('At-the-money volatility, decimal per year; null where no strike has one.'),
       expected_move: known('One standard deviation to settlement at that volatility, dollars.'),
       skew_25d: known('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
-      sign_convention: Type.String({ description: "What is assumed of dealers' side." }),
+      sign_convention: signConvention,
     },
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/expiries' },
   run(input, context) {
-    const chain = context.market.chain(input.ticker);
-    const prepared = prepareChain(chain, analysisOptionsOf(input));
+    const prepared = readChain(input, context);
+    const { chain } = prepared;
     const rows = rowsOf(prepared);
     const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
     const result = {
@@ -74,7 +73,7 @@ export const getGexByExpiry = defineOperation({
       atm_iv: column('atmIv'),
       expected_move: column('expectedMove'),
       skew_25d: column('skew'),
-      sign_convention: SIGN_CONVENTION,
+      sign_convention: conventionOf(prepared),
     };
     return { result, provenance: provenanceOf(chain, context) };
   },

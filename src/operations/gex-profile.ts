@@ -2,9 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { exposureFlips } from '../analytics/exposure-flips.ts';
 import { gammaFlip, profileHalfWidth } from '../analytics/gamma-flip.ts';
 import { netGammaProfile } from '../analytics/gamma-profile.ts';
-import { prepareChain } from '../analytics/prepare.ts';
-import { analysisOptionsOf, chainInput } from './analysis-options.ts';
-import { SIGN_CONVENTION } from './gex-strikes.ts';
+import { chainInput, readChain } from './analysis-options.ts';
+import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, nullable, number } from './schemas.ts';
@@ -14,7 +13,7 @@ export const getGexProfile = defineOperation({
   title: 'Gamma profile',
   description:
     'Net dealer gamma as spot moves, every contract priced anew at each level (volatilities stay with their strikes, forwards move in ' +
-    'proportion), and the level at which it changes sign. Dealers are taken as long calls and short puts. Dollars.',
+    'proportion), and the level at which it changes sign. Dealers are taken as long calls and short puts, or opposite the signed prints (sign: flow). Dollars.',
   input: chainInput,
   full: Type.Object(
     {
@@ -32,14 +31,14 @@ export const getGexProfile = defineOperation({
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
       spot: columnOf('Levels of spot in steps of a quarter percent of the present one, ascending, dollars.'),
       net_gex: columnOf('Net gamma exposure there, dollars per 1 % move.'),
-      sign_convention: Type.String({ description: "What is assumed of dealers' side." }),
+      sign_convention: signConvention,
     },
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/profile' },
   run(input, context) {
-    const chain = context.market.chain(input.ticker);
-    const prepared = prepareChain(chain, analysisOptionsOf(input));
+    const prepared = readChain(input, context);
+    const { chain } = prepared;
     const flip = gammaFlip(prepared);
     const { vanna, charm } = exposureFlips(prepared);
     const { level, gex } = netGammaProfile(prepared, profileHalfWidth(flip, chain.spot));
@@ -53,7 +52,7 @@ export const getGexProfile = defineOperation({
       count: level.length,
       spot: [...level],
       net_gex: [...gex],
-      sign_convention: SIGN_CONVENTION,
+      sign_convention: conventionOf(prepared),
     };
     return { result, provenance: provenanceOf(chain, context) };
   },

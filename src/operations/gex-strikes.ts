@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
-import { prepareChain } from '../analytics/prepare.ts';
-import { analysisOptionsOf, chainInput } from './analysis-options.ts';
+import { chainInput, readChain } from './analysis-options.ts';
+import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, number } from './schemas.ts';
@@ -11,7 +11,7 @@ export const getGexByStrike = defineOperation({
   title: 'GEX by strike',
   description:
     'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and ' +
-    'the contracts behind them by open interest and by volume. Dealers are taken as long calls and short puts. Dollars.',
+    'the contracts behind them by open interest and by volume. Dealers are taken as long calls and short puts, or opposite the signed prints (sign: flow). Dollars.',
   input: chainInput,
   full: Type.Object(
     {
@@ -20,7 +20,7 @@ export const getGexByStrike = defineOperation({
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
       strike: columnOf('Strikes, ascending, dollars.'),
       call_gex: columnOf('Gamma exposure of calls, dollars per 1 % move.'),
-      put_gex: columnOf('Gamma exposure of puts, held short: dollars per 1 % move, never positive.'),
+      put_gex: columnOf('Gamma exposure of puts, held short by convention: dollars per 1 % move, then never positive.'),
       net_gex: columnOf('Both together, dollars per 1 % move.'),
       net_dex: columnOf('Delta exposure, dollars.'),
       net_vex: columnOf('Vanna exposure, dollars per vol point.'),
@@ -29,14 +29,15 @@ export const getGexByStrike = defineOperation({
       put_open_interest: columnOf('Contracts outstanding, puts.'),
       call_volume: columnOf('Contracts traded on the day of the snapshot, calls.'),
       put_volume: columnOf('Contracts traded on the day of the snapshot, puts.'),
-      sign_convention: Type.String({ description: "What is assumed of dealers' side." }),
+      sign_convention: signConvention,
     },
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
   run(input, context) {
-    const chain = context.market.chain(input.ticker);
-    const by = exposuresByStrike(prepareChain(chain, analysisOptionsOf(input)));
+    const prepared = readChain(input, context);
+    const { chain } = prepared;
+    const by = exposuresByStrike(prepared);
     const result = {
       ticker: chain.underlying,
       spot_price: chain.spot,
@@ -52,10 +53,8 @@ export const getGexByStrike = defineOperation({
       put_open_interest: [...by.putOpenInterest],
       call_volume: [...by.callVolume],
       put_volume: [...by.putVolume],
-      sign_convention: SIGN_CONVENTION,
+      sign_convention: conventionOf(prepared),
     };
     return { result, provenance: provenanceOf(chain, context) };
   },
 });
-
-export const SIGN_CONVENTION = 'dealers long calls, short puts (assumed)';

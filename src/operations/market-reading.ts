@@ -1,13 +1,14 @@
 import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
 import { type GexLevels, gexLevels } from '../analytics/gex-levels.ts';
-import { DEFAULT_OPTIONS } from '../analytics/options.ts';
+import { DEFAULT_OPTIONS, DEFAULT_SIGN, type ReadOptions } from '../analytics/options.ts';
 import { prepareChain } from '../analytics/prepare.ts';
 import type { PreparedChain } from '../analytics/prepared-chain.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Print } from '../market/prints.ts';
+import { signedAs } from './dealer-sign.ts';
 import type { Context, Provenance } from './operation.ts';
 
-/** A ticker's newest chain read by the default options, with the large prints around it. */
+/** A ticker's newest chain, by the default options unless others are asked for, with the large prints around it. */
 export interface MarketReading {
   readonly chain: Chain;
   readonly prepared: PreparedChain;
@@ -15,12 +16,16 @@ export interface MarketReading {
   readonly large: readonly Print[];
 }
 
-export function readMarket(ticker: string, context: Context): MarketReading {
+export function readMarket(
+  ticker: string,
+  context: Context,
+  { sign, ...options }: ReadOptions = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN },
+): MarketReading {
   const chain = context.market.chain(ticker);
   const recent = context.market.recentPrints(chain, FLOW_WINDOW_DAYS);
   return {
     chain,
-    prepared: prepareChain(chain, DEFAULT_OPTIONS),
+    prepared: signedAs(sign, prepareChain(chain, options), context),
     large: largePrints(recent, context.largePrintMinUsd),
   };
 }

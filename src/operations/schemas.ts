@@ -24,6 +24,8 @@ export const number = (description: string, options: Record<string, unknown> = {
 export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema['static']): Schema =>
   Type.Optional({ ...schema, default: value }) as unknown as Schema;
 
+export const count = (description: string) => Type.Integer({ description, minimum: 0 });
+
 /** One value a row. */
 export const columnOf = (description: string) => Type.Array(Type.Number(), { description });
 

@@ -11,7 +11,7 @@ import { FAILURES, Failure } from '../../src/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
-import { reportGex } from '../../src/operations/gex-nodes.ts';
+import { reportGex } from '../../src/operations/gex-report.ts';
 import type { Context } from '../../src/operations/operation.ts';
 import { REGISTRY } from '../../src/operations/registry.ts';
 import { callExtended } from '../operations/small-market.ts';
@@ -188,6 +188,7 @@ function contextOf(chain: Chain): Context {
       chain: () => chain,
       findChain: () => chain,
       recentPrints: () => [],
+      printsUpTo: () => [],
       hasPrints: () => false,
       recentChainIds: () => [1],
       chainById: () => chain,

@@ -114,8 +114,15 @@ describe('options', () => {
     expect([status, body.code as unknown as string]).toEqual([400, 'no_chain']);
   });
 
-  test('the ticker is the path’s, and a query beside the eight levels says nothing, as ever', async () => {
+  test('the levels are read by them too; what they do not know says nothing there, as ever', async () => {
+    const all = (await get('SPY')).body;
+    const near = (await get('SPY?expiries=next:10&_=1')).body;
+    expect(Object.keys(near)).toEqual(Object.keys(all));
+    expect(near.net_gex_mil).not.toBe(all.net_gex_mil);
+    expect((await get('SPY?weight=money')).status).toBe(400);
+  });
+
+  test('the ticker is the path’s', async () => {
     expect((await get('SPY/strikes?ticker=TSLA')).body.ticker).toBe('SPY');
-    expect((await get('SPY?weight=money')).status).toBe(200);
   });
 });

@@ -15,10 +15,7 @@ const BOUNDS = { price: optionPrice, spot, strike, tte, iv, rate, dividend: divi
 const COLUMN_ROUTES = OPERATIONS.filter(({ rest }) => rest?.bodyBytesMax !== undefined);
 
 /** Fields whose schema says that they can be null. */
-const NULLABLE = new Set([
-  ...['etf_proxy', 'proxy', 'correlation', 'ratio', 'atm_iv', 'realised_volatility', 'whipsaw_risk_index'],
-  ...['flip_proximity', 'regime', 'realised_over_implied', 'expiring_gamma'],
-]);
+const NULLABLE = new Set(OPERATIONS.flatMap(({ full }) => nullableIn(full as Schema)));
 
 let service: Service;
 beforeAll(async () => {
@@ -219,6 +216,22 @@ function anything(): fc.Arbitrary<Sent> {
     key: key(),
     payload: fc.constant(undefined),
   });
+}
+
+interface Schema {
+  readonly properties?: Record<string, Schema>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly type?: string;
+}
+
+function nullableIn({ properties = {}, items = {}, anyOf = [] }: Schema): string[] {
+  const own = Object.entries(properties).filter(([, its]) => its.anyOf?.some(({ type }) => type === 'null'));
+  return [
+    ...own.map(([name]) => name),
+    ...[...Object.values(properties), ...anyOf].flatMap(nullableIn),
+    ...(items.properties ? nullableIn(items) : []),
+  ];
 }
 
 function nullPaths(value: unknown, path = ''): string[] {

@@ -74,6 +74,112 @@ test('without prints the expiry is that of most gamma', () => {
   });
 });
 
+describe('other ways to count, beside the default', () => {
+  const rows = quoted({ strikes: range(90, 110, 2), expiry: LATER }).map((row, at) => ({
+    ...row,
+    openInterest: 100 + at,
+    volume: row.callPut === 1 ? 10 : 30,
+  }));
+  const bought = print({ expiry: LATER, strike: 100, side: 'ask', size: 60 });
+
+  test('by volume', () => {
+    const { context } = smallMarket({ chains: [chainOf(rows)] });
+    const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context);
+    const levels = gexLevels(prepareChain(chainOf(rows), { ...DEFAULT_OPTIONS, weight: 'volume' }), new Map());
+    expect(answer.by_volume).toMatchObject({
+      net_gex_mil: levels.exposures.gex / 1e6,
+      regime: 'negative_gamma',
+      gex_flip: levels.flip.level,
+      call_wall: levels.walls.call.strike,
+    });
+    expect(answer).toMatchObject({ by_flow: null, zero_dte: null });
+  });
+
+  test('by flow: opposite what customers bought, and how much that signs', () => {
+    const { context } = smallMarket({ chains: [chainOf(rows)], prints: [bought] });
+    const { by_flow, gross_gex_mil } = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context) as {
+      by_flow: Record<string, number>;
+      gross_gex_mil: number;
+    };
+    const open = rows.reduce((sum, { openInterest }) => sum + openInterest, 0);
+    expect(by_flow).toMatchObject({
+      regime: 'negative_gamma',
+      call_wall: 100,
+      signed_share_pct: expect.closeTo((100 * 60) / open, 9),
+      contracts_signed: 1,
+      positions_capped: 0,
+      prints: { feed: 1, quote: 0, tick: 0, unknown: 0 },
+    });
+    expect(by_flow.unsigned_gex_mil! - by_flow.net_gex_mil!).toBeCloseTo(gross_gex_mil, 12);
+  });
+
+  test('the route reads the chain by flow where it is asked to, and says so where it cannot', () => {
+    const view = restView(getLiveGexNodes as unknown as Operation);
+    const read = (prints: (typeof bought)[], args: object) =>
+      perform(
+        view,
+        { ticker: 'ACME', ...args },
+        smallMarket({ chains: [chainOf(rows)], prints }).context,
+        'invalid_parameter',
+      ).body.net_gex_mil as number;
+    expect(read([bought], { sign: 'flow' })).toBeLessThan(0);
+    expect(read([bought], {})).not.toBe(read([bought], { sign: 'flow' }));
+    expect(refusalOf(() => read([], { sign: 'flow' }))).toMatchObject({ code: 'invalid_parameter', fields: ['/sign'] });
+  });
+
+  test('0DTE: its own levels, by open interest and by volume, until it settles', () => {
+    const today = quoted({ strikes: range(97, 103), expiry: TODAY, iv: 0.25, rest: { openInterest: 50, volume: 200 } });
+    const chain = chainOf([...rows, ...today]);
+    const { context } = smallMarket({ chains: [chain] });
+    const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context) as {
+      zero_dte: Record<string, number>;
+      gross_gex_mil: number;
+    };
+    const levels = gexLevels(prepareChain(chain, { ...DEFAULT_OPTIONS, expiries: { kind: '0dte' } }), new Map());
+    expect(answer.zero_dte).toMatchObject({
+      expiry: TODAY,
+      net_gex_mil: levels.exposures.gex / 1e6,
+      net_gex_volume_mil: expect.closeTo((4 * levels.exposures.gex) / 1e6, 12),
+      max_pain: levels.maxPain,
+      hours_to_settlement: 1,
+      atm_iv: expect.closeTo(0.25, 6),
+      expected_move: expect.closeTo(25 * Math.sqrt(1 / 24 / 365.25), 3),
+      open_interest: 700,
+      volume: 2_800,
+    });
+    const { gross_share_pct, gross_gex_mil } = answer.zero_dte;
+    expect(gross_share_pct).toBeCloseTo((100 * gross_gex_mil!) / answer.gross_gex_mil, 9);
+    const late = smallMarket({ chains: [chainOf([...rows, ...today], { asOf: AS_OF + 3_600_000 })] });
+    expect(callExtended(getLiveGexNodes, { ticker: 'ACME' }, late.context).zero_dte).toBeNull();
+  });
+
+  test('against the shares that trade in a day', () => {
+    const close = (date: string, volume: number | null) => ({
+      ticker: 'ACME',
+      date,
+      close: 100,
+      volume,
+      simulated: false,
+    });
+    const hedging = (...closes: ReturnType<typeof close>[]) => {
+      const answer = callExtended(
+        getLiveGexNodes,
+        { ticker: 'ACME' },
+        smallMarket({ chains: [chainOf(rows)], closes }).context,
+      );
+      const { hedging: its, net_gex_mil: net } = answer as { hedging: Record<string, number>; net_gex_mil: number };
+      return { ...its, net } as Record<string, number>;
+    };
+    const known = hedging(close('2026-01-01', 1_000), close('2026-01-02', null), close('2026-01-05', 3_000));
+    expect(known.shares_per_pct).toBeCloseTo(known.net! * 1e4, 6);
+    expect(known.average_daily_volume).toBe(2_000);
+    expect(known.share_of_volume_pct).toBeCloseTo(Math.abs(known.shares_per_pct!) / 20, 9);
+    expect(hedging(close('2026-01-02', null))).toMatchObject({ average_daily_volume: null, share_of_volume_pct: null });
+    // A day that the snapshot does not know yet.
+    expect(hedging(close('2026-01-06', 5)).average_daily_volume).toBeNull();
+  });
+});
+
 describe('a poor chain has an answer', () => {
   test.each([
     ['one contract of which nothing is known', [contract()]],

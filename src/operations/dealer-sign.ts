@@ -1,0 +1,57 @@
+import { Type } from '@sinclair/typebox';
+import { type CustomerPositions, customerPositions } from '../analytics/customer-positions.ts';
+import { signedByFlow } from '../analytics/flow-sign.ts';
+import type { SignConvention } from '../analytics/options.ts';
+import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import { signPrints } from '../analytics/trade-side.ts';
+import { Failure } from '../errors.ts';
+import type { Chain } from '../market/chain.ts';
+import type { Print } from '../market/prints.ts';
+import type { Context } from './operation.ts';
+
+/** What an answer says of dealers' side. */
+export const signConvention = Type.String({ description: "What is taken of dealers' side." });
+
+export function conventionOf({ sign }: PreparedChain): string {
+  return sign === 'flow'
+    ? "dealers opposite customers' net position by signed prints; what no print signs counts nothing"
+    : 'dealers long calls, short puts (assumed)';
+}
+
+/** A prepared chain under a sign convention. Throws `Failure('invalid_parameter')` where flow is asked for and there is none. */
+export function signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): PreparedChain {
+  if (sign === prepared.sign) return prepared;
+  const positions = customersOf(prepared.chain, context);
+  if (positions) return byFlow(prepared, positions);
+  throw new Failure(
+    'invalid_parameter',
+    `No prints of ${prepared.chain.underlying} are known that could sign its options`,
+    {
+      hint: 'Load a tape with `zomma ingest`, or leave sign at calls_long_puts_short.',
+      faults: [{ field: '/sign', expected: 'must be calls_long_puts_short where there are no prints' }],
+    },
+  );
+}
+
+/** What customers hold of a chain by its prints; undefined where none of its contracts has one. Kept while the prints are the same. */
+export function customersOf(chain: Chain, { market }: Context): CustomerPositions | undefined {
+  const prints = market.printsUpTo(chain);
+  let known = customers.get(chain);
+  if (known?.prints !== prints) {
+    known = { prints, positions: customerPositions(chain, signPrints(prints)) };
+    customers.set(chain, known);
+  }
+  return Object.values(known.positions.prints).some((count) => count > 0) ? known.positions : undefined;
+}
+
+/** The same object for the same positions, so that what is computed of it is kept too. */
+export function byFlow(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
+  const known = signed.get(prepared);
+  if (known?.positions === positions) return known.signed;
+  const fresh = signedByFlow(prepared, positions);
+  signed.set(prepared, { positions, signed: fresh });
+  return fresh;
+}
+
+const customers = new WeakMap<Chain, { prints: readonly Print[]; positions: CustomerPositions }>();
+const signed = new WeakMap<PreparedChain, { positions: CustomerPositions; signed: PreparedChain }>();

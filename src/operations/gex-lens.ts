@@ -1,0 +1,139 @@
+import { Type } from '@sinclair/typebox';
+import { signedShare } from '../analytics/flow-sign.ts';
+import { type GexLevels, gexLevels } from '../analytics/gex-levels.ts';
+import type { AnalysisOptions } from '../analytics/options.ts';
+import { prepareChain } from '../analytics/prepare.ts';
+import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import { atmVolatility } from '../analytics/smile.ts';
+import { newYorkDate } from '../market/calendar.ts';
+import { byFlow, customersOf } from './dealer-sign.ts';
+import { MILLION } from './gex-report.ts';
+import type { Context } from './operation.ts';
+import { count, nullable, number } from './schemas.ts';
+
+/** Levels as another way of counting sees them, to be held against the default's. */
+const lens = {
+  net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
+  gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
+  regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
+  gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+  flip_resolved: Type.Boolean({ description: 'False where it changes sign nowhere within half of spot.' }),
+  call_wall: number('Strike at or above spot with most call gamma, dollars.'),
+  put_wall: number('Strike at or below spot with most put gamma, dollars.'),
+};
+
+function throughLens({ exposures, flip, walls }: GexLevels) {
+  return {
+    net_gex_mil: exposures.gex / MILLION,
+    gross_gex_mil: exposures.grossGex / MILLION,
+    regime: exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+    gex_flip: flip.level,
+    flip_resolved: flip.resolved,
+    call_wall: walls.call.strike,
+    put_wall: walls.put.strike,
+  };
+}
+
+export const byVolumeLens = Type.Object(lens, {
+  additionalProperties: false,
+  description: "The levels with each contract counted by the day's volume instead of open interest.",
+});
+
+export function byVolume({ chain, options }: PreparedChain) {
+  return throughLens(levelsUnder(chain, { ...options, weight: 'volume' }));
+}
+
+export const zeroDteLens = Type.Object(
+  {
+    expiry: Type.String({ description: "The snapshot's own day, YYYY-MM-DD." }),
+    ...lens,
+    gross_share_pct: number('Share of all gross gamma that expires today, percent.'),
+    net_gex_volume_mil: number("Net by the day's volume, as open interest is the day before's; millions per 1 % move."),
+    max_pain: number('Strike at which those options pay out least, dollars.'),
+    hours_to_settlement: number('Until the last of them settles, hours.'),
+    atm_iv: nullable(Type.Number(), 'At-the-money volatility, decimal per year; null where no strike has one.'),
+    expected_move: nullable(Type.Number(), 'One standard deviation to settlement, dollars.'),
+    open_interest: number('Contracts outstanding.'),
+    volume: number('Contracts traded that day.'),
+  },
+  { additionalProperties: false, description: "Only what expires on the snapshot's own day and has not settled." },
+);
+
+/** Null where nothing that is not settled expires on the snapshot's day. */
+export function zeroDte({ chain, options, series }: PreparedChain, grossGex: number) {
+  const today = newYorkDate(chain.asOf);
+  const last = series.findLast((each) => each.series.expiry === today);
+  if (!last) return null;
+  const only = { ...options, expiries: { kind: '0dte' } } as const;
+  const levels = levelsUnder(chain, only);
+  const atmIv = atmVolatility(last);
+  const sum = (column: Float64Array) =>
+    series
+      .filter((each) => each.series.expiry === today)
+      .reduce(
+        (all, { series: { start, end } }) => all + column.subarray(start, end).reduce((a, b) => a + (b || 0), 0),
+        0,
+      );
+  return {
+    expiry: today,
+    ...throughLens(levels),
+    gross_share_pct: grossGex > 0 ? Math.min(100, (100 * levels.exposures.grossGex) / grossGex) : 0,
+    net_gex_volume_mil: levelsUnder(chain, { ...only, weight: 'volume' }).exposures.gex / MILLION,
+    max_pain: levels.maxPain,
+    hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
+    atm_iv: Number.isNaN(atmIv) ? null : atmIv,
+    expected_move: Number.isNaN(atmIv) ? null : last.forward * atmIv * Math.sqrt(last.tte),
+    open_interest: sum(chain.openInterest),
+    volume: sum(chain.volume),
+  };
+}
+
+export const byFlowLens = Type.Object(
+  {
+    ...lens,
+    net_dex_mil: number('Delta exposure, millions of dollars.'),
+    net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
+    net_cex_mil: number('Charm exposure, millions of dollars per calendar day.'),
+    signed_share_pct: number("Share of open interest in customers' net positions, percent."),
+    unsigned_gex_mil: number('Gross gamma of the open interest that no print signs, millions of dollars per 1 % move.'),
+    contracts_signed: count('Contracts with a signed print.'),
+    positions_capped: count('Net positions beyond what can be open, held at it.'),
+    prints: Type.Object(
+      {
+        feed: count('Side given by the feed.'),
+        quote: count('Side by the quote: above its middle bought, below it sold.'),
+        tick: count('Side by the last change of price.'),
+        unknown: count('Side not known: counted nowhere.'),
+      },
+      { additionalProperties: false, description: 'Prints of contracts that live, by what told their side.' },
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: "The levels with dealers opposite customers' net position by signed prints.",
+  },
+);
+
+/** Null where no contract of the chain has a print. */
+export function byPrints(prepared: PreparedChain, context: Context) {
+  const positions = customersOf(prepared.chain, context);
+  if (!positions) return null;
+  const signed = byFlow(prepared, positions);
+  const levels = gexLevels(signed, new Map());
+  const { share, unsignedGex } = signedShare(signed);
+  return {
+    ...throughLens(levels),
+    net_dex_mil: levels.exposures.dex / MILLION,
+    net_vex_mil: levels.exposures.vex / MILLION,
+    net_cex_mil: levels.exposures.cex / MILLION,
+    signed_share_pct: 100 * share,
+    unsigned_gex_mil: unsignedGex / MILLION,
+    contracts_signed: positions.contracts,
+    positions_capped: positions.capped,
+    prints: { ...positions.prints },
+  };
+}
+
+function levelsUnder(chain: PreparedChain['chain'], options: AnalysisOptions): GexLevels {
+  return gexLevels(prepareChain(chain, options), new Map());
+}

@@ -1,0 +1,146 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { GexLevels } from '../analytics/gex-levels.ts';
+import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import { atmVolatility } from '../analytics/smile.ts';
+import { conventionOf, signConvention } from './dealer-sign.ts';
+import { count, nullable, number } from './schemas.ts';
+
+export const MILLION = 1e6;
+
+const strikes = (description: string) => Type.Array(Type.Number(), { description });
+
+const seriesReading = Type.Object(
+  {
+    root: Type.String({ description: 'OSI root.' }),
+    expiry: Type.String({ description: 'YYYY-MM-DD' }),
+    settlement: Type.String({ description: 'AM (opening prices) or PM (close).' }),
+    tte: number('Years to settlement.'),
+    forward: number('Forward price, dollars.'),
+    forward_method: Type.String({ description: 'regression, parity, delta, carry or flat.' }),
+    rate: number('Discount rate, continuous, decimal per year.'),
+    atm_iv: nullable(Type.Number(), 'At-the-money volatility, decimal per year; null where no strike has one.'),
+  },
+  { additionalProperties: false },
+);
+
+export const gexReport = Type.Object(
+  {
+    ticker: Type.String({ description: 'Underlying symbol.' }),
+    spot_price: number('Spot of the snapshot, dollars.'),
+    whale_expiry: Type.String({ description: 'Dominant institutional expiration, YYYY-MM-DD.' }),
+    max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
+    call_wall: number('Strike at or above spot with most call gamma: upside resistance, dollars.'),
+    put_wall: number('Strike at or below spot with most put gamma: downside support, dollars.'),
+    gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+    net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
+    expiry: Type.String({ description: 'The same dominant expiration, YYYY-MM-DD.' }),
+    expiry_root: Type.String({ description: 'OSI root of that series.' }),
+    expiry_chosen_by: Type.String({ description: 'large_prints (premium over 30 days) or gamma.' }),
+    flip_resolved: Type.Boolean({
+      description: 'False where net gamma changes sign nowhere within half of spot: the flip is then its least level.',
+    }),
+    call_wall_sided: Type.Boolean({
+      description: 'False where no strike lies at or above spot: the nearest stands in.',
+    }),
+    put_wall_sided: Type.Boolean({
+      description: 'False where no strike lies at or below spot: the nearest stands in.',
+    }),
+    call_wall_unsided: number('Strike with most call gamma on either side of spot, dollars.'),
+    put_wall_unsided: number('Strike with most put gamma on either side of spot, dollars.'),
+    absolute_gamma_strike: number('Strike with most call plus put gamma, dollars.'),
+    largest_call_strikes: strikes('Strikes with most call gamma, largest first, dollars.'),
+    largest_put_strikes: strikes('Strikes with most put gamma, largest first, dollars.'),
+    regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
+    gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
+    net_dex_mil: number('Delta exposure, millions of dollars; never negative under the default sign convention.'),
+    net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
+    net_cex_mil: number('Charm exposure, millions of dollars per calendar day.'),
+    sign_convention: signConvention,
+    series: Type.Array(seriesReading, { description: 'Forward and volatility of each series analysed.' }),
+    contracts: Type.Object(
+      {
+        contracts: count('Contracts in the snapshot.'),
+        used: count('Live contracts analysed.'),
+        left_out: Type.Object(
+          {
+            settled: count('Contracts settled when the snapshot was taken.'),
+            adjusted: count('Contracts of an adjusted deliverable.'),
+            other_expiry: count('Contracts of an expiry not selected.'),
+            no_volatility: count('Contracts analysed, but with no volatility by any route.'),
+          },
+          { additionalProperties: false, description: 'Contracts with no part in some figures, or in any.' },
+        ),
+        iv: Type.Object(
+          {
+            taken: count('Contracts whose volatility the feed gave.'),
+            solved: count('Contracts solved from their mid.'),
+            interpolated: count('Contracts interpolated between strikes.'),
+            extended: count('Contracts beyond the outermost strike, held flat.'),
+          },
+          { additionalProperties: false, description: 'How the contracts used came by their volatility.' },
+        ),
+        stale_quotes: count(
+          "Strikes whose quote contradicts its neighbours', their contracts being no part of the smile.",
+        ),
+        refused: Type.Record(Type.String(), Type.Integer(), { description: 'Rows of the source refused, by reason.' }),
+      },
+      { additionalProperties: false, description: 'Where every contract went.' },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type GexReport = Static<typeof gexReport>;
+
+/** The levels of a prepared chain under their published names. */
+export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport {
+  const { exposures, walls, flip, dominant } = levels;
+  return {
+    ticker: prepared.chain.underlying,
+    spot_price: prepared.chain.spot,
+    whale_expiry: dominant.series.expiry,
+    max_pain: levels.maxPain,
+    call_wall: walls.call.strike,
+    put_wall: walls.put.strike,
+    gex_flip: flip.level,
+    net_gex_mil: exposures.gex / MILLION,
+    expiry: dominant.series.expiry,
+    expiry_root: dominant.series.root,
+    expiry_chosen_by: levels.dominantBy,
+    flip_resolved: flip.resolved,
+    call_wall_sided: walls.call.sided,
+    put_wall_sided: walls.put.sided,
+    call_wall_unsided: walls.callUnsided,
+    put_wall_unsided: walls.putUnsided,
+    absolute_gamma_strike: walls.absolute,
+    largest_call_strikes: [...walls.largestCalls],
+    largest_put_strikes: [...walls.largestPuts],
+    regime: exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+    gross_gex_mil: exposures.grossGex / MILLION,
+    net_dex_mil: exposures.dex / MILLION,
+    net_vex_mil: exposures.vex / MILLION,
+    net_cex_mil: exposures.cex / MILLION,
+    sign_convention: conventionOf(prepared),
+    series: prepared.series.map((each) => {
+      const atmIv = atmVolatility(each);
+      return {
+        root: each.series.root,
+        expiry: each.series.expiry,
+        settlement: each.series.settlement,
+        tte: each.tte,
+        forward: each.forward,
+        forward_method: each.forwardMethod,
+        rate: each.rate,
+        atm_iv: Number.isNaN(atmIv) ? null : atmIv,
+      };
+    }),
+    contracts: {
+      contracts: prepared.counts.contracts,
+      used: prepared.counts.used,
+      left_out: { ...prepared.counts.left_out },
+      iv: { ...prepared.counts.iv },
+      stale_quotes: prepared.counts.stale_quotes,
+      refused: { ...prepared.counts.refused },
+    },
+  };
+}
