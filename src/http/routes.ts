@@ -1,9 +1,8 @@
-import type { TObject } from '@sinclair/typebox';
 import type { Access } from '../access/access.ts';
 import type { MemberStore } from '../access/members.ts';
 import { Failure } from '../errors.ts';
 import type { Context, Provenance } from '../operations/operation.ts';
-import { extendedView, type Performed, perform, restView, toolView } from '../operations/perform.ts';
+import { extendedView, type Performed, perform, restView, toolView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { myKey, telegramLinkage } from './account.ts';
 import { readJson } from './body.ts';
@@ -60,7 +59,7 @@ function operationRoutes(context: Context): Route[] {
           answer(
             method === 'POST'
               ? perform(view, await readJson(request, bodyBytesMax), context, 'invalid_body')
-              : perform(view, { ...queryArguments(view.input, path, query), ...params }, context, 'invalid_parameter'),
+              : perform(view, { ...queryArguments(view, path, query), ...params }, context, 'invalid_parameter'),
           ),
       },
     ];
@@ -68,13 +67,14 @@ function operationRoutes(context: Context): Route[] {
 }
 
 /**
- * What the query says, where the operation takes more than its path: numbers as numbers, a field given twice as a list, which no field
- * takes. Where the path is all there is, a query says nothing.
+ * What the query says: numbers as numbers, a field given twice as a list, which no field takes. Where the path says all that the
+ * operation must know, as on the contract's routes, a name that it does not know says nothing.
  */
-function queryArguments(input: TObject, path: string, query: URLSearchParams): Record<string, unknown> {
-  if (Object.keys(input.properties).every((name) => path.includes(`{${name}}`))) return {};
+function queryArguments({ operation, input }: View, path: string, query: URLSearchParams): Record<string, unknown> {
+  const isWhole = Object.keys(operation.input.properties).every((name) => path.includes(`{${name}}`));
+  const names = [...new Set(query.keys())].filter((name) => !isWhole || name in input.properties);
   return Object.fromEntries(
-    [...new Set(query.keys())].map((name) => {
+    names.map((name) => {
       const given = query.getAll(name);
       const isNumeric = input.properties[name]?.type === 'number' && given[0]!.trim() !== '';
       return [name, given.length > 1 ? given : isNumeric ? Number(given[0]) : given[0]];

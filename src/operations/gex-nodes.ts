@@ -46,8 +46,7 @@ export const getLiveGexNodes = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
-    // Open: on the contract's own route a parameter that it does not know says nothing.
-    input: Type.Object(chainInput.properties),
+    input: chainInput,
     answers: ['ticker', 'spot_price', 'expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip', 'net_gex_mil'],
   },
   run(input, context) {
