@@ -2,6 +2,7 @@ import type { Print } from '../market/prints.ts';
 import { greeks } from '../math/black-scholes.ts';
 import type { PreparedChain } from './prepared-chain.ts';
 import { tradedPrice } from './quotes.ts';
+import { contractKey } from './trade-side.ts';
 
 /**
  * Net delta-notional of a day's large flow, dollars, customers taken as buyers (as in the flow figures): the kinetic term of
@@ -10,7 +11,7 @@ import { tradedPrice } from './quotes.ts';
 export function printsDeltaNotional(prepared: PreparedChain, large: readonly Print[]): number {
   const deltas = deltaByContract(prepared);
   return large.reduce((sum, print) => {
-    const delta = deltas.get(contractKey(print.root, print.expiry, print.callPut, print.strike)) ?? 0;
+    const delta = deltas.get(contractKey(print)) ?? 0;
     return sum + delta * print.size * print.multiplier * prepared.chain.spot;
   }, 0);
 }
@@ -30,12 +31,16 @@ export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: numb
   return sum;
 }
 
-function deltaByContract(prepared: PreparedChain): Map<string, number> {
+/** Delta of each contract by its key. */
+export function deltaByContract(prepared: PreparedChain): Map<string, number> {
   const delta = deltasOf(prepared);
   const byContract = new Map<string, number>();
   for (let at = 0; at < prepared.count; at++) {
     const { root, expiry } = prepared.series[prepared.seriesIndex[at]!]!.series;
-    byContract.set(contractKey(root, expiry, prepared.callPut[at]!, prepared.strike[at]!), delta[at]!);
+    byContract.set(
+      contractKey({ root, expiry, callPut: prepared.callPut[at]!, strike: prepared.strike[at]! }),
+      delta[at]!,
+    );
   }
   return byContract;
 }
@@ -44,8 +49,4 @@ function deltasOf({ chain, count, callPut, strike, tte, iv, rate, dividend }: Pr
   const known = iv.map((each) => each || 0);
   const { delta } = greeks({ count, callPut, spot: chain.spot, strike, tte, iv: known, rate, dividend });
   return delta.map((each, at) => (known[at]! > 0 ? each : 0));
-}
-
-function contractKey(root: string, expiry: string, callPut: number, strike: number): string {
-  return `${root} ${expiry} ${callPut} ${strike}`;
 }

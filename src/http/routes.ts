@@ -76,11 +76,13 @@ function queryArguments({ operation, input }: View, path: string, query: URLSear
   return Object.fromEntries(
     names.map((name) => {
       const given = query.getAll(name);
-      const isNumeric = input.properties[name]?.type === 'number' && given[0]!.trim() !== '';
+      const isNumeric = NUMERIC.has(input.properties[name]?.type) && given[0]!.trim() !== '';
       return [name, given.length > 1 ? given : isNumeric ? Number(given[0]) : given[0]];
     }),
   );
 }
+
+const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
 /** Every tool over plain HTTP, in its default or its extended form. */
 function toolRoutes(context: Context): Route[] {

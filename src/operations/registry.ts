@@ -1,4 +1,5 @@
 import { evaluateEtfContagion } from './etf-contagion.ts';
+import { getFlowByAggressor } from './flow-by-aggressor.ts';
 import { getGexByExpiry } from './gex-expiries.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
 import { getGexProfile } from './gex-profile.ts';
@@ -12,6 +13,7 @@ import { calculateMertonProbability } from './merton-probability.ts';
 import { runStrategicOmniRadar } from './omni-radar.ts';
 import type { Operation } from './operation.ts';
 import { computeOptionsGreeks } from './options-greeks.ts';
+import { getSignedPrints } from './signed-prints.ts';
 import { targetUniverse } from './target-universe.ts';
 import { getWhalePrints } from './whale-prints.ts';
 
@@ -32,6 +34,8 @@ export const REGISTRY = {
   get_gex_profile: getGexProfile,
   get_gex_by_strike: getGexByStrike,
   get_gex_by_expiry: getGexByExpiry,
+  get_flow_by_aggressor: getFlowByAggressor,
+  get_signed_prints: getSignedPrints,
 };
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];

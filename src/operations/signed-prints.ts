@@ -1,0 +1,82 @@
+import { Type } from '@sinclair/typebox';
+import { mannerOf } from '../analytics/aggressor-flow.ts';
+import { premiumOf } from '../analytics/flow.ts';
+import { provenanceOf } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { columnOf, count, defaulted } from './schemas.ts';
+import { signedTape, tapeInput } from './signed-tape.ts';
+
+const texts = (description: string) => Type.Array(Type.String(), { description });
+const known = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
+
+const PRINTS_MAX = 5_000;
+
+export const getSignedPrints = defineOperation({
+  name: 'get_signed_prints',
+  title: 'Signed prints',
+  description:
+    'The newest option prints, newest first, each with the side that started it and what told it, as columns.',
+  input: Type.Object(
+    {
+      ...tapeInput,
+      limit: defaulted(
+        Type.Integer({ description: 'Prints at most, the newest of them.', minimum: 1, maximum: PRINTS_MAX }),
+        100,
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      count: count('Rows of each column.'),
+      of: count('Prints of the window that count.'),
+      at: texts('When it traded, ISO 8601.'),
+      root: texts('OSI root.'),
+      expiry: texts('YYYY-MM-DD'),
+      put_call: texts('C or P.'),
+      strike: columnOf('Dollars.'),
+      price: columnOf('Dollars per share.'),
+      size: columnOf('Contracts.'),
+      premium: columnOf('Dollars.'),
+      bid: known('Best bid it met, dollars per share; null where the feed gives none.'),
+      ask: known('Best offer it met, dollars per share; null where the feed gives none.'),
+      aggressor: texts('buyer, seller or unknown: who started the trade.'),
+      signed_by: texts('feed, quote, tick or unknown: what told it.'),
+      manner: texts('multi_leg, sweep, block or single.'),
+      delta: known('Delta of the contract when it traded, per 1.00 of spot; null where the feed gives none.'),
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/flow/{ticker}/prints' },
+  run({ ticker: name, days, min_premium, limit }, context) {
+    const chain = context.market.chain(name);
+    const tape = signedTape(chain, days, min_premium, context);
+    const newest = tape.slice(-limit).reverse();
+    const prints = newest.map(({ print }) => print);
+    return {
+      result: {
+        ticker: chain.underlying,
+        count: newest.length,
+        of: tape.length,
+        at: prints.map(({ at }) => new Date(at).toISOString()),
+        root: prints.map(({ root }) => root),
+        expiry: prints.map(({ expiry }) => expiry),
+        put_call: prints.map(({ callPut }) => (callPut === 1 ? 'C' : 'P')),
+        strike: prints.map(({ strike }) => strike),
+        price: prints.map(({ price }) => price),
+        size: prints.map(({ size }) => size),
+        premium: prints.map(premiumOf),
+        bid: prints.map(({ bid }) => bid),
+        ask: prints.map(({ ask }) => ask),
+        aggressor: newest.map(({ aggressor }) => SIDES[aggressor]),
+        signed_by: newest.map(({ by }) => by),
+        manner: prints.map(mannerOf),
+        delta: prints.map(({ delta }) => delta),
+      },
+      provenance: provenanceOf(chain, context),
+    };
+  },
+});
+
+const SIDES = { 1: 'buyer', '-1': 'seller', 0: 'unknown' } as const;
