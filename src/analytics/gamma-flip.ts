@@ -23,12 +23,15 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
  * strike, which is another quantity and jumps.
  */
 export function gammaFlip(prepared: PreparedChain): GammaFlip {
-  const { spot } = prepared.chain;
-  const positions = positionsOf(prepared);
+  return flipOfPositions(positionsOf(prepared), prepared.chain.spot);
+}
+
+/** The same of positions however come by. */
+export function flipOfPositions(positions: Positions, spot: number): GammaFlip {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
     widest = sketchProfile(positions, levelsWithin(halfWidth, spot));
-    const level = flipOf(widest, positions, spot);
+    const level = crossingOf(widest, positions, spot);
     if (level !== undefined) return { level, resolved: true };
   }
   const { gex, doubt } = widest!;
@@ -38,7 +41,7 @@ export function gammaFlip(prepared: PreparedChain): GammaFlip {
 }
 
 /** Of most levels the sign is enough, and a sketch has it; those that may be of either, or beside the flip, are computed. */
-function flipOf(sketch: ProfileSketch, positions: Positions, spot: number): number | undefined {
+function crossingOf(sketch: ProfileSketch, positions: Positions, spot: number): number | undefined {
   const { level, gex, doubt } = sketch;
   const changes = (at: number, to: number) => to in gex && Math.sign(gex[at]!) !== Math.sign(gex[to]!);
   for (;;) {

@@ -27,9 +27,13 @@ export function levelsWithin(halfWidth: number, spot: number): Float64Array {
 
 /** What is held of each gamma, as a function of spot: those that several levels see, and the peaks that may pass between. */
 export interface Positions {
-  readonly wide: ProfileColumns;
-  readonly narrow: ProfileColumns;
+  readonly wide: Held;
+  readonly narrow: Held;
 }
+
+/** As the kernel takes them, every column in full. */
+export type Held = Readonly<Record<'strike' | 'tte' | 'iv' | 'rate' | 'dividend' | 'weight', Float64Array>> &
+  Pick<ProfileColumns, 'count'>;
 
 /**
  * A call and a put that share their volatility share their gamma at every spot, and count by what is left of both. What counts
@@ -49,7 +53,7 @@ export function positionsOf({ pairs, position, multiplier }: PreparedChain): Pos
     if (iv[pair]! * Math.sqrt(tte[pair]!) >= WIDE_MIN) held[wide++] = pair;
     else held[--narrow] = pair;
   }
-  const columns = (rows: Uint32Array): ProfileColumns => ({
+  const columns = (rows: Uint32Array): Held => ({
     count: rows.length,
     strike: pick(pairs.strike, rows),
     tte: pick(tte, rows),

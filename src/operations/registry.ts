@@ -1,5 +1,6 @@
 import { evaluateEtfContagion } from './etf-contagion.ts';
 import { getFlowByAggressor } from './flow-by-aggressor.ts';
+import { getGexCombined } from './gex-combined.ts';
 import { getGexByExpiry } from './gex-expiries.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
 import { getGexProfile } from './gex-profile.ts';
@@ -34,6 +35,7 @@ export const REGISTRY = {
   get_gex_profile: getGexProfile,
   get_gex_by_strike: getGexByStrike,
   get_gex_by_expiry: getGexByExpiry,
+  get_gex_combined: getGexCombined,
   get_flow_by_aggressor: getFlowByAggressor,
   get_signed_prints: getSignedPrints,
 };

@@ -1,0 +1,146 @@
+import { Type } from '@sinclair/typebox';
+import { combine } from '../analytics/combined.ts';
+import { Failure } from '../errors.ts';
+import { DAY_MS } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import { chainInput, readChain } from './analysis-options.ts';
+import { conventionOf, signConvention } from './dealer-sign.ts';
+import { MILLION } from './gex-report.ts';
+import { provenanceOf } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { columnOf, count, nullable, number, ticker } from './schemas.ts';
+
+/** Funds by the index that they track, and how many times the fund's price the index stands at, more or less. */
+const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {
+  SPX: { fund: 'SPY', multiple: 10 },
+  NDX: { fund: 'QQQ', multiple: 40 },
+  RUT: { fund: 'IWM', multiple: 10 },
+  DJX: { fund: 'DIA', multiple: 1 },
+};
+
+/** Snapshots further apart than this are not of one market. */
+const APART_MS_MAX = DAY_MS;
+
+export const getGexCombined = defineOperation({
+  name: 'get_gex_combined',
+  title: 'GEX of an index with its fund',
+  description:
+    'Options on an index and on the fund that tracks it as one (SPX with SPY): the fund counted at the ratio of both spots, which is ' +
+    'stated. Prices are those of the ticker asked for. Dollars.',
+  input: Type.Object(
+    {
+      ...chainInput.properties,
+      with: Type.Optional({
+        ...ticker,
+        description: 'What to add, e.g. SPY; without it, the fund of SPX, NDX, RUT or DJX, or their index.',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol; all prices are its own.' }),
+      with: Type.String({ description: 'The symbol added.' }),
+      spot_price: number('Spot of the ticker, dollars.'),
+      with_spot_price: number('Spot of what is added, dollars.'),
+      ratio: number('Ratio of both spots, by which prices of what is added are converted.'),
+      basis_pct: nullable(
+        Type.Number(),
+        'By how much that ratio is off the customary multiple (10 of SPX over SPY), percent; null where there is none.',
+      ),
+      as_of: Type.String({ description: 'When the quotes of the ticker were taken, ISO 8601.' }),
+      with_as_of: Type.String({ description: 'When those of what is added were taken, ISO 8601.' }),
+      apart_s: number('Between both snapshots, seconds: the ratio is off by what the market moved in them.'),
+      net_gex_mil: number('Net dealer gamma exposure of both, millions of dollars per 1 % move.'),
+      ticker_gex_mil: number('Of that, of the ticker, millions of dollars per 1 % move.'),
+      with_gex_mil: number('Of that, of what is added, millions of dollars per 1 % move.'),
+      gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
+      net_dex_mil: number('Delta exposure of both, millions of dollars.'),
+      net_vex_mil: number('Vanna exposure of both, millions of dollars per vol point.'),
+      net_cex_mil: number('Charm exposure of both, millions of dollars per calendar day.'),
+      regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
+      gex_flip: number('Spot at which net gamma of both changes sign, dollars.'),
+      flip_resolved: Type.Boolean({ description: 'False where it changes sign nowhere within half of spot.' }),
+      call_wall: number('Strike at or above spot with most call gamma of both, dollars.'),
+      put_wall: number('Strike at or below spot with most put gamma of both, dollars.'),
+      count: count('Rows of each column.'),
+      spot: columnOf('Levels of spot in steps of a quarter percent of the present one, ascending, dollars.'),
+      net_gex: columnOf('Net gamma exposure of both there, dollars per 1 % move.'),
+      ticker_gex: columnOf('Of that, of the ticker, dollars per 1 % move.'),
+      with_gex: columnOf('Of that, of what is added, dollars per 1 % move.'),
+      sign_convention: signConvention,
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/combined' },
+  run(input, context) {
+    const own = readChain(input, context);
+    const { chain } = own;
+    const partner = input.with ?? partnerOf(chain.underlying);
+    const other = readChain({ ...input, ticker: partner }, context);
+    requireOneMarket(chain, other.chain);
+    const both = combine(own, other);
+    const multiple = multipleOf(chain.underlying, other.chain.underlying);
+    return {
+      result: {
+        ticker: chain.underlying,
+        with: other.chain.underlying,
+        spot_price: chain.spot,
+        with_spot_price: other.chain.spot,
+        ratio: both.ratio,
+        basis_pct: multiple === undefined ? null : 100 * (both.ratio / multiple - 1),
+        as_of: new Date(chain.asOf).toISOString(),
+        with_as_of: new Date(other.chain.asOf).toISOString(),
+        apart_s: Math.abs(chain.asOf - other.chain.asOf) / 1_000,
+        net_gex_mil: both.exposures.gex / MILLION,
+        ticker_gex_mil: both.index.gex / MILLION,
+        with_gex_mil: both.fund.gex / MILLION,
+        gross_gex_mil: both.exposures.grossGex / MILLION,
+        net_dex_mil: both.exposures.dex / MILLION,
+        net_vex_mil: both.exposures.vex / MILLION,
+        net_cex_mil: both.exposures.cex / MILLION,
+        regime: both.exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+        gex_flip: both.flip.level,
+        flip_resolved: both.flip.resolved,
+        call_wall: both.walls.call.strike,
+        put_wall: both.walls.put.strike,
+        count: both.profile.level.length,
+        spot: [...both.profile.level],
+        net_gex: [...both.profile.gex],
+        ticker_gex: [...both.indexGex],
+        with_gex: [...both.fundGex],
+        sign_convention: conventionOf(own),
+      },
+      provenance: provenanceOf(chain, context),
+    };
+  },
+});
+
+function partnerOf(name: string): string {
+  const index = Object.keys(FUNDS).find((each) => FUNDS[each]!.fund === name);
+  const partner = FUNDS[name]?.fund ?? index;
+  if (partner) return partner;
+  throw invalid(`${name} has no customary partner`, 'must name the ticker to add', 'Add ?with=TICKER.');
+}
+
+function multipleOf(name: string, other: string): number | undefined {
+  if (FUNDS[name]?.fund === other) return FUNDS[name].multiple;
+  return FUNDS[other]?.fund === name ? 1 / FUNDS[other].multiple : undefined;
+}
+
+function requireOneMarket(chain: Chain, other: Chain): void {
+  if (chain.underlying === other.underlying) {
+    throw invalid(`${chain.underlying} cannot be added to itself`, 'must be another ticker', 'Add ?with=TICKER.');
+  }
+  if (Math.abs(chain.asOf - other.asOf) <= APART_MS_MAX) return;
+  const days = Math.round(Math.abs(chain.asOf - other.asOf) / DAY_MS);
+  throw invalid(
+    `The snapshots of ${chain.underlying} and ${other.underlying} are ${days} days apart`,
+    'must have a snapshot within a day of the ticker’s',
+    'Both must be of one market: load newer data of the older one.',
+  );
+}
+
+function invalid(message: string, expected: string, hint: string): Failure {
+  return new Failure('invalid_parameter', message, { hint, faults: [{ field: '/with', expected }] });
+}
