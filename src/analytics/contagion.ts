@@ -9,8 +9,8 @@ export interface Contagion {
 }
 
 /** Share of the name's own 30-day premium from which a flow counts as large. */
-const PREMIUM_SHARE = 0.01;
-const CORRELATION_MIN = 0.5;
+export const PREMIUM_SHARE = 0.01;
+export const CORRELATION_MIN = 0.5;
 /** Daily closes of both that make a correlation worth asking for. */
 export const CORRELATION_CLOSES = 60;
 

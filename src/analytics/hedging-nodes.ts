@@ -14,8 +14,21 @@ export interface HedgingNode {
   readonly dealerShares: number;
   /** Shares over the coming calendar day, spot and volatility standing still. */
   readonly deltaFlux: number;
-  /** Contracts that count. */
-  readonly contracts: number;
+  /** What the two are made of. */
+  readonly parts: {
+    /** Contracts that dealers hold, + long, - short. */
+    readonly position: number;
+    /** Shares per contract. */
+    readonly multiplier: number;
+    readonly tte: number;
+    /** Decimal per year; 0 where it is not known, and then there is no flux. */
+    readonly iv: number;
+    /** Per 1.00 of spot. */
+    readonly gamma: number;
+    readonly delta: number;
+    /** A calendar day later. */
+    readonly deltaAfter: number;
+  };
 }
 
 /**
@@ -23,13 +36,13 @@ export interface HedgingNode {
  * day apart (at settlement where less is left): the derivative, charm, explodes in the last minutes.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number): HedgingNode[] {
-  const { chain, gamma, weight, position, multiplier } = prepared;
+  const { chain, gamma, position, multiplier } = prepared;
   const shares = gamma.map((each, at) => -each * position[at]! * multiplier[at]! * 0.01 * chain.spot);
   const ranked = Array.from(shares.keys())
     .filter((at) => shares[at] !== 0)
     .sort((a, b) => Math.abs(shares[b]!) - Math.abs(shares[a]!))
     .slice(0, limit);
-  const flux = deltaFlux(prepared, ranked);
+  const { iv, before, after } = deltasADayApart(prepared, ranked);
   return ranked.map((at, rank) => {
     const { series } = prepared.series[prepared.seriesIndex[at]!]!;
     return {
@@ -38,13 +51,21 @@ export function hedgingNodes(prepared: PreparedChain, limit: number): HedgingNod
       expiry: series.expiry,
       root: series.root,
       dealerShares: Math.round(shares[at]!),
-      deltaFlux: flux[rank]!,
-      contracts: weight[at]!,
+      deltaFlux: iv[rank]! > 0 ? (before[rank]! - after[rank]!) * position[at]! * multiplier[at]! : 0,
+      parts: {
+        position: position[at]!,
+        multiplier: multiplier[at]!,
+        tte: prepared.tte[at]!,
+        iv: iv[rank]!,
+        gamma: gamma[at]!,
+        delta: before[rank]!,
+        deltaAfter: after[rank]!,
+      },
     };
   });
 }
 
-function deltaFlux(prepared: PreparedChain, rows: readonly number[]): number[] {
+function deltasADayApart(prepared: PreparedChain, rows: readonly number[]) {
   const column = (source: Float64Array) => Float64Array.from(rows, (at) => source[at]!);
   const tte = column(prepared.tte);
   const now = {
@@ -59,8 +80,5 @@ function deltaFlux(prepared: PreparedChain, rows: readonly number[]): number[] {
   };
   const before = greeks(now).delta;
   const after = greeks({ ...now, tte: tte.map((each) => Math.max(each - DAY_MS / YEAR_MS, 0)) }).delta;
-  return rows.map((at, rank) => {
-    const flux = (before[rank]! - after[rank]!) * prepared.position[at]! * prepared.multiplier[at]!;
-    return now.iv[rank]! > 0 ? flux : 0;
-  });
+  return { iv: now.iv, before, after };
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { CORRELATION_CLOSES, evaluateContagion } from '../analytics/contagion.ts';
+import { CORRELATION_CLOSES, CORRELATION_MIN, evaluateContagion, PREMIUM_SHARE } from '../analytics/contagion.ts';
 import { FLOW_WINDOW_DAYS, largePrints, premiumOf } from '../analytics/flow.ts';
 import { returnCorrelation } from '../analytics/returns.ts';
 import { newYorkDate } from '../market/calendar.ts';
@@ -29,11 +29,21 @@ export const evaluateEtfContagion = defineOperation({
       etf_proxy: nullable(Type.String(), 'Sector ETF symbol, or null when the requirements are unmet.'),
       saturated: Type.Boolean({ description: 'Volatility is at or above the ceiling.' }),
       large_flow: Type.Boolean({ description: 'The flow reaches the threshold.' }),
-      flow_threshold: number('Flow that counts as large, dollars.'),
+      iv_over_ceiling: number(
+        'Ratio of the present volatility to the ceiling; from 1 on the name counts as saturated.',
+      ),
+      flow_threshold: number('Flow that counts as large, dollars: the larger of the two below.'),
+      flow_over_threshold: nullable(Type.Number(), 'Ratio of the flow to that; null where the threshold is 0.'),
+      flow_min: number("The operator's least flow, dollars."),
+      premium_threshold: nullable(
+        Type.Number(),
+        `${100 * PREMIUM_SHARE} % of the name's large-print premium over 30 days, dollars; null where it has no prints.`,
+      ),
       correlation: nullable(
         Type.Number(),
         'Correlation of daily log returns with the ETF, -1 to 1; null (not required) below 60 common closes.',
       ),
+      correlation_min: number('Correlation from which on the two count as moving together, -1 to 1.'),
       proxy: nullable(Type.String(), 'ETF mapped to the name, whether or not the requirements are met.'),
     },
     { additionalProperties: false },
@@ -43,13 +53,14 @@ export const evaluateEtfContagion = defineOperation({
     const name = canonicalTicker(input.single_name_ticker);
     const chain = context.market.findChain(name);
     const proxy = context.universe.proxies.get(name);
+    const premium = chain && largePremium(context, chain);
     const { etf, ...reading } = evaluateContagion({
       proxy,
       flowUsd: input.whale_fiat,
       iv: input.current_iv,
       ivCeiling: input.iv_ceiling,
       minFlowUsd: context.contagionMinUsd,
-      premiumUsd: chain && largePremium(context, chain),
+      premiumUsd: premium,
       correlation: proxy === undefined ? null : correlationWith(proxy, name, context, chain && newYorkDate(chain.asOf)),
     });
     return {
@@ -57,8 +68,14 @@ export const evaluateEtfContagion = defineOperation({
         etf_proxy: etf,
         saturated: reading.saturated,
         large_flow: reading.largeFlow,
+        iv_over_ceiling: input.current_iv / input.iv_ceiling,
         flow_threshold: reading.flowThresholdUsd,
+        flow_over_threshold:
+          reading.flowThresholdUsd > 0 ? Math.abs(input.whale_fiat) / reading.flowThresholdUsd : null,
+        flow_min: context.contagionMinUsd,
+        premium_threshold: premium === undefined ? null : PREMIUM_SHARE * premium,
         correlation: reading.correlation,
+        correlation_min: CORRELATION_MIN,
         proxy: proxy ?? null,
       },
       ...(chain && { provenance: provenanceOf(chain, context) }),

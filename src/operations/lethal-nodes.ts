@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { hedgingNodes } from '../analytics/hedging-nodes.ts';
+import { exposures } from '../analytics/exposures.ts';
+import { type HedgingNode, hedgingNodes } from '../analytics/hedging-nodes.ts';
+import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { number, putCall, ticker } from './schemas.ts';
@@ -28,8 +30,25 @@ export const detectLethalNodes = defineOperation({
       }),
       ticker: Type.String({ description: 'Underlying symbol.' }),
       spot_price: number('Spot of the snapshot, dollars.'),
-      open_interest: Type.Array(Type.Number(), { description: 'Contracts outstanding at each of the nodes.' }),
-      roots: Type.Array(Type.String(), { description: 'OSI root of each of the nodes.' }),
+      components: Type.Array(
+        Type.Object(
+          {
+            root: Type.String({ description: 'OSI root.' }),
+            dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
+            multiplier: number('Shares per contract.'),
+            tte: number('Years to settlement.'),
+            iv: number('Volatility, decimal per year; 0 where none is known, and then there is no flux.'),
+            gamma: number('Change of delta per 1.00 of spot.'),
+            delta: number('Delta, per 1.00 of spot.'),
+            delta_after_a_day: number('Delta a calendar day later, all else standing still, per 1.00 of spot.'),
+            gex: number('Gamma exposure, dollars per 1 % move.'),
+          },
+          { additionalProperties: false },
+        ),
+        { description: 'What the figures of each node are made of, in the same order.' },
+      ),
+      gross_share_pct: number('Share of all gross gamma that the nodes have, percent.'),
+      sign_convention: signConvention,
     },
     { additionalProperties: false },
   ),
@@ -37,6 +56,10 @@ export const detectLethalNodes = defineOperation({
   run(input, context) {
     const { chain, prepared } = readMarket(input.ticker, context);
     const nodes = hedgingNodes(prepared, TOP);
+    const gexOf = ({ gamma, position, multiplier }: HedgingNode['parts']) =>
+      gamma * position * multiplier * chain.spot ** 2 * 0.01;
+    const ofNodes = nodes.reduce((sum, { parts }) => sum + Math.abs(gexOf(parts)), 0);
+    const { grossGex: gross } = exposures(prepared);
     return {
       result: {
         top_nodes: nodes.map((each) => ({
@@ -48,8 +71,19 @@ export const detectLethalNodes = defineOperation({
         })),
         ticker: chain.underlying,
         spot_price: chain.spot,
-        open_interest: nodes.map(({ contracts }) => contracts),
-        roots: nodes.map(({ root }) => root),
+        components: nodes.map(({ root, parts }) => ({
+          root,
+          dealer_contracts: parts.position,
+          multiplier: parts.multiplier,
+          tte: parts.tte,
+          iv: parts.iv,
+          gamma: parts.gamma,
+          delta: parts.delta,
+          delta_after_a_day: parts.deltaAfter,
+          gex: gexOf(parts),
+        })),
+        gross_share_pct: gross > 0 ? Math.min(100, (100 * ofNodes) / gross) : 0,
+        sign_convention: conventionOf(prepared),
       },
       provenance: provenanceOf(chain, context),
     };

@@ -24,9 +24,9 @@ describe('shares per +1 %', () => {
   });
 
   test('name their contract', () => {
-    expect(nodes[0]).toEqual({
+    expect(nodes[0]).toMatchObject({
       ...{ strike: 90, callPut: -1, expiry: '2026-02-20', root: 'ACME' },
-      ...{ dealerShares: 900, deltaFlux: 0, contracts: 900 },
+      ...{ dealerShares: 900, deltaFlux: 0, parts: { position: -900, multiplier: 100, gamma: 0.01, iv: 0 } },
     });
   });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { exposures } from '../../src/analytics/exposures.ts';
 import { hedgingNodes } from '../../src/analytics/hedging-nodes.ts';
 import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
 import { prepareChain } from '../../src/analytics/prepare.ts';
@@ -30,15 +31,24 @@ test('ten nodes, largest first, each under the contract’s names', () => {
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
 });
 
-test('the extended answer has open interest and root of each', () => {
+test('the extended answer has what each is made of', () => {
   const { context } = smallMarket({ chains: [CHAIN] });
-  const { top_nodes, open_interest, roots } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
-    top_nodes: { strike: number; put_call: string }[];
-    open_interest: number[];
-    roots: string[];
+  const { top_nodes, components, gross_share_pct } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+    top_nodes: { strike: number; put_call: string; Dealer_Share_Exposure: number; Delta_Flux_j: number }[];
+    components: Record<string, number>[];
+    gross_share_pct: number;
   };
-  expect(open_interest).toEqual(top_nodes.map(({ strike, put_call }) => (put_call === 'C' ? strike : 300 - strike)));
-  expect(roots).toEqual(top_nodes.map(() => 'ACME'));
+  for (const [at, { strike, put_call, ...node }] of top_nodes.entries()) {
+    const { root, dealer_contracts, multiplier, gamma, delta, delta_after_a_day, gex, iv } = components[at]!;
+    expect([root as unknown, iv]).toEqual(['ACME', expect.closeTo(0.3, 6)]);
+    expect(dealer_contracts).toBe(put_call === 'C' ? strike : strike - 300);
+    expect(Math.round(-gamma! * dealer_contracts! * multiplier!)).toBe(node.Dealer_Share_Exposure);
+    expect((delta! - delta_after_a_day!) * dealer_contracts! * multiplier!).toBeCloseTo(node.Delta_Flux_j, 9);
+    expect(gex).toBeCloseTo(gamma! * dealer_contracts! * 100 * 100, 6);
+  }
+  const { grossGex } = exposures(prepareChain(CHAIN, DEFAULT_OPTIONS));
+  const ofNodes = components.reduce((sum, { gex }) => sum + Math.abs(gex!), 0);
+  expect(gross_share_pct).toBeCloseTo((100 * ofNodes) / grossGex, 9);
 });
 
 test('without open interest or volatility there are none', () => {
