@@ -4,6 +4,7 @@ import { type Result, race } from '../src/bench/race.ts';
 import { type Contest, contests, isReached } from './kernels.ts';
 import { buildNative } from './native.ts';
 import { loadPeers } from './peers.ts';
+import { stageTables } from './stages.ts';
 
 /** `bun bench/run.ts [--tiny] [--write]`: every contest, all runners in turns in one process; `--write` keeps the page. */
 const tiny = process.argv.includes('--tiny');
@@ -28,6 +29,8 @@ for (const contest of contests(native, peers, tiny ? 64 : 4096)) {
   invalid += contest.runners.length - valid.length;
   lines.push('', ...table(contest, race(valid, { units: contest.units, ...effort })));
 }
+process.stderr.write('Stages of an analysis …\n');
+lines.push(...stageTables(tiny ? 64 : 4096, effort));
 console.log(lines.join('\n'));
 if (process.argv.includes('--write'))
   await Bun.write(join(import.meta.dir, '../docs/benchmarks.md'), `${lines.join('\n')}\n`);

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { densityOf } from '../src/analytics/density.ts';
+import { exposureFlips } from '../src/analytics/exposure-flips.ts';
+import { exposures } from '../src/analytics/exposures.ts';
+import { exposuresByStrike } from '../src/analytics/exposures-by-strike.ts';
+import { gammaFlip } from '../src/analytics/gamma-flip.ts';
+import { netGammaProfile } from '../src/analytics/gamma-profile.ts';
+import { gexLevels } from '../src/analytics/gex-levels.ts';
+import { maxPain } from '../src/analytics/max-pain.ts';
+import { DEFAULT_OPTIONS } from '../src/analytics/options.ts';
+import { prepareChain } from '../src/analytics/prepare.ts';
+import { seriesNearest } from '../src/analytics/scan.ts';
+import { strikeGamma, walls } from '../src/analytics/walls.ts';
+import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
+import { readMarketFile } from '../src/feeds/files/read-market-file.ts';
+import type { Chain } from '../src/market/chain.ts';
+import { indexChain } from './index-chain.ts';
+
+/** From columns to all levels, warm, on one core. */
+const TARGET_MS = 15;
+
+/** Of the recorded chains, one as the exchange serves it. */
+const RECORDED = 'cboe/RUT-2023-09-21.delayed_quotes.json';
+
+/** A table a chain: what each stage of an analysis takes, all in turns in one process. */
+export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>): string[] {
+  const made = indexChain(Math.min(50, Math.ceil(size / 8)), Math.min(300, Math.ceil(size / 2)));
+  const folder = process.env.ZOMMA_RECORDED_CHAINS;
+  return [
+    ...table('a simulated index', made, effort),
+    '',
+    'What bounds it: half is arithmetic in the kernels (flip, exposures, gamma, and in `prepare` the price that tests each volatility and',
+    'the quarter of the strikes that is solved), half is choosing among quotes row by row: which side, which volatility, which',
+    'quote is stale.',
+    ...(folder === undefined
+      ? ['', 'The recorded RUT chain is not here: ZOMMA_RECORDED_CHAINS is unset.']
+      : table('RUT as recorded on 2023-09-21', recorded(join(folder, RECORDED)), effort)),
+  ];
+}
+
+function table(name: string, chain: Chain, effort: Omit<RaceOptions, 'units'>): string[] {
+  const [all, ...stages] = race(stagesOf(chain), { units: 1, ...effort });
+  const ms = (ns: number) => (ns / 1e6).toPrecision(3);
+  const row = ({ name: stage, ns, ratio }: typeof all & object) =>
+    `| ${stage} | ${ms(ns)} | ${(100 * ratio).toPrecision(3)} % |`;
+  const reached = all!.ns <= TARGET_MS * 1e6 ? 'reached' : 'missed';
+  return [
+    '',
+    `## Stages of an analysis, ${name}: ${chain.count.toLocaleString('en-US')} contracts in ${chain.series.length} series`,
+    '',
+    '| | ms | of all levels |',
+    '|---|---|---|',
+    row(all!),
+    ...stages.map(row),
+    '',
+    `- all levels within ${TARGET_MS} ms: ${effort.rounds < 5 ? 'not measured' : reached}`,
+  ];
+}
+
+/** The whole first, then its parts, then what is asked for beside the levels. Chains and series are kept by identity: each run has its own. */
+function stagesOf(chain: Chain): Runner[] {
+  const prepare = () => prepareChain({ ...chain }, DEFAULT_OPTIONS);
+  const ready = prepare();
+  const near = seriesNearest(ready, 30)!;
+  const stage = (name: string, work: () => unknown): Runner => ({ name, run: () => void work() });
+  return [
+    stage('**from columns to all levels**', () => gexLevels(prepare(), new Map())),
+    stage('prepare: forwards, volatilities, smiles, gammas', prepare),
+    stage('exposures: delta, gamma, vanna, charm', () => exposures(ready)),
+    stage('flip', () => gammaFlip(ready)),
+    stage('walls', () => walls(strikeGamma(ready), chain.spot)),
+    stage('max pain of every series', () => ready.series.map((series) => maxPain(ready, series))),
+    stage('*beside them:* profile at 161 levels', () => netGammaProfile(ready, 0.2)),
+    stage('*beside them:* exposures by strike', () => exposuresByStrike(ready)),
+    stage('*beside them:* vanna and charm flips', () => exposureFlips(ready)),
+    stage('*beside them:* density of the series nearest 30 days', () => densityOf(ready, { ...near })),
+  ];
+}
+
+function recorded(path: string): Chain {
+  const delivered = readMarketFile(readFileSync(path), { origin: 'RUT', modifiedMs: 0 });
+  const chain = delivered.find((each) => each.kind === 'chain')?.chain;
+  if (chain === undefined) throw new Error(`${path} holds no chain`);
+  return chain;
+}
