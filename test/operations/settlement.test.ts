@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'bun:test';
+import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
+import { prepareChain } from '../../src/analytics/prepare.ts';
+import { expiringGamma } from '../../src/analytics/scan.ts';
+import { Failure } from '../../src/errors.ts';
+import { rootOf } from '../../src/market/option-symbol.ts';
+import { zeroDte } from '../../src/operations/gex-lens.ts';
+import { chainOf, quoted } from '../analytics/small-chains.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Hours that a contract has to live at an instant of New York, as its T counts them; `settled` where it has none. */
+function hoursLeft(root: string, expiry: string, at: string): number | 'settled' {
+  const chain = chainOf(quoted({ root, expiry, strikes: [95, 100, 105], asOf: Date.parse(at) - HOUR_MS }), {
+    underlying: rootOf(root).underlying,
+    asOf: Date.parse(at),
+  });
+  try {
+    const [series] = prepareChain(chain, DEFAULT_OPTIONS).series;
+    return Math.round(series!.tte * 365.25 * 24 * 1e6) / 1e6;
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'no_chain') return 'settled';
+    throw error;
+  }
+}
+
+const [DAY, FLOOR] = [24, 0.25];
+
+describe.each<[string, [what: string, root: string, expiry: string, at: string, left: number | 'settled'][]]>([
+  [
+    'morning and evening roots of one third Friday',
+    [
+      ['SPX settles at the open', 'SPX', '2026-01-16', '2026-01-15T09:30-05:00', DAY],
+      ['SPXW at the close', 'SPXW', '2026-01-16', '2026-01-15T16:00-05:00', DAY],
+      ['SPX is gone at the open', 'SPX', '2026-01-16', '2026-01-16T09:30-05:00', 'settled'],
+      ['and lives a minute before', 'SPX', '2026-01-16', '2026-01-16T09:29-05:00', FLOOR],
+      ['SPXW lives on', 'SPXW', '2026-01-16', '2026-01-16T09:30-05:00', 6.5],
+      ...['NDX', 'RUT', 'DJX', 'VIX', 'VIXW'].map(
+        (root) => [`${root} in the morning`, root, '2026-01-16', '2026-01-15T09:30-05:00', DAY] as never,
+      ),
+      ...['NDXP', 'RUTW', 'SPY', 'AAPL'].map(
+        (root) => [`${root} in the evening`, root, '2026-01-16', '2026-01-15T16:00-05:00', DAY] as never,
+      ),
+    ],
+  ],
+  [
+    'third Fridays without trading settle on the Thursday',
+    [
+      ['Good Friday 2022, morning', 'SPX', '2022-04-15', '2022-04-13T09:30-04:00', DAY],
+      ['Good Friday 2022, evening', 'SPXW', '2022-04-15', '2022-04-13T16:00-04:00', DAY],
+      ['gone on the Thursday', 'SPXW', '2022-04-15', '2022-04-14T16:00-04:00', 'settled'],
+      ['Juneteenth kept on Friday 2027-06-18', 'SPX', '2027-06-18', '2027-06-16T09:30-04:00', DAY],
+      ['listed by its Thursday, the same', 'SPX', '2027-06-17', '2027-06-16T09:30-04:00', DAY],
+    ],
+  ],
+  [
+    'half-days end at 13:00',
+    [
+      ['after Thanksgiving', 'SPY', '2026-11-27', '2026-11-27T12:00-05:00', 1],
+      ['gone at 13:00', 'SPY', '2026-11-27', '2026-11-27T13:00-05:00', 'settled'],
+      ['Christmas Eve', 'SPXW', '2026-12-24', '2026-12-23T13:00-05:00', DAY],
+      ['July 3', 'AAPL', '2025-07-03', '2025-07-03T09:30-04:00', 3.5],
+      ['a morning root opens as ever', 'SPX', '2026-11-27', '2026-11-26T09:30-05:00', DAY],
+    ],
+  ],
+  [
+    'a weekend when clocks change',
+    [
+      ['forward: an hour less', 'SPY', '2026-03-09', '2026-03-06T16:00-05:00', 3 * DAY - 1],
+      ['back: an hour more', 'SPY', '2026-11-02', '2026-10-30T16:00-04:00', 3 * DAY + 1],
+      ['the same instant, written elsewhere', 'SPY', '2026-11-02', '2026-10-30T20:00Z', 3 * DAY + 1],
+    ],
+  ],
+  [
+    'leap years',
+    [
+      ['over February 29', 'SPY', '2024-03-01', '2024-02-28T16:00-05:00', 2 * DAY],
+      ['on it', 'SPY', '2024-02-29', '2024-02-29T15:00-05:00', 1],
+      ['no such day in 2026', 'SPY', '2026-03-02', '2026-02-27T16:00-05:00', 3 * DAY],
+      ['a year of 366 days', 'AAPL', '2025-01-17', '2024-01-17T16:00-05:00', 366 * DAY],
+    ],
+  ],
+  [
+    'the day of expiry, to the bell and past it',
+    [
+      ['before the open', 'SPXW', '2026-01-05', '2026-01-05T08:00-05:00', 8],
+      ['at the open', 'SPXW', '2026-01-05', '2026-01-05T09:30-05:00', 6.5],
+      ['an hour before the bell', 'SPXW', '2026-01-05', '2026-01-05T15:00-05:00', 1],
+      ['fifteen minutes before it', 'SPXW', '2026-01-05', '2026-01-05T15:45-05:00', FLOOR],
+      ['nearer counts as much', 'SPXW', '2026-01-05', '2026-01-05T15:59:59-05:00', FLOOR],
+      ['at the bell', 'SPXW', '2026-01-05', '2026-01-05T16:00-05:00', 'settled'],
+      ['after it', 'SPXW', '2026-01-05', '2026-01-05T16:14-05:00', 'settled'],
+      ['yesterday’s', 'SPXW', '2026-01-05', '2026-01-06T09:30-05:00', 'settled'],
+    ],
+  ],
+])('%s', (_what, rows) => {
+  test.each(rows)('%s: %s %s at %s', (_which, root, expiry, at, left) => {
+    expect(hoursLeft(root, expiry, at)).toBe(left);
+  });
+});
+
+/** On a third Friday the index's morning contracts are gone, its evening ones are 0DTE. */
+describe('0DTE of an index on a third Friday', () => {
+  const read = (at: string) => {
+    const asOf = Date.parse(at);
+    const rows = ['SPX', 'SPXW'].flatMap((root) =>
+      quoted({
+        root,
+        expiry: '2026-01-16',
+        strikes: [95, 100, 105],
+        asOf: asOf - HOUR_MS,
+        rest: { openInterest: 100 },
+      }),
+    );
+    const later = quoted({
+      root: 'SPX',
+      expiry: '2026-02-20',
+      strikes: [95, 100, 105],
+      asOf,
+      rest: { openInterest: 100 },
+    });
+    const ready = prepareChain(chainOf([...rows, ...later], { underlying: 'SPX', asOf }), DEFAULT_OPTIONS);
+    const { left_out, used } = ready.counts;
+    return { ready, used, settled: left_out.settled, zero: zeroDte(ready, 1) };
+  };
+
+  test.each<[string, number, number, number | null]>([
+    ['2026-01-15T16:00-05:00', 18, 0, null],
+    ['2026-01-16T09:00-05:00', 18, 0, 12],
+    ['2026-01-16T09:30-05:00', 12, 6, 6],
+    ['2026-01-16T15:59-05:00', 12, 6, 6],
+    ['2026-01-16T16:00-05:00', 6, 12, null],
+    ['2026-01-17T12:00-05:00', 6, 12, null],
+  ])('at %s: %p live, %p settled, 0DTE %p', (at, used, settled, zeroDteContracts) => {
+    const found = read(at);
+    expect([found.used, found.settled, found.zero && found.zero.open_interest / 100]).toEqual([
+      used,
+      settled,
+      zeroDteContracts,
+    ]);
+    // Its gamma is there until it has settled, and never reported as none while it lives.
+    if (found.zero) {
+      expect(found.zero.gross_gex_mil).toBeGreaterThan(0);
+      expect(expiringGamma(found.ready)).toBeGreaterThan(0);
+    }
+  });
+});
