@@ -1,6 +1,7 @@
 import { Failure } from '../errors.ts';
 import { DAY_MS } from './calendar.ts';
 import type { Chain } from './chain.ts';
+import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker } from './option-symbol.ts';
 import type { Close, Print } from './prints.ts';
 import type { MarketStore } from './store.ts';
@@ -13,6 +14,8 @@ export interface Market {
    * Throws `Failure`: `no_chain` for a ticker of the universe without one, `unknown_ticker` for any other.
    */
   chain(ticker: string): Chain;
+  /** The name of a tracked ticker: of the universe, or with a chain. Throws `Failure('unknown_ticker')` for any other. */
+  tracked(ticker: string): string;
   /** As `chain`, but undefined where there is none. */
   findChain(ticker: string): Chain | undefined;
   /** Prints of the `days` calendar days that end at the later of the chain's instant and the last print, in time order. */
@@ -26,6 +29,10 @@ export interface Market {
   chainById(id: number): Chain | undefined;
   /** Up to `limit` daily closes up to and including a date, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
+  /** Moments in [fromMs, toMs] whose levels are kept, oldest first: all, or the last of each New York day. */
+  levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
+  /** The levels of those moments, oldest first. */
+  levels(ticker: string, times: readonly number[]): LevelRecord[];
 }
 
 /** Clocks differ, and days begin elsewhere; a chain from further ahead is a slip that must not outrank the present one. */
@@ -64,20 +71,24 @@ export function createMarket(
     prints.set(key, known);
     return known;
   };
+  const tracked = (spelling: string): string => {
+    const ticker = canonicalTicker(spelling);
+    if (universe.tickers.has(ticker) || findChain(ticker)) return ticker;
+    throw new Failure('unknown_ticker', 'The ticker is neither in the universe nor has it a stored chain', {
+      hint: 'GET /api/v1/universe lists the tickers that are tracked.',
+    });
+  };
   return {
     findChain,
+    tracked,
     chain(spelling) {
       const chain = findChain(spelling);
       if (chain) return chain;
-      const ticker = canonicalTicker(spelling);
-      if (universe.tickers.has(ticker)) {
-        throw new Failure('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
-          hint: 'Point the feed at data that holds it, or try again later.',
-        });
-      }
-      throw new Failure('unknown_ticker', 'The ticker is neither in the universe nor has it a stored chain', {
-        hint: 'GET /api/v1/universe lists the tickers that are tracked.',
-      });
+      throw new Failure(
+        'no_chain',
+        `${tracked(spelling)} is in the universe, but no option chain of it has arrived yet`,
+        { hint: 'Point the feed at data that holds it, or try again later.' },
+      );
     },
     recentPrints(chain, days) {
       const toMs = Math.max(chain.asOf, store.lastPrintAt(chain.underlying, simulated) ?? 0);
@@ -89,5 +100,7 @@ export function createMarket(
       store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
     chainById: (id) => store.chain(id),
     closes: (ticker, date, limit) => store.closes(canonicalTicker(ticker), date, limit, simulated),
+    levelTimes: (ticker, fromMs, toMs, per) => store.levelTimes(canonicalTicker(ticker), fromMs, toMs, per, simulated),
+    levels: (ticker, times) => store.levels(canonicalTicker(ticker), times, simulated),
   };
 }

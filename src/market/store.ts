@@ -1,4 +1,5 @@
 import type { Chain } from './chain.ts';
+import type { LevelRecord } from './level-record.ts';
 import type { Close, Print } from './prints.ts';
 
 /** A stored chain, without its contracts. */
@@ -17,7 +18,7 @@ export interface Snapshot {
 export interface MarketStore {
   /** Changes whenever this or another process has written: what was read under one version holds while it stands. */
   version(): string;
-  /** Keeps a snapshot. The same (underlying, asOf, simulated) again replaces it. */
+  /** Keeps a snapshot, whose levels are due from then on. The same (underlying, asOf, simulated) again replaces it. */
   saveChain(chain: Chain): void;
   /**
    * Identity of the newest snapshot, cheap enough to ask on every request; undefined where there is none. One dated after
@@ -29,7 +30,10 @@ export interface MarketStore {
   underlyings(simulated: boolean): string[];
   /** What is kept, of one underlying or of all, by underlying and time. */
   snapshots(underlying?: string): Snapshot[];
-  /** Removes snapshots for good, those of one moment or all of an underlying; returns how many. */
+  /**
+   * Removes snapshots and their levels for good, those of one moment or all of an underlying; returns of how many snapshots,
+   * those counted too of which levels alone were left.
+   */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Keeps prints, each once by id (a later copy may cancel it); returns how many were new. */
   savePrints(prints: readonly Print[]): number;
@@ -42,4 +46,15 @@ export interface MarketStore {
   closes(ticker: string, date: string, limit: number, simulated: boolean): Close[];
   /** The last snapshot of each New York day in [fromMs, toMs], oldest first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
+  /** Snapshots, of either kind, whose levels are yet to be kept; the newest first. */
+  levelsDue(): number[];
+  /**
+   * Keeps the levels of a snapshot in place of those of its moment, or none where it has none: either way they are no longer
+   * due. Of a snapshot that is gone, or was replaced, nothing is kept.
+   */
+  saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
+  /** Moments in [fromMs, toMs] whose levels are kept, oldest first: all, or the last of each New York day. */
+  levelTimes(underlying: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', simulated: boolean): number[];
+  /** The levels of those moments, oldest first. */
+  levels(underlying: string, times: readonly number[], simulated: boolean): LevelRecord[];
 }

@@ -19,6 +19,7 @@ export function chainTable(db: Database): ChainTable {
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
      VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
   );
+  const insertDue = db.prepare<null, [number | bigint]>('INSERT INTO levels_due VALUES (?)');
   const deleteAllButNewest = db.prepare<null, [string, string]>(
     `DELETE FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2 AND as_of <
        (SELECT max(as_of) FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2)`,
@@ -48,15 +49,28 @@ export function chainTable(db: Database): ChainTable {
     `SELECT underlying, as_of AS asOf, source, simulated FROM snapshots WHERE ?1 IS NULL OR underlying = ?1
      ORDER BY underlying, as_of`,
   );
-  const deleteSnapshots = db.prepare<null, [string, number | null]>(
-    'DELETE FROM snapshots WHERE underlying = ?1 AND (?2 IS NULL OR as_of = ?2)',
+  const which = 'WHERE underlying = ?1 AND (?2 IS NULL OR as_of = ?2)';
+  const countForgotten = db.prepare<{ count: number }, [string, number | null]>(
+    `SELECT count(*) AS count FROM
+       (SELECT simulated, as_of FROM snapshots ${which} UNION SELECT simulated, as_of FROM levels ${which})`,
   );
+  const deleteSnapshots = db.prepare<null, [string, number | null]>(`DELETE FROM snapshots ${which}`);
+  const deleteLevels = db.prepare<null, [string, number | null]>(`DELETE FROM levels ${which}`);
 
   const save = db.transaction((chain: Chain) => {
     const day = newYorkDate(chain.asOf);
     const { simulated, underlying, asOf, spot, source } = chain;
-    insert.run({ simulated: Number(simulated), underlying, asOf, day, spot, source, columns: encodeChain(chain) });
+    const columns = encodeChain(chain);
+    const kept = insert.run({ simulated: Number(simulated), underlying, asOf, day, spot, source, columns });
+    insertDue.run(kept.lastInsertRowid);
     if (simulated) deleteAllButNewest.run(underlying, day);
+  });
+
+  const forget = db.transaction((underlying: string, asOf: number | null): number => {
+    const { count } = countForgotten.get(underlying, asOf)!;
+    deleteSnapshots.run(underlying, asOf);
+    deleteLevels.run(underlying, asOf);
+    return count;
   });
 
   return {
@@ -79,7 +93,7 @@ export function chainTable(db: Database): ChainTable {
     snapshots: (underlying) =>
       selectSnapshots.all(underlying ?? null).map((row) => ({ ...row, simulated: row.simulated === 1 })),
 
-    forgetSnapshots: (underlying, asOf) => deleteSnapshots.run(underlying, asOf ?? null).changes,
+    forgetSnapshots: (underlying, asOf) => forget.immediate(underlying, asOf ?? null),
 
     dailyChainIds: (underlying, fromMs, toMs, simulated) =>
       selectDaily.all(Number(simulated), underlying, fromMs, toMs).map((row) => row.id),

@@ -99,4 +99,34 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE prints ADD COLUMN block INTEGER NOT NULL DEFAULT 0 CHECK (block IN (0, 1));
   ALTER TABLE closes ADD COLUMN volume REAL;
   `,
+  `
+  -- Of no snapshot's row: levels outlive their chain.
+  CREATE TABLE levels (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    as_of INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    spot REAL NOT NULL,
+    net_gex REAL NOT NULL,
+    gross_gex REAL NOT NULL,
+    gex_flip REAL NOT NULL,
+    flip_resolved INTEGER NOT NULL CHECK (flip_resolved IN (0, 1)),
+    call_wall REAL NOT NULL,
+    put_wall REAL NOT NULL,
+    max_pain REAL NOT NULL,
+    expiry TEXT NOT NULL,
+    dex REAL NOT NULL,
+    vex REAL NOT NULL,
+    cex REAL NOT NULL,
+    atm_iv_30d REAL,
+    PRIMARY KEY (simulated, underlying, as_of)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX levels_by_day ON levels (simulated, underlying, day, as_of);
+
+  -- Snapshots whose levels are yet to be kept. A snapshot that goes takes its entry with it.
+  CREATE TABLE levels_due (
+    snapshot INTEGER PRIMARY KEY REFERENCES snapshots (id) ON DELETE CASCADE
+  ) STRICT;
+  INSERT INTO levels_due SELECT id FROM snapshots;
+  `,
 ];

@@ -6,6 +6,7 @@ import { OperatorError } from '../errors.ts';
 import type { MarketStore } from '../market/store.ts';
 import { chainTable } from './chain-table.ts';
 import { closeTable } from './close-table.ts';
+import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { migrate } from './migrations.ts';
 import { printTable } from './print-table.ts';
@@ -62,6 +63,7 @@ function storeOn(db: Database): Store {
     ...chainTable(db),
     ...printTable(db),
     ...closeTable(db),
+    ...levelTable(db),
     ...memberTables(db),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
     // Only a close that may throw ends the statements too: without it the file stays open until they are collected.

@@ -186,6 +186,7 @@ function contextOf(chain: Chain): Context {
   return {
     market: {
       chain: () => chain,
+      tracked: () => chain.underlying,
       findChain: () => chain,
       recentPrints: () => [],
       printsUpTo: () => [],
@@ -193,6 +194,8 @@ function contextOf(chain: Chain): Context {
       recentChainIds: () => [1],
       chainById: () => chain,
       closes: () => [],
+      levelTimes: () => [],
+      levels: () => [],
     },
     universe: STANDARD_UNIVERSE,
     nowMs: () => chain.asOf,

@@ -1,0 +1,68 @@
+import type { Database } from 'bun:sqlite';
+import type { LevelRecord } from '../market/level-record.ts';
+import type { MarketStore } from '../market/store.ts';
+
+type LevelTable = Pick<MarketStore, 'levelsDue' | 'saveLevels' | 'levelTimes' | 'levels'>;
+
+/**
+ * Levels by snapshot, kept for good: some 200 bytes each, a hundredth of what a recorded snapshot takes. The simulated market
+ * gives one a minute; of its earlier days only the last is kept, so that a ticker has a row a day and those of one day.
+ */
+export function levelTable(db: Database): LevelTable {
+  const selectDue = db.prepare<{ id: number }, []>('SELECT snapshot AS id FROM levels_due ORDER BY snapshot DESC');
+  const deleteDue = db.prepare<null, [number]>('DELETE FROM levels_due WHERE snapshot = ?');
+  const deleteOf = db.prepare<null, [number]>(
+    `DELETE FROM levels WHERE (simulated, underlying, as_of) =
+       (SELECT simulated, underlying, as_of FROM snapshots WHERE id = ?)`,
+  );
+  const insert = db.prepare<null, [LevelRow]>(
+    `INSERT INTO levels (simulated, underlying, as_of, day, spot, net_gex, gross_gex, gex_flip, flip_resolved, call_wall,
+       put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
+     VALUES ($simulated, $underlying, $asOf, $day, $spot, $netGex, $grossGex, $gexFlip, $flipResolved, $callWall,
+       $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
+  );
+  // The day before alone: those before it were thinned in their turn.
+  const thin = db.prepare<null, [string, string]>(
+    `WITH before AS (
+       SELECT day, as_of FROM levels WHERE simulated = 1 AND underlying = ?1 AND day < ?2
+       ORDER BY day DESC, as_of DESC LIMIT 1
+     ) DELETE FROM levels WHERE simulated = 1 AND underlying = ?1
+         AND day = (SELECT day FROM before) AND as_of < (SELECT as_of FROM before)`,
+  );
+  const selectTimes = db.prepare<{ at: number }, [number, string, number, number]>(
+    'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ? ORDER BY as_of',
+  );
+  const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
+    `SELECT max(as_of) AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ?
+     GROUP BY day ORDER BY day`,
+  );
+  const selectAt = db.prepare<LevelRow, [number, string, string]>(
+    `SELECT simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
+       flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
+       atm_iv_30d AS atmIv30d
+     FROM levels WHERE simulated = ? AND underlying = ? AND as_of IN (SELECT value FROM json_each(?)) ORDER BY as_of`,
+  );
+
+  const save = db.transaction((snapshotId: number, record: LevelRecord | undefined) => {
+    // Forgotten or replaced meanwhile, in this process or another: these are levels of nothing that stands.
+    if (deleteDue.run(snapshotId).changes === 0) return;
+    deleteOf.run(snapshotId);
+    if (record === undefined) return;
+    insert.run({ ...record, simulated: Number(record.simulated), flipResolved: Number(record.flipResolved) });
+    if (record.simulated) thin.run(record.underlying, record.day);
+  });
+
+  return {
+    levelsDue: () => selectDue.all().map(({ id }) => id),
+    saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
+    levelTimes: (underlying, fromMs, toMs, per, simulated) =>
+      (per === 'day' ? selectDaily : selectTimes).all(Number(simulated), underlying, fromMs, toMs).map(({ at }) => at),
+    levels: (underlying, times, simulated) =>
+      selectAt
+        .all(Number(simulated), underlying, JSON.stringify(times))
+        .map((row) => ({ ...row, simulated: row.simulated === 1, flipResolved: row.flipResolved === 1 })),
+  };
+}
+
+/** A record as SQLite keeps it: its booleans are 0 and 1. */
+type LevelRow = Omit<LevelRecord, 'simulated' | 'flipResolved'> & Record<'simulated' | 'flipResolved', number>;

@@ -1,0 +1,157 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { newYorkDate } from '../../src/market/calendar.ts';
+import type { LevelRecord } from '../../src/market/level-record.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { chainOf, DAY_MS, inFolder, MONDAY_MS } from './samples.ts';
+
+const HOUR_MS = 3_600_000;
+const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
+
+function withStore(work: (store: Store) => void): void {
+  const store = openStore(':memory:');
+  work(store);
+  store.close();
+}
+
+function recordOf(over: Partial<LevelRecord> = {}): LevelRecord {
+  const asOf = over.asOf ?? MONDAY_MS;
+  return {
+    ...{ underlying: 'SPX', simulated: false, asOf, day: newYorkDate(asOf), spot: 6000.25 },
+    ...{ netGex: -1.5e9, grossGex: 9.25e9, gexFlip: 6010.5, flipResolved: true, callWall: 6100, putWall: 5900 },
+    ...{ maxPain: 6000, expiry: '2026-01-16', dex: 1e11, vex: -2e8, cex: 3.5e7, atmIv30d: 0.1625 },
+    ...over,
+  };
+}
+
+/** Stores a snapshot and its levels; returns the snapshot's id. */
+function keep(store: Store, over: Partial<LevelRecord> = {}): number {
+  const record = recordOf(over);
+  const { underlying, asOf, spot, simulated } = record;
+  store.saveChain(chainOf({ underlying, asOf, spot, simulated }));
+  const id = store.levelsDue()[0]!;
+  store.saveLevels(id, record);
+  return id;
+}
+
+function kept(store: Store, underlying = 'SPX', simulated = false): LevelRecord[] {
+  return store.levels(underlying, store.levelTimes(underlying, ...ALWAYS, 'snapshot', simulated), simulated);
+}
+
+test.each([{}, { flipResolved: false }, { atmIv30d: null }, { simulated: true }])(
+  'levels come back as they were: %p',
+  (over) =>
+    withStore((store) => {
+      keep(store, over);
+      expect(kept(store, 'SPX', over.simulated ?? false)).toEqual([recordOf(over)]);
+      expect(kept(store, 'SPX', !over.simulated)).toEqual([]);
+      expect(kept(store, 'NDX')).toEqual([]);
+    }),
+);
+
+test('a snapshot is due once, the newest first, and again where it is replaced', () =>
+  withStore((store) => {
+    for (const days of [0, 1]) store.saveChain(chainOf({ asOf: MONDAY_MS + days * DAY_MS, simulated: false }));
+    const [second, first] = store.levelsDue() as [number, number];
+    expect([store.chain(first)?.asOf, store.chain(second)?.asOf]).toEqual([MONDAY_MS, MONDAY_MS + DAY_MS]);
+    store.saveLevels(first, recordOf());
+    store.saveLevels(second, undefined);
+    expect(store.levelsDue()).toEqual([]);
+    store.saveChain(chainOf({ simulated: false, spot: 1 }));
+    const [again, ...none] = store.levelsDue() as [number];
+    expect([none, again === first]).toEqual([[], false]);
+    // What stands serves until the new is there.
+    expect(kept(store)).toEqual([recordOf()]);
+    store.saveLevels(again, recordOf({ spot: 1 }));
+    expect(kept(store)).toEqual([recordOf({ spot: 1 })]);
+  }));
+
+const GONE: [name: string, act: (store: Store) => void][] = [
+  ['forgotten', (store) => store.forgetSnapshots('SPX')],
+  ['replaced', (store) => store.saveChain(chainOf({ simulated: false }))],
+];
+test.each(GONE)('of a snapshot that was %s meanwhile nothing is kept', (_, act) =>
+  withStore((store) => {
+    store.saveChain(chainOf({ simulated: false }));
+    const [id] = store.levelsDue() as [number];
+    act(store);
+    expect(store.levelsDue()).not.toContain(id);
+    store.saveLevels(id, recordOf());
+    expect(kept(store)).toEqual([]);
+  }),
+);
+
+test('one in place of which nothing can be read has levels no more', () =>
+  withStore((store) => {
+    keep(store);
+    store.saveChain(chainOf({ simulated: false }));
+    store.saveLevels(store.levelsDue()[0]!, undefined);
+    expect(kept(store)).toEqual([]);
+  }));
+
+test('what is forgotten is forgotten with its levels, also where they alone are left', () =>
+  withStore((store) => {
+    for (const days of [0, 1, 2]) keep(store, { asOf: MONDAY_MS + days * DAY_MS });
+    keep(store, { underlying: 'NDX' });
+    const spots = (underlying?: string) => kept(store, underlying).map(({ asOf }) => (asOf - MONDAY_MS) / DAY_MS);
+    expect(store.forgetSnapshots('SPX', MONDAY_MS + DAY_MS)).toBe(1);
+    expect(spots()).toEqual([0, 2]);
+    expect(store.forgetSnapshots('SPX')).toBe(2);
+    expect([spots(), spots('NDX')]).toEqual([[], [0]]);
+
+    // The simulated market keeps the last snapshot of a day, and the levels of all.
+    for (const hours of [0, 1]) keep(store, { simulated: true, asOf: MONDAY_MS + hours * HOUR_MS });
+    expect(kept(store, 'SPX', true)).toHaveLength(2);
+    expect(store.forgetSnapshots('SPX', MONDAY_MS)).toBe(1);
+    expect(kept(store, 'SPX', true).map(({ asOf }) => asOf)).toEqual([MONDAY_MS + HOUR_MS]);
+  }));
+
+test('times: bounds count, and the last of a New York day is told by its clocks', () =>
+  withStore((store) => {
+    // 20:00, 23:00 and 04:30 UTC are Monday in New York, 05:30 is not; in summer, 04:30 is not either.
+    const summer = Date.UTC(2026, 6, 6, 20);
+    const times = [0, 3, 8.5, 9.5].flatMap((hours) => [MONDAY_MS + hours * HOUR_MS, summer + hours * HOUR_MS]);
+    for (const asOf of times) keep(store, { asOf });
+    const at = times.toSorted((a, b) => a - b) as [number, ...number[]];
+    const found = (from: number, to: number, per: 'snapshot' | 'day') => store.levelTimes('SPX', from, to, per, false);
+    expect(found(...ALWAYS, 'snapshot')).toEqual(at);
+    expect(found(...ALWAYS, 'day')).toEqual([at[2]!, at[3]!, at[5]!, at[7]!]);
+    expect(found(at[1]!, at[3]!, 'snapshot')).toEqual([at[1]!, at[2]!, at[3]!]);
+    // The last by then was another.
+    expect(found(at[0], at[1]!, 'day')).toEqual([at[1]!]);
+    expect(found(at[1]! + 1, at[2]! - 1, 'day')).toEqual([]);
+    expect(store.levels('SPX', [at[3]!, at[0], 12345], false).map(({ asOf }) => asOf)).toEqual([at[0], at[3]!]);
+  }));
+
+test('of simulated days gone by the last levels are kept, of recorded ones all', () =>
+  withStore((store) => {
+    for (const day of [0, 1, 2]) {
+      for (const simulated of [false, true]) {
+        for (const hour of [0, 1]) keep(store, { simulated, asOf: MONDAY_MS + day * DAY_MS + hour * HOUR_MS });
+        keep(store, { simulated, underlying: 'NDX', asOf: MONDAY_MS + day * DAY_MS });
+      }
+    }
+    // A day of the other kind ends none of this.
+    keep(store, { asOf: MONDAY_MS + 3 * DAY_MS });
+    const hours = (simulated: boolean) => kept(store, 'SPX', simulated).map(({ asOf }) => (asOf - MONDAY_MS) / HOUR_MS);
+    expect(hours(true)).toEqual([1, 25, 48, 49]);
+    expect(hours(false)).toEqual([0, 1, 24, 25, 48, 49, 72]);
+    expect(kept(store, 'NDX', true)).toHaveLength(3);
+  }));
+
+test('a database from before has the levels of all its snapshots due', () =>
+  inFolder((folder) => {
+    const path = `${folder}/z.db`;
+    const store = openStore(path);
+    for (const days of [0, 1]) keep(store, { asOf: MONDAY_MS + days * DAY_MS });
+    store.close();
+    const db = new Database(path);
+    db.run('DROP TABLE levels; DROP TABLE levels_due; PRAGMA user_version = 2');
+    migrate(db);
+    db.close();
+    const after = openStore(path);
+    expect(after.levelsDue()).toHaveLength(2);
+    expect(kept(after)).toEqual([]);
+    after.close();
+  }));
