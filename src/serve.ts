@@ -3,6 +3,7 @@ import { OperatorError } from './errors.ts';
 import { ingestOnce, startIngest } from './feeds/ingest.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, LOG_LEVELS } from './log.ts';
+import { createLevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
 
 export interface ServeSettings extends DataSettings, FeedSettings, ListenSettings {
@@ -36,7 +37,10 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
 
   warmUp(app.context, performance.now() + WARM_UP_MS);
   const server = listen(app.handle, listening);
-  const ingest = startIngest(parts);
+  const { largePrintMinUsd } = app.context;
+  const recorder = createLevelRecorder({ store: app.store, largePrintMinUsd, observe });
+  recorder.wake();
+  const ingest = startIngest(parts, recorder.wake);
   welcome?.(app, server.url);
   process.stdout.write(`listening on ${server.url}\n`);
   const duration = Math.round(performance.now() - startedAt);
@@ -46,6 +50,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   // Streams first: the server would wait for them for ever.
   await app.sessions.close();
   await Promise.all([server.stop(STOP_DEADLINE_MS), ingest.stop()]);
+  await recorder.stop();
   app.store.close();
 }
 

@@ -48,8 +48,11 @@ export async function ingestOnce(
   observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
 }
 
-/** Polls a feed at its interval until stopped. A poll that fails is reported, and the next one comes as if it had not. */
-export function startIngest(parts: IngestParts): Ingest {
+/**
+ * Polls a feed at its interval until stopped, and tells `polled` when what it had is stored. A poll that fails is reported, and
+ * the next one comes as if it had not.
+ */
+export function startIngest(parts: IngestParts, polled: () => void = () => {}): Ingest {
   let stopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();
@@ -58,6 +61,7 @@ export function startIngest(parts: IngestParts): Ingest {
       running = ingestOnce(parts, () => stopped)
         .catch((error) => parts.observe({ kind: 'ingest_failed', error }))
         .finally(() => {
+          polled();
           if (!stopped) schedule();
         });
     }, parts.feed.pollIntervalMs);

@@ -147,7 +147,7 @@ test('a damaged chain is reported with its file and reason', async () => {
   expect(service.observations).toContainEqual({ kind: 'data_refused', origin: 'bad.csv', reason: expect.any(String) });
 });
 
-test('a poll that fails is reported and the next one comes all the same', async () => {
+test('a poll that fails is reported, the next one comes all the same, and each is told when it is over', async () => {
   const { service } = await serveFolder();
   const failed = Promise.withResolvers<void>();
   const recovered = Promise.withResolvers<void>();
@@ -162,15 +162,20 @@ test('a poll that fails is reported and the next one comes all the same', async 
       recovered.resolve();
     },
   };
-  const ingest = startIngest({
-    feed,
-    store: service.app.store,
-    nowMs: Date.now,
-    observe: (each) => {
-      if (each.kind === 'ingest_failed') failed.resolve();
+  let over = 0;
+  const ingest = startIngest(
+    {
+      feed,
+      store: service.app.store,
+      nowMs: Date.now,
+      observe: (each) => {
+        if (each.kind === 'ingest_failed') failed.resolve();
+      },
     },
-  });
+    () => over++,
+  );
   await failed.promise;
   await recovered.promise;
   await ingest.stop();
+  expect(over).toBe(polls);
 });

@@ -1,0 +1,45 @@
+import { DAY_MS, newYorkDate, YEAR_MS } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import type { LevelRecord } from '../market/level-record.ts';
+import { gexLevels } from './gex-levels.ts';
+import { DEFAULT_OPTIONS } from './options.ts';
+import { prepareChain } from './prepare.ts';
+import type { PreparedChain } from './prepared-chain.ts';
+import { surfaceOf } from './smile.ts';
+
+/** The tenor that volatilities of different days are compared at, years. */
+const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
+
+/**
+ * What is kept of a chain's levels. `premiumBySeries` as `gexLevels` takes it.
+ * Throws `Failure('no_chain')` where no live contract is left.
+ */
+export function levelRecordOf(chain: Chain, premiumBySeries: ReadonlyMap<string, number>): LevelRecord {
+  const prepared = prepareChain(chain, DEFAULT_OPTIONS);
+  const { exposures, walls, flip, dominant, maxPain } = gexLevels(prepared, premiumBySeries);
+  return {
+    underlying: chain.underlying,
+    simulated: chain.simulated,
+    asOf: chain.asOf,
+    day: newYorkDate(chain.asOf),
+    spot: chain.spot,
+    netGex: exposures.gex,
+    grossGex: exposures.grossGex,
+    gexFlip: flip.level,
+    flipResolved: flip.resolved,
+    callWall: walls.call.strike,
+    putWall: walls.put.strike,
+    maxPain,
+    expiry: dominant.series.expiry,
+    dex: exposures.dex,
+    vex: exposures.vex,
+    cex: exposures.cex,
+    atmIv30d: atmVolatilityAt(prepared, THIRTY_DAYS),
+  };
+}
+
+/** At-the-money volatility to `tte` years, decimal per year; null where no series has a volatility. */
+function atmVolatilityAt(prepared: PreparedChain, tte: number): number | null {
+  const surface = surfaceOf(prepared);
+  return surface ? Math.sqrt(surface.variance(0, tte) / tte) : null;
+}

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Observation } from '../../src/events.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import type { LevelRecord } from '../../src/market/level-record.ts';
+import type { MarketStore } from '../../src/market/store.ts';
+import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../analytics/small-chains.ts';
+import { type Service, startService } from '../support/service.ts';
+import { smallMarket } from './small-market.ts';
+
+const DAY_MS = 86_400_000;
+const ROWS = [
+  ...quoted({ strikes: range(95, 105), rest: { openInterest: 20 } }),
+  ...quoted({ strikes: range(95, 105), expiry: LATER, rest: { openInterest: 10 } }),
+];
+const chainAt = (days: number, over: Partial<Chain> = {}): Chain => ({
+  ...chainOf(ROWS, { asOf: AS_OF + days * DAY_MS }),
+  ...over,
+});
+
+function recorderOf(store: MarketStore) {
+  const failures: Extract<Observation, { kind: 'levels_failed' }>[] = [];
+  const recorder = createLevelRecorder({
+    store,
+    largePrintMinUsd: 100_000,
+    observe: (each) => {
+      if (each.kind === 'levels_failed') failures.push(each);
+    },
+  });
+  return { ...recorder, failures };
+}
+
+/** Wakes a recorder and gives it time enough for all that these tests store. */
+async function recordAll(store: MarketStore) {
+  const recorder = recorderOf(store);
+  recorder.wake();
+  await turns();
+  await recorder.stop();
+  return recorder;
+}
+
+async function turns() {
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+}
+
+function kept(store: MarketStore, underlying = 'ACME', simulated = false): LevelRecord[] {
+  const times = store.levelTimes(underlying, 0, Number.MAX_SAFE_INTEGER, 'snapshot', simulated);
+  return store.levels(underlying, times, simulated);
+}
+const days = (store: MarketStore) => kept(store).map(({ asOf }) => (asOf - AS_OF) / DAY_MS);
+
+test('keeps what is missing, once, of either kind', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(0, { simulated: true })] });
+  let saves = 0;
+  const saveLevels: MarketStore['saveLevels'] = (...args) => {
+    saves++;
+    store.saveLevels(...args);
+  };
+  const counted: MarketStore = { ...store, saveLevels };
+  await recordAll(counted);
+  expect([days(store), kept(store, 'ACME', true).length, saves]).toEqual([[0, 1], 1, 3]);
+  await recordAll(counted);
+  expect(saves).toBe(3);
+  store.saveChain(chainAt(1, { spot: 101 }));
+  await recordAll(counted);
+  expect([kept(store)[1]!.spot, saves]).toEqual([101, 4]);
+});
+
+test('a process that ends in the middle loses nothing', async () => {
+  const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
+  const recorder = recorderOf({
+    ...store,
+    saveLevels(...args) {
+      store.saveLevels(...args);
+      recorder.stop();
+    },
+  });
+  recorder.wake();
+  await recorder.stop();
+  await turns();
+  expect(days(store).length).toBeLessThan(4);
+  await recordAll(store);
+  expect([days(store), store.levelsDue()]).toEqual([[0, 1, 2, 3], []]);
+});
+
+test('a snapshot without a live contract has no levels and is not due again', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(90), chainAt(1)] });
+  const { failures } = await recordAll(store);
+  expect([days(store), store.levelsDue(), failures]).toEqual([[0, 1], [], []]);
+});
+
+test('one that cannot be read is told once a start, and keeps none of the others back', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(2)] });
+  const [, damaged] = store.levelsDue();
+  let reads = 0;
+  const half: MarketStore = {
+    ...store,
+    chain(id) {
+      if (id !== damaged) return store.chain(id);
+      reads++;
+      throw new Error('damaged');
+    },
+  };
+  const recorder = recorderOf(half);
+  recorder.wake();
+  await turns();
+  recorder.wake();
+  store.saveChain(chainAt(3));
+  recorder.wake();
+  await turns();
+  await recorder.stop();
+  expect([days(store), reads, recorder.failures.map(({ snapshot }) => snapshot)]).toEqual([[0, 2, 3], 1, [damaged!]]);
+  await recordAll(store);
+  expect(days(store)).toEqual([0, 1, 2, 3]);
+});
+
+test('one that is forgotten meanwhile is passed over', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
+  const { failures } = await recordAll({
+    ...store,
+    chain(id) {
+      store.forgetSnapshots('ACME', AS_OF);
+      return store.chain(id);
+    },
+  });
+  expect([days(store), failures]).toEqual([[1], []]);
+});
+
+test('a store that cannot be asked is told, and asked again when woken', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0)] });
+  let asked = 0;
+  const recorder = recorderOf({
+    ...store,
+    levelsDue() {
+      if (++asked === 1) throw new Error('busy');
+      return store.levelsDue();
+    },
+  });
+  recorder.wake();
+  recorder.wake();
+  await turns();
+  await recorder.stop();
+  expect([days(store), recorder.failures.map(({ snapshot }) => snapshot)]).toEqual([[0], [null]]);
+});
+
+test('requests have their turn between two snapshots', async () => {
+  const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
+  const recorder = recorderOf(store);
+  recorder.wake();
+  const left: number[] = [];
+  for (let turn = 0; turn < 50 && left.at(-1) !== 0; turn++) {
+    await new Promise(setImmediate);
+    left.push(store.levelsDue().length);
+  }
+  await recorder.stop();
+  expect(new Set(left)).toEqual(new Set([4, 3, 2, 1, 0]).intersection(new Set(left)));
+  expect(left).toContain(2);
+  expect(left).toContain(1);
+});
+
+test.each([
+  ['no prints', [], EXPIRY],
+  ['a large print', [{ at: AS_OF }], LATER],
+  ['one 30 days ago', [{ at: AS_OF - 30 * DAY_MS }], LATER],
+  ['one before that', [{ at: AS_OF - 30 * DAY_MS - 1 }], EXPIRY],
+  ['one after the snapshot', [{ at: AS_OF + 1 }], EXPIRY],
+  ['a small one', [{ size: 1 }], EXPIRY],
+  ['a simulated one', [{ simulated: true }], EXPIRY],
+])('the dominant expiry with %s', async (_, prints, expiry) => {
+  const { store } = smallMarket({
+    chains: [chainAt(0)],
+    prints: prints.map((each) => print({ expiry: LATER, ...each })),
+  });
+  await recordAll(store);
+  expect(kept(store).map((each) => each.expiry)).toEqual([expiry]);
+});
+
+describe('what is kept', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+    await recordAll(service.app.store);
+  });
+  afterAll(() => service.close());
+
+  test.each(['SPY', 'TSLA', 'XLF', 'BRK.B'])('of %s is what get_live_gex_nodes answers', async (ticker) => {
+    const response = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
+      body: { ticker },
+    });
+    const live = (await response.json()) as Record<string, never> & { provenance: { as_of: string } };
+    const [levels] = kept(service.app.store, ticker, true);
+    expect(levels).toEqual({
+      underlying: ticker,
+      simulated: true,
+      asOf: Date.parse(live.provenance.as_of),
+      day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      spot: live.spot_price!,
+      netGex: expect.closeTo(live.net_gex_mil! * 1e6, 3),
+      grossGex: expect.closeTo(live.gross_gex_mil! * 1e6, 3),
+      gexFlip: live.gex_flip!,
+      flipResolved: live.flip_resolved!,
+      callWall: live.call_wall!,
+      putWall: live.put_wall!,
+      maxPain: live.max_pain!,
+      expiry: live.expiry!,
+      dex: expect.closeTo(live.net_dex_mil! * 1e6, 3),
+      vex: expect.closeTo(live.net_vex_mil! * 1e6, 3),
+      cex: expect.closeTo(live.net_cex_mil! * 1e6, 3),
+      atmIv30d: expect.any(Number),
+    });
+    const ivs = (live.series as unknown as { atm_iv: number }[]).map(({ atm_iv }) => atm_iv);
+    expect(levels!.atmIv30d!).toBeGreaterThanOrEqual(Math.min(...ivs));
+    expect(levels!.atmIv30d!).toBeLessThanOrEqual(Math.max(...ivs));
+  });
+});
