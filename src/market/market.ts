@@ -29,6 +29,8 @@ export interface Market {
   chainById(id: number): Chain | undefined;
   /** Up to `limit` daily closes up to and including a date, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
+  /** The last moment up to `untilMs` whose levels are kept; undefined where there is none. */
+  lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   /** Moments in [fromMs, toMs] whose levels are kept, oldest first: all, or the last of each New York day. */
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   /** The levels of those moments, oldest first. */
@@ -100,6 +102,7 @@ export function createMarket(
       store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
     chainById: (id) => store.chain(id),
     closes: (ticker, date, limit) => store.closes(canonicalTicker(ticker), date, limit, simulated),
+    lastLevelsAt: (ticker, untilMs) => store.lastLevelsAt(canonicalTicker(ticker), untilMs, simulated),
     levelTimes: (ticker, fromMs, toMs, per) => store.levelTimes(canonicalTicker(ticker), fromMs, toMs, per, simulated),
     levels: (ticker, times) => store.levels(canonicalTicker(ticker), times, simulated),
   };

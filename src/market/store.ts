@@ -53,6 +53,8 @@ export interface MarketStore {
    * due. Of a snapshot that is gone, or was replaced, nothing is kept.
    */
   saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
+  /** The last moment up to `untilMs` whose levels are kept; undefined where there is none. */
+  lastLevelsAt(underlying: string, untilMs: number, simulated: boolean): number | undefined;
   /** Moments in [fromMs, toMs] whose levels are kept, oldest first: all, or the last of each New York day. */
   levelTimes(underlying: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', simulated: boolean): number[];
   /** The levels of those moments, oldest first. */

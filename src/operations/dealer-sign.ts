@@ -12,7 +12,7 @@ import type { Context } from './operation.ts';
 /** What an answer says of dealers' side. */
 export const signConvention = Type.String({ description: "What is taken of dealers' side." });
 
-export function conventionOf({ sign }: PreparedChain): string {
+export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
   return sign === 'flow'
     ? "dealers opposite customers' net position by signed prints; what no print signs counts nothing"
     : 'dealers long calls, short puts (assumed)';

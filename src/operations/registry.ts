@@ -2,6 +2,7 @@ import { evaluateEtfContagion } from './etf-contagion.ts';
 import { getFlowByAggressor } from './flow-by-aggressor.ts';
 import { getGexCombined } from './gex-combined.ts';
 import { getGexByExpiry } from './gex-expiries.ts';
+import { getGexHistory } from './gex-history.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
 import { getGexProfile } from './gex-profile.ts';
 import { getGexByStrike } from './gex-strikes.ts';
@@ -38,6 +39,7 @@ export const REGISTRY = {
   get_gex_combined: getGexCombined,
   get_flow_by_aggressor: getFlowByAggressor,
   get_signed_prints: getSignedPrints,
+  get_gex_history: getGexHistory,
 };
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];

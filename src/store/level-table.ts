@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { LevelRecord } from '../market/level-record.ts';
 import type { MarketStore } from '../market/store.ts';
 
-type LevelTable = Pick<MarketStore, 'levelsDue' | 'saveLevels' | 'levelTimes' | 'levels'>;
+type LevelTable = Pick<MarketStore, 'levelsDue' | 'saveLevels' | 'lastLevelsAt' | 'levelTimes' | 'levels'>;
 
 /**
  * Levels by snapshot, kept for good: some 200 bytes each, a hundredth of what a recorded snapshot takes. The simulated market
@@ -32,9 +32,22 @@ export function levelTable(db: Database): LevelTable {
   const selectTimes = db.prepare<{ at: number }, [number, string, number, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ? ORDER BY as_of',
   );
+  const selectLast = db.prepare<{ at: number }, [number, string, number]>(
+    'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
+  );
+  // Steps from a day to the one before through the index: the time grows with the days, not with the snapshots.
   const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
-    `SELECT max(as_of) AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ?
-     GROUP BY day ORDER BY day`,
+    `WITH RECURSIVE last (at, day) AS (
+       SELECT * FROM (
+         SELECT as_of, day FROM levels WHERE simulated = ?1 AND underlying = ?2 AND as_of <= ?4 ORDER BY as_of DESC LIMIT 1
+       )
+       UNION ALL
+       SELECT as_of, levels.day FROM last, levels
+       WHERE at > ?3 AND simulated = ?1 AND underlying = ?2 AND as_of = (
+         SELECT as_of FROM levels WHERE simulated = ?1 AND underlying = ?2 AND day < last.day
+         ORDER BY day DESC, as_of DESC LIMIT 1
+       )
+     ) SELECT at FROM last WHERE at >= ?3 ORDER BY at`,
   );
   const selectAt = db.prepare<LevelRow, [number, string, string]>(
     `SELECT simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
@@ -55,6 +68,7 @@ export function levelTable(db: Database): LevelTable {
   return {
     levelsDue: () => selectDue.all().map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
+    lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
     levelTimes: (underlying, fromMs, toMs, per, simulated) =>
       (per === 'day' ? selectDaily : selectTimes).all(Number(simulated), underlying, fromMs, toMs).map(({ at }) => at),
     levels: (underlying, times, simulated) =>

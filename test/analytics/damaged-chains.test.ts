@@ -194,6 +194,7 @@ function contextOf(chain: Chain): Context {
       recentChainIds: () => [1],
       chainById: () => chain,
       closes: () => [],
+      lastLevelsAt: () => undefined,
       levelTimes: () => [],
       levels: () => [],
     },

@@ -34,6 +34,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/flow/{ticker}/prints',
       '/api/v1/nodes/gex/{ticker}/combined',
       '/api/v1/nodes/gex/{ticker}/expiries',
+      '/api/v1/nodes/gex/{ticker}/history',
       '/api/v1/nodes/gex/{ticker}/profile',
       '/api/v1/nodes/gex/{ticker}/strikes',
       '/api/v1/physics/greeks',

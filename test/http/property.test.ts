@@ -191,11 +191,36 @@ function nodesCall(): fc.Arbitrary<Sent> {
   return fc.record({
     method: fc.constant('GET'),
     path: fc
-      .oneof(ticker(), fc.webSegment())
-      .map((segment) => `/api/v1/nodes/gex/${encodeURIComponent(segment.toWellFormed())}`),
+      .tuple(fc.oneof(ticker(), fc.webSegment()), fc.oneof(fc.constant(''), historyQuery()))
+      .map(([segment, view]) => `/api/v1/nodes/gex/${encodeURIComponent(segment.toWellFormed())}${view}`),
     key: key(),
     payload: fc.constant(undefined),
   });
+}
+
+/** Ranges up to the ends of what a date can say, and texts that say none. */
+function historyQuery(): fc.Arbitrary<string> {
+  const moment = fc.oneof(
+    fc.date({ noInvalidDate: true }).map((each) => each.toISOString()),
+    fc.date({ noInvalidDate: true }).map((each) => each.toISOString().slice(0, 10)),
+    fc.constantFrom('0001-01-01', '9999-12-31', '2026-02-30', '2026-02-30T00:00:00Z', '2026-11-01T01:30:00-05:00', ''),
+    fc.string(),
+  );
+  return fc
+    .record(
+      {
+        from: moment,
+        to: moment,
+        per: fc.constantFrom('day', 'snapshot', 'year'),
+        points: fc.oneof(fc.integer({ min: 1, max: 5_000 }), hostileNumber()).map(String),
+      },
+      { requiredKeys: [] },
+    )
+    .map((query) => {
+      const said = new URLSearchParams();
+      for (const [name, value] of Object.entries(query)) said.set(name, value.toWellFormed());
+      return `/history?${said}`;
+    });
 }
 
 const PATHS = ['/health', '/openapi.json', '/api/v1/universe', '/sse', '/messages', '/messages?sessionId=x'];

@@ -1,10 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { newYorkDate } from '../../src/market/calendar.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import { migrate } from '../../src/store/migrations.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
-import { chainOf, DAY_MS, inFolder, MONDAY_MS } from './samples.ts';
+import { chainOf, DAY_MS, inFolder, keepLevels, MONDAY_MS, recordOf } from './samples.ts';
 
 const HOUR_MS = 3_600_000;
 const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
@@ -15,26 +14,6 @@ function withStore(work: (store: Store) => void): void {
   store.close();
 }
 
-function recordOf(over: Partial<LevelRecord> = {}): LevelRecord {
-  const asOf = over.asOf ?? MONDAY_MS;
-  return {
-    ...{ underlying: 'SPX', simulated: false, asOf, day: newYorkDate(asOf), spot: 6000.25 },
-    ...{ netGex: -1.5e9, grossGex: 9.25e9, gexFlip: 6010.5, flipResolved: true, callWall: 6100, putWall: 5900 },
-    ...{ maxPain: 6000, expiry: '2026-01-16', dex: 1e11, vex: -2e8, cex: 3.5e7, atmIv30d: 0.1625 },
-    ...over,
-  };
-}
-
-/** Stores a snapshot and its levels; returns the snapshot's id. */
-function keep(store: Store, over: Partial<LevelRecord> = {}): number {
-  const record = recordOf(over);
-  const { underlying, asOf, spot, simulated } = record;
-  store.saveChain(chainOf({ underlying, asOf, spot, simulated }));
-  const id = store.levelsDue()[0]!;
-  store.saveLevels(id, record);
-  return id;
-}
-
 function kept(store: Store, underlying = 'SPX', simulated = false): LevelRecord[] {
   return store.levels(underlying, store.levelTimes(underlying, ...ALWAYS, 'snapshot', simulated), simulated);
 }
@@ -43,7 +22,7 @@ test.each([{}, { flipResolved: false }, { atmIv30d: null }, { simulated: true }]
   'levels come back as they were: %p',
   (over) =>
     withStore((store) => {
-      keep(store, over);
+      keepLevels(store, over);
       expect(kept(store, 'SPX', over.simulated ?? false)).toEqual([recordOf(over)]);
       expect(kept(store, 'SPX', !over.simulated)).toEqual([]);
       expect(kept(store, 'NDX')).toEqual([]);
@@ -84,7 +63,7 @@ test.each(GONE)('of a snapshot that was %s meanwhile nothing is kept', (_, act) 
 
 test('one in place of which nothing can be read has levels no more', () =>
   withStore((store) => {
-    keep(store);
+    keepLevels(store);
     store.saveChain(chainOf({ simulated: false }));
     store.saveLevels(store.levelsDue()[0]!, undefined);
     expect(kept(store)).toEqual([]);
@@ -92,8 +71,8 @@ test('one in place of which nothing can be read has levels no more', () =>
 
 test('what is forgotten is forgotten with its levels, also where they alone are left', () =>
   withStore((store) => {
-    for (const days of [0, 1, 2]) keep(store, { asOf: MONDAY_MS + days * DAY_MS });
-    keep(store, { underlying: 'NDX' });
+    for (const days of [0, 1, 2]) keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS });
+    keepLevels(store, { underlying: 'NDX' });
     const spots = (underlying?: string) => kept(store, underlying).map(({ asOf }) => (asOf - MONDAY_MS) / DAY_MS);
     expect(store.forgetSnapshots('SPX', MONDAY_MS + DAY_MS)).toBe(1);
     expect(spots()).toEqual([0, 2]);
@@ -101,7 +80,7 @@ test('what is forgotten is forgotten with its levels, also where they alone are 
     expect([spots(), spots('NDX')]).toEqual([[], [0]]);
 
     // The simulated market keeps the last snapshot of a day, and the levels of all.
-    for (const hours of [0, 1]) keep(store, { simulated: true, asOf: MONDAY_MS + hours * HOUR_MS });
+    for (const hours of [0, 1]) keepLevels(store, { simulated: true, asOf: MONDAY_MS + hours * HOUR_MS });
     expect(kept(store, 'SPX', true)).toHaveLength(2);
     expect(store.forgetSnapshots('SPX', MONDAY_MS)).toBe(1);
     expect(kept(store, 'SPX', true).map(({ asOf }) => asOf)).toEqual([MONDAY_MS + HOUR_MS]);
@@ -112,7 +91,7 @@ test('times: bounds count, and the last of a New York day is told by its clocks'
     // 20:00, 23:00 and 04:30 UTC are Monday in New York, 05:30 is not; in summer, 04:30 is not either.
     const summer = Date.UTC(2026, 6, 6, 20);
     const times = [0, 3, 8.5, 9.5].flatMap((hours) => [MONDAY_MS + hours * HOUR_MS, summer + hours * HOUR_MS]);
-    for (const asOf of times) keep(store, { asOf });
+    for (const asOf of times) keepLevels(store, { asOf });
     const at = times.toSorted((a, b) => a - b) as [number, ...number[]];
     const found = (from: number, to: number, per: 'snapshot' | 'day') => store.levelTimes('SPX', from, to, per, false);
     expect(found(...ALWAYS, 'snapshot')).toEqual(at);
@@ -120,7 +99,10 @@ test('times: bounds count, and the last of a New York day is told by its clocks'
     expect(found(at[1]!, at[3]!, 'snapshot')).toEqual([at[1]!, at[2]!, at[3]!]);
     // The last by then was another.
     expect(found(at[0], at[1]!, 'day')).toEqual([at[1]!]);
+    expect(found(at[2]!, at[3]!, 'day')).toEqual([at[2]!, at[3]!]);
     expect(found(at[1]! + 1, at[2]! - 1, 'day')).toEqual([]);
+    expect(store.lastLevelsAt('SPX', at[2]! - 1, false)).toBe(at[1]!);
+    expect(store.lastLevelsAt('SPX', at[0] - 1, false)).toBeUndefined();
     expect(store.levels('SPX', [at[3]!, at[0], 12345], false).map(({ asOf }) => asOf)).toEqual([at[0], at[3]!]);
   }));
 
@@ -128,12 +110,12 @@ test('of simulated days gone by the last levels are kept, of recorded ones all',
   withStore((store) => {
     for (const day of [0, 1, 2]) {
       for (const simulated of [false, true]) {
-        for (const hour of [0, 1]) keep(store, { simulated, asOf: MONDAY_MS + day * DAY_MS + hour * HOUR_MS });
-        keep(store, { simulated, underlying: 'NDX', asOf: MONDAY_MS + day * DAY_MS });
+        for (const hour of [0, 1]) keepLevels(store, { simulated, asOf: MONDAY_MS + day * DAY_MS + hour * HOUR_MS });
+        keepLevels(store, { simulated, underlying: 'NDX', asOf: MONDAY_MS + day * DAY_MS });
       }
     }
     // A day of the other kind ends none of this.
-    keep(store, { asOf: MONDAY_MS + 3 * DAY_MS });
+    keepLevels(store, { asOf: MONDAY_MS + 3 * DAY_MS });
     const hours = (simulated: boolean) => kept(store, 'SPX', simulated).map(({ asOf }) => (asOf - MONDAY_MS) / HOUR_MS);
     expect(hours(true)).toEqual([1, 25, 48, 49]);
     expect(hours(false)).toEqual([0, 1, 24, 25, 48, 49, 72]);
@@ -144,7 +126,7 @@ test('a database from before has the levels of all its snapshots due', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     const store = openStore(path);
-    for (const days of [0, 1]) keep(store, { asOf: MONDAY_MS + days * DAY_MS });
+    for (const days of [0, 1]) keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS });
     store.close();
     const db = new Database(path);
     db.run('DROP TABLE levels; DROP TABLE levels_due; PRAGMA user_version = 2');

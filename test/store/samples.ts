@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newYorkDate } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
+import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { Print } from '../../src/market/prints.ts';
+import type { MarketStore } from '../../src/market/store.ts';
 
 /** A folder of its own for `work`, gone afterwards. */
 export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Promise<T> {
@@ -79,4 +82,25 @@ export function printOf(id: string, changes: Partial<Print> = {}): Print {
     simulated: true,
     ...changes,
   };
+}
+
+/** Levels of a moment, every figure different. */
+export function recordOf(over: Partial<LevelRecord> = {}): LevelRecord {
+  const asOf = over.asOf ?? MONDAY_MS;
+  return {
+    ...{ underlying: 'SPX', simulated: false, asOf, day: newYorkDate(asOf), spot: 6000.25 },
+    ...{ netGex: -1.5e9, grossGex: 9.25e9, gexFlip: 6010.5, flipResolved: true, callWall: 6100, putWall: 5900 },
+    ...{ maxPain: 6000, expiry: '2026-01-16', dex: 1e11, vex: -2e8, cex: 3.5e7, atmIv30d: 0.1625 },
+    ...over,
+  };
+}
+
+/** Stores a snapshot and its levels; returns the snapshot's id. */
+export function keepLevels(store: MarketStore, over: Partial<LevelRecord> = {}): number {
+  const record = recordOf(over);
+  const { underlying, asOf, spot, simulated } = record;
+  store.saveChain(chainOf({ underlying, asOf, spot, simulated }));
+  const id = store.levelsDue()[0]!;
+  store.saveLevels(id, record);
+  return id;
 }

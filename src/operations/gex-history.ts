@@ -1,0 +1,179 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { downsample } from '../analytics/downsample.ts';
+import { ivRank } from '../analytics/iv-rank.ts';
+import { DEFAULT_SIGN } from '../analytics/options.ts';
+import { Failure } from '../errors.ts';
+import { addDays, isDate, newYorkDate, newYorkInstant } from '../market/calendar.ts';
+import type { LevelRecord } from '../market/level-record.ts';
+import { conventionOf, signConvention } from './dealer-sign.ts';
+import { provenanceOf } from './market-reading.ts';
+import { type Context, defineOperation } from './operation.ts';
+import { columnOf, defaulted, nullable, oneOf, ticker } from './schemas.ts';
+
+/** Of a range without a beginning, and of the days that a volatility is ranked among: New York days, the last included. */
+const YEAR_DAYS = 365;
+const POINTS = { default: 500, maximum: 5_000 };
+
+const MOMENT = 'a date YYYY-MM-DD of New York, or an instant as 2026-11-20T16:00:00-05:00';
+const moment = (description: string) =>
+  Type.String({
+    description: `${description}: ${MOMENT}.`,
+    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2}))?$',
+  });
+
+const input = Type.Object(
+  {
+    ticker,
+    from: Type.Optional(moment('Begin, included; without it, 365 days up to the newest')),
+    to: Type.Optional(moment('End, included, a date to its last moment; without it, the newest')),
+    per: defaulted(oneOf(['snapshot', 'day'], 'A row for each snapshot, or the last of each New York day.'), 'day'),
+    points: defaulted(
+      Type.Integer({
+        description: 'Rows at the most; of more, evenly spaced ones.',
+        minimum: 1,
+        maximum: POINTS.maximum,
+      }),
+      POINTS.default,
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const texts = (description: string) => Type.Array(Type.String(), { description });
+
+export const getGexHistory = defineOperation({
+  name: 'get_gex_history',
+  title: 'History of GEX levels',
+  description:
+    'Levels of a ticker over time as columns, as they were reckoned when each snapshot arrived: gamma, delta, vanna and charm ' +
+    'exposure, flip, walls, max pain and the at-the-money volatility at 30 days with its rank over a year. Dealers are taken as ' +
+    'long calls and short puts. Dollars.',
+  input,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      per: Type.String({ description: 'What a row stands for: snapshot or day.' }),
+      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
+      downsampled_from: Type.Integer({ description: 'Rows there were before some were left out.', minimum: 0 }),
+      as_of: texts('When the quotes were taken, ISO 8601, ascending.'),
+      day: texts('The New York date then, YYYY-MM-DD.'),
+      spot: columnOf('Spot, dollars.'),
+      net_gex: columnOf('Net gamma exposure, dollars per 1 % move.'),
+      gross_gex: columnOf('Sum of absolute gamma exposures, dollars per 1 % move.'),
+      gex_flip: columnOf('Spot at which net dealer gamma changed sign, dollars.'),
+      flip_resolved: Type.Array(Type.Boolean(), {
+        description: 'False where it changed sign nowhere within half of spot: the flip is then its least level.',
+      }),
+      call_wall: columnOf('Strike at or above spot with most call gamma, dollars.'),
+      put_wall: columnOf('Strike at or below spot with most put gamma, dollars.'),
+      max_pain: columnOf('Strike at which the options of the dominant expiry paid out least, dollars.'),
+      expiry: texts('Dominant expiration, YYYY-MM-DD.'),
+      net_dex: columnOf('Delta exposure, dollars.'),
+      net_vex: columnOf('Vanna exposure, dollars per vol point.'),
+      net_cex: columnOf('Charm exposure, dollars per calendar day.'),
+      atm_iv_30d: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
+        description: 'At-the-money volatility at 30 days, decimal per year; null where no strike had one.',
+      }),
+      iv_rank: nullable(
+        Type.Number(),
+        'Where the newest atm_iv_30d stands between iv_low and iv_high, percent; null with fewer than 20 days known.',
+      ),
+      iv_percentile: nullable(
+        Type.Number(),
+        'Share of iv_days with a lower one than the newest, percent; null with fewer than 20 days known.',
+      ),
+      iv_days: Type.Integer({
+        description: 'Days with a volatility among the 365 that end with the newest.',
+        minimum: 0,
+      }),
+      iv_low: nullable(Type.Number(), 'Least atm_iv_30d of those days, decimal per year; null where there is none.'),
+      iv_high: nullable(Type.Number(), 'Largest atm_iv_30d of those days, decimal per year; null where there is none.'),
+      sign_convention: signConvention,
+      notes: texts('What must be known beside the figures.'),
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/history' },
+  run(request, context) {
+    const { market } = context;
+    const name = market.tracked(request.ticker);
+    const { fromMs, toMs } = rangeOf(request);
+    const newest = market.lastLevelsAt(name, toMs);
+    const yearAgo = newest === undefined ? 0 : newYorkInstant(addDays(newYorkDate(newest), 1 - YEAR_DAYS), '00:00');
+    const year = newest === undefined ? [] : market.levels(name, market.levelTimes(name, yearAgo, newest, 'day'));
+    const iv = ivRank(year.map(({ atmIv30d }) => atmIv30d));
+    const times = market.levelTimes(name, fromMs ?? yearAgo, toMs, request.per);
+    const rows = market.levels(name, downsample(times, request.points));
+    const notes = rows.length > 0 ? [] : [whyNone(newest)];
+    const result = {
+      ticker: name,
+      per: request.per,
+      count: rows.length,
+      downsampled_from: times.length,
+      ...columnsOf(rows),
+      iv_rank: iv.rank,
+      iv_percentile: iv.percentile,
+      iv_days: iv.days,
+      iv_low: iv.low,
+      iv_high: iv.high,
+      sign_convention: conventionOf({ sign: DEFAULT_SIGN }),
+      notes,
+    };
+    return { result, ...provenance(name, context, notes) };
+  },
+});
+
+function columnsOf(rows: readonly LevelRecord[]) {
+  return {
+    as_of: rows.map(({ asOf }) => new Date(asOf).toISOString()),
+    day: rows.map(({ day }) => day),
+    spot: rows.map(({ spot }) => spot),
+    net_gex: rows.map(({ netGex }) => netGex),
+    gross_gex: rows.map(({ grossGex }) => grossGex),
+    gex_flip: rows.map(({ gexFlip }) => gexFlip),
+    flip_resolved: rows.map(({ flipResolved }) => flipResolved),
+    call_wall: rows.map(({ callWall }) => callWall),
+    put_wall: rows.map(({ putWall }) => putWall),
+    max_pain: rows.map(({ maxPain }) => maxPain),
+    expiry: rows.map(({ expiry }) => expiry),
+    net_dex: rows.map(({ dex }) => dex),
+    net_vex: rows.map(({ vex }) => vex),
+    net_cex: rows.map(({ cex }) => cex),
+    atm_iv_30d: rows.map(({ atmIv30d }) => atmIv30d),
+  };
+}
+
+/** Of a tracked ticker without any chain there is nothing to name as the source. */
+function provenance(name: string, context: Context, notes: readonly string[]) {
+  const chain = context.market.findChain(name);
+  return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
+}
+
+function whyNone(newest: number | undefined): string {
+  return newest === undefined
+    ? 'No levels of this ticker are kept up to then: the service keeps them as snapshots arrive.'
+    : `No levels of this ticker are kept in that range; the newest before its end are of ${new Date(newest).toISOString()}.`;
+}
+
+/** Moments, both included; without `from`, it is for the newest to say. */
+function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
+  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first');
+  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last');
+  if (fromMs !== undefined && fromMs > toMs) throw refusal('/from', 'must not lie after /to');
+  return { fromMs, toMs };
+}
+
+/** ms since the epoch of an instant, or of the first or last moment of a New York date. */
+function momentOf(text: string, field: string, end: 'first' | 'last'): number {
+  if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
+  try {
+    // Stricter than Date: there is no 30 February.
+    return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    throw refusal(field, `must be ${MOMENT}`);
+  }
+}
+
+function refusal(field: string, expected: string): Failure {
+  return new Failure('invalid_parameter', `${field} ${expected}`, { faults: [{ field, expected }] });
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** The history of a ticker's levels, as columns. */
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+  const { store } = service.app;
+  const recorder = createLevelRecorder({ store, largePrintMinUsd: 100_000, observe: () => {} });
+  recorder.wake();
+  while (store.levelsDue().length > 0) await new Promise(setImmediate);
+  await recorder.stop();
+});
+afterAll(() => service.close());
+
+type Body = Readonly<Record<string, unknown>>;
+
+async function get(path: string): Promise<{ status: number; body: Body; headers: Headers }> {
+  const response = await service.request('GET', `/api/v1/nodes/gex/${path}`);
+  return { status: response.status, body: (await response.json()) as Body, headers: response.headers };
+}
+
+test.each(['SPY', 'tsla', 'BRK.B'])('%s: the newest row is what stands now', async (ticker) => {
+  const { status, body, headers } = await get(`${ticker}/history`);
+  const { body: now } = await get(ticker);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ ticker: ticker.toUpperCase(), per: 'day', count: 1, downsampled_from: 1, iv_days: 1 });
+  const last = (name: string) => (body[name] as unknown[]).at(-1);
+  for (const name of ['max_pain', 'call_wall', 'put_wall', 'gex_flip', 'expiry']) expect(last(name)).toEqual(now[name]);
+  expect(last('spot')).toBe(now.spot_price);
+  expect((last('net_gex') as number) / 1e6).toBeCloseTo(now.net_gex_mil as number, 6);
+  expect(last('as_of')).toBe(headers.get('x-data-as-of')!);
+  expect(headers.get('x-data-simulated')).toBe('true');
+  const columns = Object.entries(body).filter(([name, value]) => Array.isArray(value) && name !== 'notes');
+  expect(columns.map(([name, value]) => [name, (value as unknown[]).length])).toEqual(
+    columns.map(([name]) => [name, 1]),
+  );
+});
+
+test('the query is understood, numbers as numbers', async () => {
+  const { status, body } = await get('SPY/history?per=snapshot&points=1&from=2020-01-01&to=2099-01-01T00:00:00Z');
+  expect([status, body.per, body.count]).toEqual([200, 'snapshot', 1]);
+});
+
+test('a range without levels is an answer, with a note in body and header', async () => {
+  const { status, body, headers } = await get('SPY/history?to=2020-01-01');
+  expect([status, body.count, body.notes]).toEqual([200, 0, [expect.any(String)]]);
+  expect(headers.get('x-data-notes')).toContain('No levels of this ticker are kept');
+});
+
+test.each([
+  ['SPY/history?from=soon', 'invalid_parameter', '/from must match'],
+  ['SPY/history?from=2026-02-30', 'invalid_parameter', '/from must be a date YYYY-MM-DD of New York, or an instant'],
+  ['SPY/history?from=2026-02-02&to=2026-02-01', 'invalid_parameter', '/from must not lie after /to'],
+  ['SPY/history?points=many', 'invalid_parameter', '/points must be an integer, at least 1 and at most 5000'],
+  ['SPY/history?points=', 'invalid_parameter', '/points must be an integer'],
+  ['SPY/history?per=week', 'invalid_parameter', '/per must be one of "snapshot", "day"'],
+  ['SPY/history?per=day&per=day', 'invalid_parameter', '/per must be one of'],
+  ['SPY/history?form=2026-02-02', 'invalid_parameter', '/form is not a field of this request'],
+  ['ZZZZ/history', 'unknown_ticker', 'neither in the universe'],
+])('%s is refused', async (path, code, told) => {
+  const { status, body } = await get(path);
+  expect([status, body.code]).toEqual([400, code]);
+  expect(body.detail).toContain(told);
+});
