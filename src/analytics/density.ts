@@ -2,7 +2,7 @@ import type { Chain } from '../market/chain.ts';
 import { greeks } from '../math/black-scholes.ts';
 import { impliedVolatility } from '../math/implied-volatility.ts';
 import { normalCdf } from '../math/normal.ts';
-import { type Component, fitMixture, mixturePrices, type PricePoint } from './lognormal-mixture.ts';
+import { type Component, fitMixture, mixturePrices, type PricePoints } from './lognormal-mixture.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { atmVolatility } from './smile.ts';
 
@@ -65,7 +65,7 @@ function fit(prepared: PreparedChain, series: PreparedSeries): Density {
     skewness: skewnessOf(normals),
     divergence: divergenceFrom(normals, atmIv * Math.sqrt(tte)),
     fitError: fitErrorOf(points, components, atmIv, tte),
-    points: points.length,
+    points: points.strike.length,
     components,
     cdf: (price) => cdfOfReturn(Math.log(price / forward)),
   };
@@ -79,7 +79,7 @@ interface Normal {
 }
 
 /** Out-of-the-money strikes of the smile. */
-function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoint[] {
+function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoints {
   const known = new Set(smile.logMoneyness);
   const chosen: number[] = [];
   for (let at = start; at < end; at++) {
@@ -91,13 +91,10 @@ function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile 
   const strike = Float64Array.from(chosen, (at) => prepared.strike[at]! / forward);
   const iv = Float64Array.from(chosen, (at) => prepared.iv[at]!);
   const { price, vega } = greeks({ count: chosen.length, callPut, spot: 1, strike, tte, iv, rate: 0, dividend: 0 });
-  return chosen.map((position, at) => ({
-    callPut: callPut[at]!,
-    strike: strike[at]!,
-    price: price[at]!,
-    vega: vega[at]!,
-    weight: trust(prepared.chain, prepared.row[position]!, vega[at]! * forward),
-  }));
+  const weight = Float64Array.from(chosen, (position, at) =>
+    trust(prepared.chain, prepared.row[position]!, vega[at]! * forward),
+  );
+  return { callPut, strike, price, vega, weight };
 }
 
 /** 1 for a tight quote, a half where its half-width is two vol points, or where it has one side only. */
@@ -162,34 +159,20 @@ function divergenceFrom(normals: readonly Normal[], deviation: number): number {
   return Math.max(sum, 0);
 }
 
-function fitErrorOf(
-  points: readonly PricePoint[],
-  components: readonly Component[],
-  atmIv: number,
-  tte: number,
-): number {
+function fitErrorOf(points: PricePoints, components: readonly Component[], atmIv: number, tte: number): number {
+  const { callPut, strike, weight } = points;
+  const columns = { count: strike.length, callPut, spot: 1, strike, tte, rate: 0, dividend: 0 };
+  const quoted = impliedVolatility({ ...columns, price: points.price });
+  const fitted = impliedVolatility({ ...columns, price: mixturePrices(components, points, tte) });
   const reach = FIT_ERROR_MONEYNESS * atmIv * Math.sqrt(tte);
-  const near = points.filter(({ strike }) => Math.abs(Math.log(strike)) <= reach);
-  if (near.length === 0) return 0;
-  const columns = {
-    count: near.length,
-    callPut: Float64Array.from(near, ({ callPut }) => callPut),
-    spot: 1,
-    strike: Float64Array.from(near, ({ strike }) => strike),
-    tte,
-    rate: 0,
-    dividend: 0,
-  };
-  const quoted = impliedVolatility({ ...columns, price: Float64Array.from(near, ({ price }) => price) });
-  const fitted = impliedVolatility({ ...columns, price: mixturePrices(components, near, tte) });
   let squares = 0;
   let weights = 0;
-  near.forEach(({ weight }, at) => {
+  for (let at = 0; at < strike.length; at++) {
     const error = 100 * (fitted[at]! - quoted[at]!);
-    if (!Number.isFinite(error)) return;
-    squares += (weight * error) ** 2;
-    weights += weight ** 2;
-  });
+    if (!(Number.isFinite(error) && Math.abs(Math.log(strike[at]!)) <= reach)) continue;
+    squares += (weight[at]! * error) ** 2;
+    weights += weight[at]! ** 2;
+  }
   return weights === 0 ? 0 : Math.sqrt(squares / weights);
 }
 

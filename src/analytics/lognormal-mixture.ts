@@ -1,4 +1,4 @@
-import { greeks } from '../math/black-scholes.ts';
+import { oneGreek } from '../math/black-scholes.ts';
 import { leastSquares } from '../math/least-squares.ts';
 
 /** One lognormal of a mixture: its weight, its mean as a multiple of the forward, and its volatility per year. */
@@ -8,56 +8,81 @@ export interface Component {
   readonly volatility: number;
 }
 
-/** A target: out-of-the-money undiscounted price at a strike, both as multiples of the forward. */
-export interface PricePoint {
+/** Options to be priced; a strike is a multiple of the forward. */
+export interface Strikes {
   /** +1 call, -1 put. */
-  readonly callPut: number;
-  readonly strike: number;
-  readonly price: number;
-  /** Price per 1.00 of volatility: turns a price error into one of volatility. */
-  readonly vega: number;
-  /** How much the quote can be trusted, 0 to 1: less the wider it is. */
-  readonly weight: number;
+  readonly callPut: Float64Array;
+  readonly strike: Float64Array;
 }
 
-const POINTS_MIN = 5;
+/** Targets: out-of-the-money undiscounted prices, as multiples of the forward. */
+export interface PricePoints extends Strikes {
+  readonly price: Float64Array;
+  /** Price per 1.00 of volatility: turns a price error into one of volatility. */
+  readonly vega: Float64Array;
+  /** How much the quote can be trusted, 0 to 1: less the wider it is. */
+  readonly weight: Float64Array;
+}
+
+/** Fewer say no more than a level. */
+const POINTS_MIN = 4;
+/** A third component has three parameters more: it needs quotes to determine them, and must earn them. */
+const THIRD_POINTS_MIN = 8;
+const THIRD_GAIN_MIN = 0.1;
 /** Tails are quoted in ticks, not in volatility: their errors are damped by this share of the largest vega. */
 const VEGA_FLOOR = 0.05;
-/** A third component must earn its three parameters. */
-const THIRD_GAIN_MIN = 0.2;
 /**
  * Components stay within these multiples of the at-the-money volatility, and their means within so many deviations of the
- * forward: no spikes, no ghosts of vanishing weight.
+ * forward: no spikes.
  */
 const VOLATILITY_MIN = 0.4;
 const VOLATILITY_MAX = 4;
-const MEAN_DEVIATIONS_MAX = 3;
-/** Least weight of a component, about e^-5. */
-const LOG_RATIO_MAX = 5;
-/** Pull of every parameter toward the single lognormal, as an error in volatility: what noise in sparse quotes cannot pay for. */
-const PULL = 0.002;
+const MEAN_DEVIATIONS_MAX = 6;
+/** Least weight of a component, about e^-7: the far tail of an index is a ten-thousandth. */
+const LOG_RATIO_MAX = 7;
+/**
+ * Pull of every parameter toward the single lognormal, as an error in volatility: what noise in sparse quotes cannot pay for.
+ * As strong as left-out strikes of the recorded chains like it: at a quarter of it they are met worse, at four times as well
+ * on wide quotes and a third worse on tight ones.
+ */
+const PULL = 0.0005;
 /** Errors beyond this, in volatility, are a quote's fault rather than the fit's. */
 const OUTLIER = 0.03;
+
+/** So many steps from every start tell which one leads to the least. */
+const TRIAL_ITERATIONS = 10;
+
+/** [log weight ratio, mean in deviations, log volatility of the first, of the second]: fat to the left, to both, to the right. */
+const TWO = [
+  [-1.5, -1.5, -0.2, 0.4],
+  [-0.7, -0.3, -0.3, 0.4],
+  [-1.5, 0.5, -0.2, 0.4],
+];
+/** Two ratios, two means, three log volatilities: ever fatter to the left, fat on either side, ever fatter to the right. */
+const THREE = [
+  [-0.5, -2, -1, -2.5, -0.5, 0, 0.5],
+  [-1, -2.5, -1, 0.5, -0.3, 0.3, 0.6],
+  [-0.5, -2, 1, 2.5, -0.5, 0, 0.5],
+];
 
 /**
  * Fits two or three lognormals to a smile: positive and of mass one by construction, and of mean one (the forward) because the
  * means are normalised. One lognormal of the at-the-money volatility where the points are too few. (Bahra 1997, with the
  * forward pinned.)
  */
-export function fitMixture(points: readonly PricePoint[], atmVolatility: number, tte: number): Component[] {
+export function fitMixture(points: PricePoints, atmVolatility: number, tte: number): Component[] {
   const single = [{ weight: 1, mean: 1, volatility: atmVolatility }];
-  if (points.length < POINTS_MIN) return single;
+  const count = points.strike.length;
+  if (count < POINTS_MIN) return single;
   const residuals = residualsOf(points, atmVolatility, tte);
-  // [log weight ratio, mean in deviations, log volatility of the first, of the second]: fat to the left, to both, to the right.
-  const two = [
-    [-1.5, -1.5, -0.2, 0.4],
-    [-0.7, -0.3, -0.3, 0.4],
-    [-1.5, 0.5, -0.2, 0.4],
-  ]
-    .map((start) => leastSquares(residuals, start))
-    .reduce((best, each) => (each.sumOfSquares < best.sumOfSquares ? each : best));
-  const [weight, mean, first, second] = two.parameters as [number, number, number, number];
-  const three = leastSquares(residuals, [weight, -2, mean, -mean, first, second, first - 0.1]);
+  const bestFrom = (starts: readonly (readonly number[])[]) => {
+    const ahead = starts
+      .map((start) => leastSquares(residuals, start, TRIAL_ITERATIONS))
+      .reduce((best, each) => (each.sumOfSquares < best.sumOfSquares ? each : best));
+    return leastSquares(residuals, ahead.parameters);
+  };
+  const two = bestFrom(TWO);
+  const three = count < THIRD_POINTS_MIN ? two : bestFrom(THREE);
   const best = three.sumOfSquares < (1 - THIRD_GAIN_MIN) * two.sumOfSquares ? three : two;
   const components = decode(best.parameters, atmVolatility, tte);
   return components.every(({ weight, mean, volatility }) => [weight, mean, volatility].every(Number.isFinite))
@@ -65,43 +90,36 @@ export function fitMixture(points: readonly PricePoint[], atmVolatility: number,
     : single;
 }
 
-/** Prices of a mixture at strikes (multiples of the forward), undiscounted, one kernel call. */
+/** Undiscounted prices of a mixture, as multiples of the forward. */
 export function mixturePrices(
   components: readonly Component[],
-  points: readonly Pick<PricePoint, 'callPut' | 'strike'>[],
+  { callPut, strike }: Strikes,
   tte: number,
 ): Float64Array {
-  const n = points.length;
-  const count = n * components.length;
-  const spread = (value: (component: Component, point: (typeof points)[number]) => number) =>
-    Float64Array.from({ length: count }, (_, at) => value(components[Math.floor(at / n)]!, points[at % n]!));
-  const { price } = greeks({
-    count,
-    callPut: spread((_, point) => point.callPut),
-    spot: spread((component) => component.mean),
-    strike: spread((_, point) => point.strike),
-    tte,
-    iv: spread((component) => component.volatility),
-    rate: 0,
-    dividend: 0,
-  });
-  const prices = new Float64Array(n);
-  price.forEach((each, at) => {
-    prices[at % n]! += components[Math.floor(at / n)]!.weight * each;
-  });
+  const count = strike.length;
+  const prices = new Float64Array(count);
+  for (const { weight, mean, volatility } of components) {
+    const its = { count, callPut, spot: mean, strike, tte, iv: volatility, rate: 0, dividend: 0 };
+    const price = oneGreek('price', its);
+    for (let at = 0; at < count; at++) prices[at]! += weight * price[at]!;
+  }
   return prices;
 }
 
-function residualsOf(points: readonly PricePoint[], atmVolatility: number, tte: number) {
-  const floor = VEGA_FLOOR * Math.max(...points.map(({ vega }) => vega));
-  const pull = PULL * Math.sqrt(points.length);
+function residualsOf(points: PricePoints, atmVolatility: number, tte: number) {
+  const { price: target, vega, weight } = points;
+  const count = target.length;
+  const floor = VEGA_FLOOR * Math.max(...vega);
+  const pull = PULL * Math.sqrt(count);
   return (parameters: readonly number[]): Float64Array => {
     const prices = mixturePrices(decode(parameters, atmVolatility, tte), points, tte);
-    const errors = prices.map((price, at) => {
-      const { price: target, vega, weight } = points[at]!;
-      return weight * softened((price - target) / (vega + floor));
-    });
-    return Float64Array.from([...errors, ...parameters.slice((parameters.length - 1) / 3).map((each) => pull * each)]);
+    const pulled = parameters.slice((parameters.length - 1) / 3);
+    const errors = new Float64Array(count + pulled.length);
+    for (let at = 0; at < count; at++) {
+      errors[at] = weight[at]! * softened((prices[at]! - target[at]!) / (vega[at]! + floor));
+    }
+    for (const [at, each] of pulled.entries()) errors[count + at] = pull * each;
+    return errors;
   };
 }
 

@@ -18,12 +18,13 @@ const DIFFERENCE_STEP = 1e-7;
 export function leastSquares(
   residuals: (parameters: readonly number[]) => Float64Array,
   start: readonly number[],
+  iterationsMax = ITERATIONS_MAX,
 ): LeastSquares {
   let parameters = [...start];
   let current = residuals(parameters);
   let sumOfSquares = squares(current);
   let damping = 1e-3;
-  for (let iteration = 0; iteration < ITERATIONS_MAX && Number.isFinite(sumOfSquares); iteration++) {
+  for (let iteration = 0; iteration < iterationsMax && Number.isFinite(sumOfSquares); iteration++) {
     const { normal, gradient } = normalEquations(residuals, parameters, current);
     let gain = 0;
     while (damping < DAMPING_MAX) {

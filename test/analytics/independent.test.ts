@@ -8,15 +8,13 @@ import { prepareChain } from '../../src/analytics/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
 import type { Wall } from '../../src/analytics/walls.ts';
 import { Failure } from '../../src/errors.ts';
-import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
-import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { damagedDelivery } from './damaged-chains.ts';
 import { type Holding, IntegratedDensity, independentLevels, normal } from './independent.ts';
 import { recordedChain, recordedNames } from './recorded.ts';
+import { simulated } from './simulated.ts';
 
 /** Of gross: sums of differences of deltas, each good to ten digits. */
 const SUMS = 1e-9;
@@ -153,7 +151,10 @@ function agreeOnDensities(prepared: PreparedChain): void {
     for (const callPut of [1, -1]) {
       const prices = mixturePrices(
         components,
-        strikes.map((strike) => ({ callPut, strike: strike / forward })),
+        {
+          callPut: new Float64Array(strikes.length).fill(callPut),
+          strike: Float64Array.from(strikes, (strike) => strike / forward),
+        },
         series.tte,
       );
       strikes.forEach((strike, at) => {
@@ -201,11 +202,6 @@ function answerOf<Result>(work: () => Result): Result | undefined {
     if (error instanceof Failure) return undefined;
     throw error;
   }
-}
-
-function simulated(ticker: string): Chain {
-  const instrument = instrumentsOf(7, STANDARD_UNIVERSE).find((each) => each.ticker === ticker)!;
-  return simulatedChain(instrument, Date.parse('2026-03-11T17:00:00Z'));
 }
 
 /** Some values of an ascending column, ends included. */
