@@ -27,6 +27,8 @@ export interface Density {
   readonly components: readonly Component[];
   /** Probability of settling at or below a price. */
   cdf(price: number): number;
+  /** Total variance implied by the price that it gives an option at a log-moneyness ln(K/F). */
+  totalVariance(logMoneyness: number): number;
 }
 
 export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
@@ -68,7 +70,25 @@ function fit(prepared: PreparedChain, series: PreparedSeries): Density {
     points: points.strike.length,
     components,
     cdf: (price) => cdfOfReturn(Math.log(price / forward)),
+    totalVariance: (logMoneyness) =>
+      impliedVariance(components, clamp(logMoneyness, support(normals, PRICED_DEVIATIONS)), tte),
   };
+}
+
+/** Beyond so many deviations a price is nothing, and the variance stays as it is there. */
+const PRICED_DEVIATIONS = 25;
+
+function impliedVariance(components: readonly Component[], logMoneyness: number, tte: number): number {
+  const callPut = logMoneyness < 0 ? -1 : 1;
+  const strike = Math.exp(logMoneyness);
+  const columns = { callPut: Float64Array.of(callPut), strike: Float64Array.of(strike) };
+  const price = mixturePrices(components, columns, tte);
+  const volatility = impliedVolatility({ count: 1, ...columns, price, spot: 1, tte, rate: 0, dividend: 0 })[0]!;
+  return volatility ** 2 * tte;
+}
+
+function clamp(value: number, [low, high]: readonly [number, number]): number {
+  return Math.min(Math.max(value, low), high);
 }
 
 /** A component as a normal of the log return ln(S/F). */

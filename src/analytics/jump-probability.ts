@@ -1,6 +1,6 @@
 import { YEAR_MS } from '../market/calendar.ts';
 import { mertonProbabilities } from '../math/jump-diffusion.ts';
-import type { Surface } from './smile.ts';
+import type { Surface } from './surface.ts';
 import { TTE_FLOOR_MS } from './time.ts';
 
 /** Size of the log-jumps: normal with this mean and width. */

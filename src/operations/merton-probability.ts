@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { DEFAULT_JUMP_SIZES, jumpProbability } from '../analytics/jump-probability.ts';
-import { surfaceOf } from '../analytics/smile.ts';
+import { surfaceOf } from '../analytics/surface.ts';
 import { Failure } from '../errors.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';

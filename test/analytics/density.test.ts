@@ -4,7 +4,7 @@ import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
 import { prepareChain } from '../../src/analytics/prepare.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
-import { normalCdf } from './plain.ts';
+import { blackScholesPrice, normalCdf } from './plain.ts';
 import { recordedChain, recordedNames } from './recorded.ts';
 import { SIMULATED, simulated } from './simulated.ts';
 import { contract, EXPIRY, prepared, type Quotes, quoted, range, yearsTo } from './small-chains.ts';
@@ -48,6 +48,27 @@ describe.each(Object.keys(SHAPES))('of a smile that is %s', (shape) => {
     for (let price = low; price < high; price += step) mean += step * (1 - found.cdf(price + step / 2));
     expect(mean / found.forward).toBeCloseTo(1, 6);
     expect(found.components.reduce((sum, { weight, mean: its }) => sum + weight * its, 0)).toBeCloseTo(1, 12);
+  });
+
+  test('an option priced at its implied variance is worth what it pays on average', () => {
+    for (const x of [-0.3, -0.1, 0, 0.05, 0.2]) {
+      const [callPut, strike] = [x < 0 ? -1 : 1, found.forward * Math.exp(x)];
+      // What pays beyond the strike is the area of the distribution there.
+      let paid = 0;
+      for (let price = low; price < high; price += step) {
+        const middle = price + step / 2;
+        if (callPut * (middle - strike) > 0) paid += step * (callPut === 1 ? 1 - found.cdf(middle) : found.cdf(middle));
+      }
+      const iv = Math.sqrt(found.totalVariance(x) / TTE);
+      const option = { callPut, spot: found.forward, strike, tte: TTE, iv, rate: 0, dividend: 0 };
+      expect(Math.abs(blackScholesPrice(option) - paid) / found.forward).toBeLessThan(1e-4);
+    }
+  });
+
+  test('implied variance is finite and positive at any strike, and flat where nothing is left of a price', () => {
+    for (const x of [-1e3, -20, -3, 3, 20, 1e3]) expect(found.totalVariance(x)).toBeWithin(1e-4, 1);
+    expect(found.totalVariance(-1e3)).toBe(found.totalVariance(-20));
+    expect(found.totalVariance(1e3)).toBe(found.totalVariance(20));
   });
 
   test('quantiles invert the distribution', () => {

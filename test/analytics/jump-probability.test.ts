@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { DEFAULT_JUMP_SIZES, jumpProbability } from '../../src/analytics/jump-probability.ts';
-import { type Surface, surfaceOf } from '../../src/analytics/smile.ts';
+import { type Surface, surfaceOf } from '../../src/analytics/surface.ts';
 import { normalCdf } from './plain.ts';
 import { prepared, quoted, range } from './small-chains.ts';
 

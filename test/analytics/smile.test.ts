@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { atmVolatility, surfaceOf, varianceAt } from '../../src/analytics/smile.ts';
-import { contract, EXPIRY, LATER, prepared, quoted, range, yearsTo } from './small-chains.ts';
+import { atmVolatility, varianceAt } from '../../src/analytics/smile.ts';
+import { contract, EXPIRY, prepared, quoted, range, yearsTo } from './small-chains.ts';
 
 const SMILE = {
   logMoneyness: Float64Array.of(-0.2, -0.1, 0, 0.3),
@@ -35,37 +35,5 @@ describe('at the money', () => {
 
   test('is no number where no strike has a volatility', () => {
     expect(atmVolatility(prepared([contract()]).series[0]!)).toBeNaN();
-  });
-});
-
-describe('surface', () => {
-  const [near, far] = [yearsTo('ACME', EXPIRY), yearsTo('ACME', LATER)];
-  const rows = [
-    ...quoted({ strikes: range(80, 120), iv: 0.2, dividend: 0.01 }),
-    ...quoted({ strikes: range(80, 120), iv: 0.3, dividend: 0.02, expiry: LATER }),
-  ];
-  const surface = surfaceOf(prepared(rows))!;
-  const half = (near + far) / 2;
-  const [nearCarry, farCarry] = [0.03 * near, 0.02 * far];
-
-  test.each([
-    ['before the first expiry its volatility', near / 3, 0.2 ** 2 * (near / 3), nearCarry / 3],
-    ['at the first', near, 0.2 ** 2 * near, nearCarry],
-    ['between: linear in total variance', half, (0.2 ** 2 * near + 0.3 ** 2 * far) / 2, (nearCarry + farCarry) / 2],
-    ['at the last', far, 0.3 ** 2 * far, farCarry],
-    ['beyond: its volatility', 3 * far, 0.3 ** 2 * 3 * far, 3 * farCarry],
-  ])('%s', (_what, tte, variance, carry) => {
-    expect(surface.variance(0.01, tte)).toBeCloseTo(variance, 9);
-    expect(surface.carry(tte)).toBeCloseTo(carry, 9);
-    expect(surface.rate(tte)).toBeCloseTo(0.04, 12);
-  });
-
-  test('passes over series without a volatility', () => {
-    const withHole = surfaceOf(prepared([...rows, contract({ expiry: '2026-01-30' })]))!;
-    expect(withHole.variance(0, half)).toBe(surface.variance(0, half));
-  });
-
-  test('is none where no series has a volatility', () => {
-    expect(surfaceOf(prepared([contract()]))).toBeUndefined();
   });
 });
