@@ -5,7 +5,7 @@ import { gexLevels } from './gex-levels.ts';
 import { DEFAULT_OPTIONS } from './options.ts';
 import { prepareChain } from './prepare.ts';
 import type { PreparedChain } from './prepared-chain.ts';
-import { surfaceOf } from './smile.ts';
+import { surfaceOf } from './surface.ts';
 
 /** The tenor that volatilities of different days are compared at, years. */
 const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
