@@ -5,7 +5,7 @@ import { gexLevels } from './gex-levels.ts';
 import { DEFAULT_OPTIONS } from './options.ts';
 import { prepareChain } from './prepare.ts';
 import type { PreparedChain } from './prepared-chain.ts';
-import { surfaceOf } from './surface.ts';
+import { atmVolatility } from './smile.ts';
 
 /** The tenor that volatilities of different days are compared at, years. */
 const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
@@ -38,8 +38,22 @@ export function levelRecordOf(chain: Chain, premiumBySeries: ReadonlyMap<string,
   };
 }
 
-/** At-the-money volatility to `tte` years, decimal per year; null where no series has a volatility. */
+/**
+ * At-the-money volatility to `tte` years, decimal per year, as quoted: total variance linear in time, before the first expiry and
+ * after the last that one's volatility; null where no series has one.
+ */
 function atmVolatilityAt(prepared: PreparedChain, tte: number): number | null {
-  const surface = surfaceOf(prepared);
-  return surface ? Math.sqrt(surface.variance(0, tte) / tte) : null;
+  const known = prepared.series
+    .map((series) => ({ tte: series.tte, variance: atmVolatility(series) ** 2 * series.tte }))
+    .filter(({ variance }) => variance > 0)
+    .sort((a, b) => a.tte - b.tte);
+  const after = known.findIndex((each) => each.tte >= tte);
+  if (known.length === 0) return null;
+  if (after <= 0) {
+    const edge = after === 0 ? known[0]! : known.at(-1)!;
+    return Math.sqrt(edge.variance / edge.tte);
+  }
+  const [a, b] = [known[after - 1]!, known[after]!];
+  const variance = a.variance + ((b.variance - a.variance) * (tte - a.tte)) / (b.tte - a.tte);
+  return Math.sqrt(variance / tte);
 }
