@@ -23,6 +23,8 @@ export interface Ingest {
 
 /** Deliveries kept in memory until one transaction takes them: a synced commit costs more than writing any of them. */
 const BATCH_DELIVERIES = 64;
+/** But no more prints than this at a time: a tape has millions, and requests wait for the transaction. */
+const BATCH_PRINTS = 10_000;
 
 /** Stores everything a feed offers now. */
 export async function ingestOnce(
@@ -32,16 +34,19 @@ export async function ingestOnce(
   const startedAt = performance.now();
   const counts = { chains: 0, prints: 0, refusals: 0 };
   let batch: Delivery[] = [];
+  let prints = 0;
   const flush = async () => {
     const kept = store.transaction(() => batch.map((delivery) => keep(delivery, store, nowMs())));
-    for (const delivery of kept) report(delivery, counts, observe);
+    for (const { delivery } of kept) report(delivery, counts, observe);
     batch = [];
+    prints = 0;
     // Between two transactions requests have their turn.
     await new Promise(setImmediate);
   };
   for await (const delivery of feed.poll(nowMs())) {
     batch.push(delivery);
-    if (batch.length >= BATCH_DELIVERIES) await flush();
+    if (delivery.kind === 'prints') prints += delivery.prints.length;
+    if (batch.length >= BATCH_DELIVERIES || prints >= BATCH_PRINTS) await flush();
     if (stopped()) return;
   }
   if (batch.length > 0) await flush();
@@ -76,16 +81,24 @@ export function startIngest(parts: IngestParts, polled: () => void = () => {}): 
   };
 }
 
+export interface Kept {
+  /** What was written, or the refusal in its place. */
+  readonly delivery: Delivery;
+  /** Prints that were known before. */
+  readonly known: number;
+}
+
 /** Writes a delivery, or turns it into the refusal that it deserves. */
-function keep(delivery: Delivery, store: IngestStore, nowMs: number): Delivery {
+export function keep(delivery: Delivery, store: IngestStore, nowMs: number): Kept {
+  if (delivery.kind === 'prints')
+    return { delivery, known: delivery.prints.length - store.savePrints(delivery.prints) };
   if (delivery.kind === 'chain') {
+    const { underlying, source } = delivery.chain;
     const reason = whyImplausible(delivery.chain, store, nowMs);
-    if (reason)
-      return { kind: 'refusal', origin: delivery.chain.source, reason: `${delivery.chain.underlying}: ${reason}` };
+    if (reason) return { delivery: { kind: 'refusal', origin: source, reason: `${underlying}: ${reason}` }, known: 0 };
     store.saveChain(delivery.chain);
-  } else if (delivery.kind === 'prints') store.savePrints(delivery.prints);
-  else if (delivery.kind === 'closes') store.saveCloses(delivery.closes);
-  return delivery;
+  } else if (delivery.kind === 'closes') store.saveCloses(delivery.closes);
+  return { delivery, known: 0 };
 }
 
 /** Quotes from before electronic records, or from further ahead than a clock that nobody has set can explain. */
@@ -117,7 +130,7 @@ function whyImplausible(chain: Chain, store: IngestStore, nowMs: number): string
 }
 
 /** A contract that comes twice or a value that is dropped leaves its row readable. */
-function rowsRefused({ refused }: Chain): number {
+export function rowsRefused({ refused }: Chain): number {
   return Object.entries(refused).reduce(
     (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),
     0,

@@ -13,7 +13,8 @@ export interface Feed {
 
 export type Delivery =
   | { readonly kind: 'chain'; readonly chain: Chain }
-  | { readonly kind: 'prints'; readonly prints: readonly Print[] }
+  /** Prints, and how many rows beside them are none, by reason. */
+  | { readonly kind: 'prints'; readonly prints: readonly Print[]; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
   /** Something offered as market data that could not be taken, with the reason. */
   | { readonly kind: 'refusal'; readonly origin: string; readonly reason: string };

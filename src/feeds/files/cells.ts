@@ -7,8 +7,8 @@ const GARBLED = Number.POSITIVE_INFINITY;
 /** A number as tables write it, with or without thousands separators; NaN for an empty cell, infinite for any other text. */
 export function cellNumber(cell: string | undefined): number {
   const text = cell?.trim() ?? '';
-  if (NOT_GIVEN.has(text.toLowerCase())) return Number.NaN;
   if (PLAIN.test(text)) return Number(text);
+  if (NOT_GIVEN.has(text.toLowerCase())) return Number.NaN;
   return THOUSANDS.test(text) ? Number(text.replaceAll(',', '')) : GARBLED;
 }
 
@@ -32,7 +32,7 @@ export interface Table {
 }
 
 /** How far down a header is looked for: tables carry a title, a date, and what people put above them. */
-const PREAMBLE_LINES_MAX = 50;
+export const PREAMBLE_LINES_MAX = 50;
 
 /** Marks that people and spreadsheets put between cells. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -65,7 +65,8 @@ export function readTable(text: string, isHeader: IsHeader): Table {
   return { header: found.header, preamble, rows };
 }
 
-function findHeader(lines: readonly string[], isHeader: IsHeader) {
+/** The first of these lines that is a header, with the mark between its cells. */
+export function findHeader(lines: readonly string[], isHeader: IsHeader) {
   for (const [at, line] of lines.entries()) {
     for (const delimiter of DELIMITERS) {
       const header = headerCells(line, delimiter);

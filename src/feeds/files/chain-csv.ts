@@ -1,17 +1,12 @@
 import { Failure } from '../../errors.ts';
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
-import { isDate, nthWeekday } from '../../market/calendar.ts';
+import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
-import {
-  canonicalTicker,
-  type OptionSymbol,
-  parseOptionSymbol,
-  rootOf,
-  rootOfTicker,
-} from '../../market/option-symbol.ts';
+import { canonicalTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
 import { cellNumber, hasHeader, isWholeRow, readTable } from './cells.ts';
 import { countRefused, type Format, type MarketFile, sourceOf, unreadable } from './format.ts';
 import { spotOf } from './implied-spot.ts';
+import { rootOn } from './root-on.ts';
 
 /**
  * Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma`
@@ -115,15 +110,6 @@ function contractSymbol(cell: Cell): Contract | 'bad_symbol' | 'bad_contract' {
   const root = rootOn(canonicalTicker(cell('underlying')), expiry);
   return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
 }
-
-/** The root where no symbol says it: of the large indices only the third Friday's options are the AM-settled ones. */
-function rootOn(ticker: string, expiry: string): string {
-  const thirdFriday = nthWeekday(Number(expiry.slice(0, 4)), Number(expiry.slice(5, 7)), 5, 3);
-  const weekly = WEEKLY_ROOTS[ticker];
-  return weekly === undefined || expiry === thirdFriday ? rootOfTicker(ticker) : weekly;
-}
-
-const WEEKLY_ROOTS: Readonly<Record<string, string>> = { SPX: 'SPXW', NDX: 'NDXP', RUT: 'RUTW' };
 
 function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): ContractRow {
   const value = (name: string) => cellNumber(cell(name));

@@ -1,8 +1,9 @@
 import type { Stats } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Delivery, Feed } from '../../market/feed.ts';
-import { readMarketFile } from './read-market-file.ts';
+import { deliveriesOf } from './deliveries.ts';
+import { RowsRefused } from './rows-refused.ts';
 import { type Found, type Problem, walk } from './walk.ts';
 
 export interface FilesFeedOptions {
@@ -32,13 +33,12 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions = {}): Fe
     const done = new Map(unchanged.map(({ origin, stats }) => [origin, versionOf(stats)]));
     if (changed.some(({ stats }) => nowMs - stats.mtimeMs < SETTLED_AFTER_MS)) await pause();
     for (const file of changed) {
-      const deliveries = await readSettled(join(dir, file.origin), file);
-      if (deliveries === undefined) continue;
+      const held = yield* readSettled(dir, file, nowMs);
+      if (held === undefined) continue;
       done.set(file.origin, versionOf(file.stats));
-      if (deliveries.length > 0) fruitful.add(file.origin);
+      if (held) fruitful.add(file.origin);
       else if (fruitful.has(file.origin))
         yield refusalOf({ origin: file.origin, reason: 'no longer holds market data' });
-      yield* deliveries;
     }
     // Only now: a poll that is broken off is made anew. Files that are gone are forgotten, and read again should they come back.
     read = done;
@@ -53,25 +53,35 @@ const POLL_INTERVAL_MS = 5_000;
 /** A file left alone for so long is taken to be whole. */
 const SETTLED_AFTER_MS = 2_000;
 const SETTLING_PAUSE_MS = 100;
-/** Five times the largest chain the exchange serves; all of a file is held in memory while it is read. */
-export const FILE_BYTES_MAX = 64 * 1024 * 1024;
-
-/** What a file holds, or undefined while it is changing. */
-async function readSettled(path: string, { origin, stats }: Found): Promise<Delivery[] | undefined> {
-  if (stats.size > FILE_BYTES_MAX) {
-    return [refusalOf({ origin, reason: `${stats.size} bytes, more than the ${FILE_BYTES_MAX} that are read` })];
-  }
+/**
+ * Delivers what a file holds; returns whether that is anything, or undefined while it is changing. Of a tape that changes while it is
+ * read the prints are good all the same: it is only appended to, and each counts once when it is read again.
+ */
+async function* readSettled(dir: string, file: Found, nowMs: number): AsyncGenerator<Delivery, boolean | undefined> {
+  const { origin, stats } = file;
+  const isSettled = async () => versionOf(await stat(join(dir, origin))) === versionOf(stats);
+  const refused = new RowsRefused();
+  let held = false;
   try {
-    const bytes = await readFile(path);
-    // Looked at after the reading: what was written before it or meanwhile shows here.
-    if (versionOf(await stat(path)) !== versionOf(stats)) return undefined;
-    return readMarketFile(bytes, { origin, modifiedMs: Math.floor(stats.mtimeMs) });
+    for await (const delivery of deliveriesOf(dir, file, nowMs)) {
+      // Looked at after the reading: what was written before it or meanwhile shows here.
+      if (!held && !(await isSettled())) return undefined;
+      held = true;
+      if (delivery.kind === 'prints') refused.add(delivery);
+      yield delivery;
+    }
+    if (!(await isSettled())) return undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     // Gone between the walk and the reading: it was renamed into place, or removed.
-    return code === 'ENOENT' ? undefined : [refusalOf({ origin, reason: `cannot be read (${code})` })];
+    if (code === 'ENOENT') return undefined;
+    yield refusalOf({ origin, reason: `cannot be read (${code})` });
+    return true;
   }
+  const reason = refused.told();
+  if (reason !== undefined) yield refusalOf({ origin, reason });
+  return held;
 }
 
 function versionOf(stats: Stats): string {

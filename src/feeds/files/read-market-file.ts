@@ -4,6 +4,7 @@ import { chainCsv } from './chain-csv.ts';
 import { closesCsv } from './closes-csv.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
 import type { Format, MarketFile } from './format.ts';
+import { decoderOf } from './lines.ts';
 import { quoteTable } from './quote-table.ts';
 
 /**
@@ -24,16 +25,8 @@ export function readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>
 
 const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv];
 
-/**
- * UTF-8, or UTF-16 where a byte-order mark says so, with lines ended by `\n`; undefined for binaries. Bytes that are no UTF-8
- * become `U+FFFD` and spoil only their row.
- */
-function decode(bytes: Uint8Array): string | undefined {
-  const mark = `${bytes[0]} ${bytes[1]}`;
-  const utf16 = mark === '255 254' ? 'utf-16le' : mark === '254 255' ? 'utf-16be' : undefined;
-  if (!utf16 && bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
-  const text = new TextDecoder(utf16 ?? 'utf-8').decode(bytes);
-  return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
+/** The text of a file, with lines ended by `\n`; undefined for binaries. */
+export function decode(bytes: Uint8Array): string | undefined {
+  const text = decoderOf(bytes)?.decode(bytes);
+  return text?.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
-
-const BINARY_PROBE_BYTES = 8_192;

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -12,7 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFilesFeed, FILE_BYTES_MAX } from '../../../src/feeds/files/files-feed.ts';
+import { FILE_BYTES_MAX } from '../../../src/feeds/files/deliveries.ts';
+import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { readText } from './reading.ts';
 
@@ -102,10 +104,6 @@ test('what is no market data is passed over, what is damaged is told once', asyn
   );
   put('picture.png', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR');
   put('empty.csv', '');
-  put(
-    'prints.csv',
-    'executed_at,underlying_symbol,option_chain_id,side,strike,option_type,expiry,price,size,open_interest\n',
-  );
   put('config.json', '{"themes":{}}');
   put('list.json', '[1,2]');
   put('.hidden.csv', chainOf('HID'));
@@ -133,6 +131,44 @@ test('closes are read; rows that are none are told', async () => {
   expect(readText('date,ticker,close\nx,y,z\n')).toEqual([
     { kind: 'refusal', origin: 'a/b.csv', reason: 'none of 1 rows is a close' },
   ]);
+});
+
+const TAPE = 'executed_at,option_chain_id,price,size,upstream_condition_detail\n';
+const tradeAt = (second: string, price = '2.5') =>
+  `2026-08-17 13:30:${second}+00,SPXW260821C05000000,${price},10,auto\n`;
+
+test('a tape is read; rows that are no print are told in one line, a tape without rows is fine', async () => {
+  put('empty.csv', TAPE);
+  put('tape.csv', `${TAPE}${tradeAt('00')}${tradeAt('01', 'x')}${tradeAt('02', '0')}${tradeAt('61')}`);
+  const feed = feedOf();
+  expect(await poll(feed)).toEqual([
+    'prints 0',
+    'prints 1',
+    'tape.csv: 3 of 4 rows are no print (bad_price 2, bad_time 1)',
+  ]);
+  expect(await poll(feed)).toEqual([]);
+  appendFileSync(join(dir, 'tape.csv'), tradeAt('03'));
+  expect(await poll(feed)).toEqual(['prints 2', expect.stringMatching(/^tape\.csv: 3 of 5 rows/)]);
+});
+
+test('a tape that is being written is left until it is whole, one that is overwritten is told', async () => {
+  put('tape.csv', TAPE + tradeAt('00'));
+  const feed = feedOf(async () => {
+    if (statSync(join(dir, 'tape.csv')).size < 200)
+      appendFileSync(join(dir, 'tape.csv'), tradeAt('01') + tradeAt('02'));
+  });
+  expect(await poll(feed)).toEqual([]);
+  expect(await poll(feed)).toEqual(['prints 3']);
+  put('tape.csv', `notes${'.'.repeat(200)}`);
+  expect(await poll(feed)).toEqual(['tape.csv: no longer holds market data']);
+});
+
+test('a tape of any size comes in batches', async () => {
+  const rows = Array.from({ length: 25_000 }, () => tradeAt('00')).join('');
+  put('tape.csv', TAPE + rows.padEnd(FILE_BYTES_MAX + 1, '\n'));
+  const batches = await poll(feedOf());
+  expect(batches.length).toBeGreaterThan(2);
+  expect(batches.reduce((sum, each) => sum + Number(each.replace('prints ', '')), 0)).toBe(25_000);
 });
 
 test('links: loops and dead ends are told once, good ones followed', async () => {

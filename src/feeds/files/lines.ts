@@ -1,0 +1,54 @@
+import { unreadable } from './format.ts';
+
+export interface Lines {
+  /** Whole lines, without their breaks (LF or CRLF). */
+  readonly lines: readonly string[];
+  /** Whether the last of them has no break: the text ends within it, or just after it. */
+  readonly open: boolean;
+}
+
+/** No row of a table is longer. Bounds what is held in memory. */
+const LINE_LENGTH_MAX = 1024 * 1024;
+
+/**
+ * Lines of a text that comes in pieces of any size: memory does not grow with it. Throws a Failure for binaries and for lines that
+ * have no end.
+ */
+export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Lines> {
+  let decoder: TextDecoder | undefined;
+  let first: Uint8Array = new Uint8Array();
+  let rest = '';
+  for await (const piece of pieces) {
+    // The encoding shows in the first bytes, which need not come together.
+    if (!decoder) first = Buffer.concat([first, piece]);
+    if (!decoder && first.length < MARK_BYTES) continue;
+    const bytes = decoder ? piece : first;
+    decoder ??= decoderOf(first);
+    if (!decoder) throw unreadable('it is no text');
+    rest += decoder.decode(bytes, { stream: true });
+    const lines = rest.split('\n');
+    rest = lines.pop()!;
+    if (rest.length > LINE_LENGTH_MAX) throw unreadable(`a line of more than ${LINE_LENGTH_MAX} characters`);
+    if (lines.length > 0) yield { lines: lines.map(withoutReturn), open: false };
+  }
+  rest += decoder ? decoder.decode() : new TextDecoder().decode(first);
+  if (rest !== '') yield { lines: [withoutReturn(rest)], open: true };
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+const MARK_BYTES = 2;
+const BINARY_PROBE_BYTES = 8_192;
+
+/**
+ * For UTF-8, or UTF-16 where a byte-order mark says so; undefined for binaries. Bytes that are no UTF-8 become `U+FFFD` and spoil
+ * only their row.
+ */
+export function decoderOf(head: Uint8Array): TextDecoder | undefined {
+  const mark = `${head[0]} ${head[1]}`;
+  const utf16 = mark === '255 254' ? 'utf-16le' : mark === '254 255' ? 'utf-16be' : undefined;
+  if (!utf16 && head.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
+  return new TextDecoder(utf16 ?? 'utf-8');
+}

@@ -1,0 +1,41 @@
+import { isDate } from '../../market/calendar.ts';
+
+/**
+ * When a tape says a trade was executed, microseconds since the epoch; NaN where it does not say.
+ *
+ * `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, or the epoch's seconds, milliseconds or microseconds, told apart
+ * by their size. Without a zone it is UTC: the end-of-day tape is the vendor's `timestamptz` column written in UTC (`+00`), and
+ * what passes it on (spreadsheets, data frames) drops the zone, not the hour.
+ */
+export function executedMicros(text: string): number {
+  if (EPOCH.test(text)) return epochMicros(Number(text));
+  const match = INSTANT.exec(text);
+  if (match === null) return Number.NaN;
+  const [, date = '', hour, minute, second, fraction = '', sign, offsetHour = 0, offsetMinute = 0] = match;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return Number.NaN;
+  if (Number(offsetHour) > 18 || Number(offsetMinute) > 59) return Number.NaN;
+  const offset = (sign === '-' ? -60 : 60) * Number(offsetHour) + (sign === '-' ? -1 : 1) * Number(offsetMinute);
+  const seconds = Number(hour) * 3600 + (Number(minute) - offset) * 60 + Number(second);
+  return midnight(date) + seconds * 1e6 + (fraction === '' ? 0 : Number(fraction.padEnd(6, '0').slice(0, 6)));
+}
+
+const EPOCH = /^\d{9,16}(?:\.\d+)?$/;
+const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(?:Z|UTC|([+-])(\d\d)(?::?(\d\d))?)?$/i;
+
+/** Seconds are below 10^11 until the year 5138, milliseconds above it since 1973; likewise beyond. */
+function epochMicros(value: number): number {
+  if (value < 1e11) return Math.round(value * 1e6);
+  return value < 1e14 ? Math.round(value * 1e3) : Math.floor(value);
+}
+
+// A tape is of a day: its date is read once.
+let lastDate = '';
+let lastMidnight = Number.NaN;
+
+function midnight(date: string): number {
+  if (date !== lastDate) {
+    lastMidnight = isDate(date) ? Date.parse(`${date}T00:00:00Z`) * 1e3 : Number.NaN;
+    lastDate = date;
+  }
+  return lastMidnight;
+}

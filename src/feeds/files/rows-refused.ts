@@ -1,0 +1,23 @@
+import type { PrintsDelivery } from './prints-csv.ts';
+
+/** Counts the rows of one tape that are no prints, over its batches. */
+export class RowsRefused {
+  #rows = 0;
+  readonly #counts: Record<string, number> = {};
+
+  add({ prints, refused = {} }: PrintsDelivery): void {
+    this.#rows += prints.length;
+    for (const [reason, count] of Object.entries(refused)) {
+      this.#rows += count;
+      this.#counts[reason] = (this.#counts[reason] ?? 0) + count;
+    }
+  }
+
+  /** In words; undefined where every row is a print. */
+  told(): string | undefined {
+    const counts = Object.entries(this.#counts);
+    if (counts.length === 0) return undefined;
+    const sum = counts.reduce((all, [, count]) => all + count, 0);
+    return `${sum} of ${this.#rows} rows are no print (${counts.map(([why, count]) => `${why} ${count}`).join(', ')})`;
+  }
+}

@@ -1,0 +1,402 @@
+import { describe, expect, test } from 'bun:test';
+import { type PrintsDelivery, readPrints } from '../../../src/feeds/files/prints-csv.ts';
+import type { Print } from '../../../src/market/prints.ts';
+import { openStore } from '../../../src/store/sqlite.ts';
+
+const NOW_MS = Date.parse('2026-08-20T00:00:00Z');
+
+const ROW = {
+  executed_at: '2026-08-17 13:30:01.00714+00',
+  underlying_symbol: 'SPXW',
+  option_chain_id: 'SPXW260821C05000000',
+  side: 'ask',
+  strike: '5000',
+  option_type: 'call',
+  expiry: '2026-08-21',
+  underlying_price: '5010.25',
+  nbbo_bid: '24.9',
+  nbbo_ask: '25.3',
+  price: '25.3',
+  size: '40',
+  premium: '101200',
+  volume: '1200',
+  open_interest: '900',
+  implied_volatility: '0.14',
+  delta: '0.55',
+  exchange: 'XCBO',
+  report_flags: '{}',
+  canceled: 'f',
+  upstream_condition_detail: 'auto',
+};
+type Cells = Readonly<Record<string, string>>;
+
+/** A tape of rows that differ from `ROW` by these cells; without those that are undefined in the first. */
+function tape(...changes: readonly Cells[]): string {
+  const header = Object.keys({ ...ROW, ...changes[0] });
+  const lines = changes.map((cells) => header.map((name) => cellOf({ ...ROW, ...cells }, name)).join(','));
+  return `${[header.join(','), ...lines].join('\n')}\n`;
+}
+
+function cellOf(cells: Cells, name: string): string {
+  const text = cells[name] ?? '';
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+async function* inPieces(text: string | Uint8Array, size = 1e9): AsyncGenerator<Uint8Array> {
+  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function read(text: string | Uint8Array, pieceBytes?: number, nowMs = NOW_MS) {
+  const batches: PrintsDelivery[] = [];
+  for await (const batch of readPrints(inPieces(text, pieceBytes), nowMs)) batches.push(batch);
+  const refused: Record<string, number> = {};
+  for (const batch of batches) {
+    for (const [why, count] of Object.entries(batch.refused ?? {})) refused[why] = (refused[why] ?? 0) + count;
+  }
+  return { prints: batches.flatMap(({ prints }) => prints), refused, batches };
+}
+
+/** The one print of a tape of one row. */
+async function only(cells: Cells): Promise<Print> {
+  const { prints, refused } = await read(tape(cells));
+  expect([prints.length, refused]).toEqual([1, {}]);
+  return prints[0]!;
+}
+
+const ids = async (text: string) => (await read(text)).prints.map(({ id }) => id);
+
+test('every field comes over', async () => {
+  expect(await only({ report_flags: '{sweep}', upstream_condition_detail: 'mlft', canceled: 't', id: 'a-1' })).toEqual({
+    id: 'a-1',
+    underlying: 'SPX',
+    root: 'SPXW',
+    expiry: '2026-08-21',
+    callPut: 1,
+    strike: 5000,
+    price: 25.3,
+    size: 40,
+    multiplier: 100,
+    at: Date.parse('2026-08-17T13:30:01.007Z'),
+    side: 'ask',
+    bid: 24.9,
+    ask: 25.3,
+    delta: 0.55,
+    multiLeg: true,
+    sweep: true,
+    block: true,
+    canceled: true,
+    simulated: false,
+  });
+});
+
+describe('a cell is read', () => {
+  const at = (iso: string) => ({ at: Date.parse(iso) });
+  const cases: [cells: Cells, print: Partial<Print>][] = [
+    [{ executed_at: '2026-08-17T13:30:01.5Z' }, at('2026-08-17T13:30:01.5Z')],
+    [{ executed_at: '2026-08-17T09:30:01-04:00' }, at('2026-08-17T13:30:01Z')],
+    [{ executed_at: '2026-08-17 19:00:01.123456789+0530' }, at('2026-08-17T13:30:01.123Z')],
+    [{ executed_at: '2026-08-17 13:30:01' }, at('2026-08-17T13:30:01Z')],
+    [{ executed_at: '2026-08-17 13:30:01 UTC' }, at('2026-08-17T13:30:01Z')],
+    [{ executed_at: '1787059801' }, { at: 1_787_059_801_000 }],
+    [{ executed_at: '1787059801.25' }, { at: 1_787_059_801_250 }],
+    [{ executed_at: '1787059801250' }, { at: 1_787_059_801_250 }],
+    [{ executed_at: '1787059801250999' }, { at: 1_787_059_801_250 }],
+    [{ side: 'BID' }, { side: 'bid' }],
+    [{ side: 'mid' }, { side: 'mid' }],
+    [{ side: 'no_side' }, { side: null }],
+    [{ side: '' }, { side: null }],
+    [{ side: '', tags: '{ask_side,bullish}' }, { side: 'ask' }],
+    [{ side: '', tags: '{no_side}' }, { side: null }],
+    [{ delta: '-1' }, { delta: -1 }],
+    [{ delta: '1.2' }, { delta: null }],
+    [{ delta: '' }, { delta: null }],
+    [{ nbbo_bid: '0' }, { bid: 0, ask: 25.3 }],
+    [{ nbbo_bid: '' }, { bid: null, ask: null }],
+    [{ nbbo_ask: '-1' }, { bid: null, ask: null }],
+    [{ nbbo_ask: '1e999' }, { bid: null, ask: null }],
+    [{ price: '1,025.30' }, { price: 1025.3 }],
+    [{ size: '40.0' }, { size: 40 }],
+    [{ canceled: 'false' }, { canceled: false }],
+    [{ canceled: 'TRUE' }, { canceled: true }],
+    [{ canceled: '1' }, { canceled: true }],
+    [{ option_chain_id: 'O:SPXW260821C05000000' }, { root: 'SPXW' }],
+    [{ option_chain_id: 'SPXW  260821C05000000', underlying_symbol: 'SPX' }, { root: 'SPXW' }],
+    [{ option_chain_id: 'SPXW260821C05000000', underlying_symbol: '' }, { underlying: 'SPX' }],
+    [
+      { option_chain_id: '', underlying_symbol: 'SPX' },
+      { root: 'SPX', underlying: 'SPX' },
+    ],
+    [
+      { option_chain_id: '', underlying_symbol: 'SPX', expiry: '2026-08-20' },
+      { root: 'SPXW', underlying: 'SPX' },
+    ],
+    [
+      { option_chain_id: '', underlying_symbol: 'brk/b', option_type: 'P', strike: '499.5' },
+      { root: 'BRKB', underlying: 'BRK.B', callPut: -1, strike: 499.5 },
+    ],
+    [{ option_chain_id: 'CWENA260821C00030000', underlying_symbol: 'CWEN.A', strike: '30' }, { root: 'CWENA' }],
+    [{ option_chain_id: 'AMD1260821C00030000', underlying_symbol: 'AMD', strike: '30' }, { root: 'AMD1' }],
+  ];
+  test.each(cases)('%j', async (cells, print) => expect(await only(cells)).toMatchObject(print));
+});
+
+describe('how it was executed', () => {
+  const marks: [flags: string, condition: string, marked: string][] = [
+    ['{}', 'auto', ''],
+    ['', '', ''],
+    ['{sweep}', 'auto', 'sweep'],
+    ['["intermarket_sweep"]', 'auto', 'sweep'],
+    ['{floor,sweep}', 'auto', 'sweep block'],
+    ['cross', 'auto', 'block'],
+    ['{constructor}', 'constructor', ''],
+    ['{}', 'ISOI', 'sweep'],
+    ['{}', 'slan', ''],
+    ['{}', 'slai', 'sweep'],
+    ['{}', 'slcn', 'block'],
+    ['{}', 'slci', 'sweep block'],
+    ['{}', 'slft', 'block'],
+    ['{}', 'mlet', 'multiLeg'],
+    ['{}', 'mlat', 'multiLeg'],
+    ['{}', 'mlct', 'multiLeg block'],
+    ['{}', 'mlft', 'multiLeg block'],
+    ['{}', 'mesl', 'multiLeg'],
+    ['{}', 'masl', 'multiLeg'],
+    ['{}', 'mfsl', 'multiLeg block'],
+    ['{}', 'tlet', 'multiLeg'],
+    ['{}', 'tlft', 'multiLeg block'],
+    ['{}', 'cbmo', 'multiLeg block'],
+    ['{}', 'mctp', 'multiLeg block'],
+    ['{}', 'canc', 'canceled'],
+    ['{}', 'cncl', 'canceled'],
+    ['{}', 'cnco', 'canceled'],
+    ['{}', 'cnol', 'canceled'],
+    ['{}', 'late', ''],
+  ];
+  test.each(marks)('%s %s: %s', async (report_flags, upstream_condition_detail, marked) => {
+    const print = await only({ report_flags, upstream_condition_detail });
+    const names = (['multiLeg', 'sweep', 'block', 'canceled'] as const).filter((name) => print[name]);
+    expect(names.join(' ')).toBe(marked);
+  });
+});
+
+describe('a row is refused', () => {
+  const cases: [reason: string, cells: Cells][] = [
+    ['bad_time', { executed_at: '' }],
+    ['bad_time', { executed_at: 'noon' }],
+    ['bad_time', { executed_at: '2026-02-30 13:30:01' }],
+    ['bad_time', { executed_at: '2026-08-17 24:30:01' }],
+    ['bad_time', { executed_at: '2026-08-17' }],
+    ['implausible_time', { executed_at: '1989-08-17 13:30:01' }],
+    ['implausible_time', { executed_at: '2026-08-21 00:00:01' }],
+    ['bad_symbol', { option_chain_id: 'SPXW' }],
+    ['bad_contract', { option_chain_id: '', underlying_symbol: '' }],
+    ['bad_contract', { option_chain_id: '', expiry: '2026-08-32' }],
+    ['bad_contract', { option_chain_id: '', option_type: 'straddle' }],
+    ['bad_contract', { option_chain_id: '', strike: '0' }],
+    ['bad_contract', { option_chain_id: '', strike: 'x' }],
+    ['symbol_contradicts_columns', { underlying_symbol: 'SPY' }],
+    ['symbol_contradicts_columns', { expiry: '2026-08-22' }],
+    ['symbol_contradicts_columns', { option_type: 'put' }],
+    ['symbol_contradicts_columns', { strike: '5005' }],
+    ['expired', { option_chain_id: 'SPXW260814C05000000', expiry: '2026-08-14' }],
+    ['bad_price', { price: '' }],
+    ['bad_price', { price: '0' }],
+    ['bad_price', { price: '-1' }],
+    ['bad_price', { price: '100001' }],
+    ['bad_size', { size: '' }],
+    ['bad_size', { size: '0' }],
+    ['bad_size', { size: '1.5' }],
+    ['bad_size', { size: '10000001' }],
+    ['bad_id', { id: 'x'.repeat(101) }],
+  ];
+  test.each(cases)('%s: %j', async (reason, cells) => {
+    const { prints, refused } = await read(tape(cells, {}));
+    // The good row after it is taken.
+    expect([prints.length, refused]).toEqual([1, { [reason]: 1 }]);
+  });
+
+  test('for another count of cells, or a quote that never closes, which spoils no other', async () => {
+    const [header, row] = tape({}).split('\n');
+    const text = [header, `${row},more`, row, 'a,b', `"${row}`, `${row},,`, ''].join('\n');
+    expect(await read(text)).toMatchObject({ prints: { length: 2 }, refused: { malformed_row: 3 } });
+  });
+
+  test('a trade on the day after expiry is a late report', async () => {
+    const late = { option_chain_id: '', executed_at: '2026-08-15 23:59:59', expiry: '2026-08-14' };
+    expect((await read(tape(late))).prints).toHaveLength(1);
+  });
+});
+
+describe('each print counts once', () => {
+  const other = { price: '25.4' };
+
+  test('a file read twice names its prints alike; equal rows of one file are different prints', async () => {
+    const text = tape({}, {}, other, {});
+    const first = await ids(text);
+    expect(new Set(first).size).toBe(4);
+    expect(await ids(text)).toEqual(first);
+  });
+
+  test('files that overlap share what they share', async () => {
+    const [before, shared, after] = ['00', '01', '02'].map((second) => ({ executed_at: `2026-08-17 13:30:${second}` }));
+    const morning = await ids(tape(before!, shared!, shared!));
+    const day = await ids(tape(shared!, shared!, after!));
+    expect(new Set([...morning, ...day]).size).toBe(4);
+  });
+
+  test('spelling and what is beside the trade make no other print', async () => {
+    const [id] = await ids(tape({}));
+    const same: Cells[] = [
+      { executed_at: '2026-08-17T09:30:01.007140-04:00' },
+      { option_chain_id: 'O:SPXW260821C05000000', underlying_symbol: 'SPX' },
+      { price: '25.30', size: '40.0', upstream_condition_detail: 'AUTO' },
+      { canceled: 't', delta: '0.5', side: 'bid', report_flags: '{floor}', nbbo_bid: '' },
+    ];
+    for (const cells of same) expect([cells, await ids(tape(cells))]).toEqual([cells, [id!]]);
+  });
+
+  const trades: Cells[] = [
+    { executed_at: '2026-08-17 13:30:01.007141+00' },
+    { option_chain_id: 'SPXW260821P05000000', option_type: 'put' },
+    { option_chain_id: 'SPX260821C05000000' },
+    { price: '25.31' },
+    { size: '41' },
+    { exchange: 'XPHL' },
+    { upstream_condition_detail: 'slan' },
+  ];
+  test.each(trades)('%j makes another', async (cells) =>
+    expect(await ids(tape(cells))).not.toEqual(await ids(tape({}))),
+  );
+
+  test('a column that names prints decides; exchanges’ numbers within their day and contract', async () => {
+    expect(await ids(tape({ id: 'x', trade_id: '7' }, { id: 'x', price: '1' }))).toEqual(['x', 'x']);
+    const name = async (cells: Cells) => (await ids(tape({ trade_id: '7', ...cells })))[0];
+    expect(await name({ price: '1' })).toBe(await name({}));
+    expect(await name({ executed_at: '2026-08-18 13:30:01' })).not.toBe(await name({}));
+    expect(await name({ option_chain_id: '', strike: '5005' })).not.toBe(await name({}));
+    expect(await ids(tape({ sequence: '7' }))).toEqual([(await name({}))!]);
+  });
+
+  test('a later copy that is cancelled cancels', async () => {
+    const store = openStore(':memory:');
+    try {
+      const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints);
+      const standing = () => store.prints('SPX', 0, NOW_MS, false).length;
+      expect([await save({}, {}, other), standing()]).toEqual([3, 3]);
+      expect([await save({}, { canceled: 't' }, other), standing()]).toEqual([0, 2]);
+      expect([await save({}, {}, other), standing()]).toEqual([0, 2]);
+    } finally {
+      store.close();
+    }
+  });
+});
+
+describe('the text', () => {
+  const rows = [{}, { report_flags: '{floor,sweep}' }, { price: '25.4', exchange: 'Zürich' }];
+
+  test('in pieces of any size, with CRLF, a mark, a title, other delimiters, columns in another order: the same prints', async () => {
+    const text = tape(...rows);
+    const { prints } = await read(text);
+    expect(prints.map(({ sweep, block }) => [sweep, block])).toEqual([
+      [false, false],
+      [true, true],
+      [false, false],
+    ]);
+    for (let size = 1; size < 80; size++) expect([size, (await read(text, size)).prints]).toEqual([size, prints]);
+    const split = new TextEncoder().encode(text);
+    for (let at = 1; at < split.length; at++) {
+      const halves = (async function* () {
+        yield split.subarray(0, at);
+        yield split.subarray(at);
+      })();
+      for await (const batch of readPrints(halves, NOW_MS)) expect([at, batch.prints]).toEqual([at, prints]);
+    }
+    const turned = text
+      .replaceAll('"{floor,sweep}"', '{sweep|floor}')
+      .split('\n')
+      .map((line) => line.split(',').reverse().join(','))
+      .join('\n');
+    const spellings: [string, string | Uint8Array][] = [
+      ['CRLF', text.replaceAll('\n', '\r\n')],
+      ['mark', `\ufeff${text}`],
+      ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
+      ['title', `Tape of the day\n\n${text}`],
+      ['blank lines', text.replaceAll('\n', '\n\n')],
+      ['quotes', text.replaceAll(/(?<=^|,)([^",\n]+)(?=,|$)/gm, '"$1"')],
+      ['tabs', text.replaceAll('"{floor,sweep}"', '{sweep|floor}').replaceAll(',', '\t')],
+      ['reversed', turned],
+    ];
+    for (const [name, spelled] of spellings) {
+      for (const size of [1, 7, 1e9]) expect([name, (await read(spelled, size)).prints]).toEqual([name, prints]);
+    }
+  });
+
+  test('cut anywhere: the rows before count, of the last one nothing is guessed', async () => {
+    const text = tape(...rows);
+    const { prints } = await read(text);
+    const from = text.indexOf('\n') + 1;
+    for (let end = from; end < text.length; end++) {
+      const cut = text.slice(0, end);
+      const rest = cut.slice(cut.lastIndexOf('\n') + 1);
+      const read_ = await read(cut);
+      const whole = cut.split('\n').length - 2 + (rest.endsWith('auto') ? 1 : 0);
+      expect([end, read_.prints]).toEqual([end, prints.slice(0, whole)]);
+      expect(read_.refused).toEqual(rest === '' || rest.endsWith('auto') ? {} : { cut_row: 1 });
+    }
+  });
+
+  test('a last row without a line break is refused where its last cell could be part of one', async () => {
+    const ending = (column: string, value: string) => tape({ [column]: value, ...ROW }).trimEnd();
+    const last = (name: string) => {
+      const { [name]: cell = '', ...others } = ROW as Record<string, string>;
+      return `${Object.keys(others)},${name}\n${Object.values(others)},${cell}`;
+    };
+    expect((await read(last('size'))).refused).toEqual({ cut_row: 1 });
+    expect((await read(last('premium'))).prints).toHaveLength(1);
+    expect((await read(ending('sector', 'Tech'))).prints).toHaveLength(1);
+  });
+
+  test.each([
+    ['no header', 'a,b\n1,2\n', /no header/],
+    ['empty', '', /no header/],
+    ['no price', 'executed_at,option_chain_id,size\n', /missing column price/],
+    ['no contract', 'executed_at,underlying_symbol,price,size\n', /missing column expiry, option_type, strike/],
+    ['twice', 'executed_at,option_chain_id,price,size,price\n', /price is named twice/],
+    ['endless', `executed_at,option_chain_id,price,size\n${'x'.repeat(2 ** 21)}`, /a line of more than/],
+    ['binary', 'executed_at\0', /no text/],
+  ])('that is no tape is a failure: %s', async (_name, text, told) => {
+    await expect(read(text)).rejects.toThrow(told);
+  });
+
+  test('a header alone is a tape of a day that has not begun', async () => {
+    expect(await read(tape({}).split('\n')[0]!)).toMatchObject({ prints: [], refused: {}, batches: { length: 1 } });
+  });
+});
+
+test('200,000 rows come in batches, none lost and none held', async () => {
+  const rows = 200_000;
+  const [header] = tape({}).split('\n');
+  async function* generated(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(`${header}\n`);
+    for (let at = 0; at < rows; at += 1000) {
+      const lines = Array.from({ length: 1000 }, (_, each) => {
+        const second = new Date(Date.UTC(2026, 7, 17, 13, 30) + (at + each) * 100).toISOString();
+        const size = (at + each) % 50 === 49 ? 0 : 1;
+        return `${second},SPXW,SPXW260821C05000000,ask,5000,call,2026-08-21,,,,25,${size},,,,,,XCBO,{},f,auto`;
+      });
+      yield Buffer.from(`${lines.join('\n')}\n`);
+    }
+  }
+  const seen = new Set<string>();
+  let refused = 0;
+  let largest = 0;
+  for await (const batch of readPrints(generated(), NOW_MS)) {
+    for (const { id } of batch.prints) seen.add(id);
+    refused += batch.refused?.bad_size ?? 0;
+    largest = Math.max(largest, batch.prints.length);
+  }
+  expect([seen.size, refused]).toEqual([rows * 0.98, rows * 0.02]);
+  // A batch ends with the piece that fills it.
+  expect(largest).toBeLessThan(11_000);
+});
