@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { type App, createContext, type DataSettings, openAccess, openData, readUniverse } from './app.ts';
 import type { Ports, Settings } from './cli/ports.ts';
 import { readMarketFile } from './feeds/files/read-market-file.ts';
+import { loadFiles } from './feeds/load-files.ts';
 import { type ServeSettings, serve } from './serve.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 
@@ -15,6 +16,9 @@ export const ports: Ports = {
     const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)]);
     return readMarketFile(bytes, { origin: basename(path), modifiedMs: Math.floor(mtimeMs) });
   },
+
+  load: (settings, paths, reached) =>
+    openedFor(settings, (store) => loadFiles(paths, { store, nowMs: Date.now, reached })),
 
   async withMarket(settings, work) {
     const data = settings as unknown as DataSettings;
@@ -34,11 +38,11 @@ export const ports: Ports = {
   withMembers: (settings, work) => openedFor(settings, (store, dataDir) => work(openAccess(store, dataDir), store)),
 };
 
-async function openedFor<T>(settings: Settings, work: (store: Store, dataDir: string) => T): Promise<T> {
+async function openedFor<T>(settings: Settings, work: (store: Store, dataDir: string) => T | Promise<T>): Promise<T> {
   const dataDir = String(settings.dataDir);
   const store = openData(dataDir);
   try {
-    return work(store, dataDir);
+    return await work(store, dataDir);
   } finally {
     store.close();
   }

@@ -1,6 +1,6 @@
 import type { Access } from '../access/access.ts';
 import type { MemberStore } from '../access/members.ts';
-import type { Delivery } from '../market/feed.ts';
+import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { MarketStore } from '../market/store.ts';
 import type { Context } from '../operations/operation.ts';
 
@@ -10,6 +10,16 @@ export interface Ports {
   serve(settings: Settings, options: { readonly demo: boolean }): Promise<void>;
   /** What a single file holds. */
   readFile(path: string): Promise<readonly Delivery[]>;
+  /**
+   * Loads files and folders into the stored market of a data folder, beside a running server or without one; answers
+   * for each path the files that are market data. `reached` hears how far it is. Throws `OperatorError` where a path is not there,
+   * before anything is loaded.
+   */
+  load(
+    settings: Settings,
+    paths: readonly string[],
+    reached: (bytes: number, ofBytes: number, rows: number) => void,
+  ): Promise<readonly (readonly LoadedFile[])[]>;
   /** Works on the stored market of a data folder, beside a running server or without one. */
   withMarket<T>(settings: Settings, work: (context: Context) => T): Promise<T>;
   withStore<T>(settings: Settings, work: (store: MarketStore) => T): Promise<T>;

@@ -4,6 +4,7 @@ import { addCall } from './call.ts';
 import { addChains } from './chains.ts';
 import { addColumns } from './columns.ts';
 import { addGex } from './gex.ts';
+import { addIngest } from './ingest.ts';
 import { addMembers } from './members.ts';
 import type { Ports } from './ports.ts';
 import { addServe } from './serve.ts';
@@ -20,6 +21,7 @@ export function createProgram(ports: Ports, version: string): Command {
 Examples:
   $ zomma start                                   try it: simulated market and a demo key
   $ zomma serve --feed files:./chains             serve your own option chains
+  $ zomma ingest tape-2026-08-17.csv              load a day of option prints into the store
   $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90
   $ zomma gex SPY-quotes.csv                      levels of one file, no server needed
   $ zomma greeks options.csv > greeks.csv         a CSV of options, of any length
@@ -30,6 +32,7 @@ Examples:
   addGex(program, ports);
   addCall(program, ports);
   addColumns(program);
+  addIngest(program, ports);
   addChains(program, ports);
   addMembers(program, ports);
   addBench(program);

@@ -18,3 +18,17 @@ export type Delivery =
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
   /** Something offered as market data that could not be taken, with the reason. */
   | { readonly kind: 'refusal'; readonly origin: string; readonly reason: string };
+
+/** What became of one file that was loaded. Rows are contracts, prints or closes. */
+export interface LoadedFile {
+  readonly path: string;
+  readonly rows: number;
+  /** Rows written: new prints; contracts and closes also in the place of what stood. */
+  readonly kept: number;
+  /** Prints that were known before. */
+  readonly known: number;
+  /** Rows that could not be taken, by reason. */
+  readonly refused: Readonly<Record<string, number>>;
+  /** Why chains, or the whole file, could not be taken. */
+  readonly refusals: readonly string[];
+}

@@ -36,6 +36,7 @@ describe('help', () => {
     'iv',
     'merton',
     'members',
+    'ingest',
     'chains',
     'chains list',
     'chains forget',

@@ -1,6 +1,7 @@
 /** Said only of input that takes longer, and then not more often. */
 const FIRST_MS = 1000;
 const EVERY_MS = 200;
+const BAR_WIDTH = 20;
 
 /** One line on a terminal that tells how far a long run is. */
 export class Progress {
@@ -25,8 +26,14 @@ export class Progress {
     this.#nextMs = now + EVERY_MS;
     this.#shown = true;
     const rate = Math.round((rows / (now - this.#startedMs)) * 1000);
-    const share = this.bytes ? `, ${Math.min(100, Math.floor((100 * bytes) / this.bytes))} %` : '';
-    this.write(`\r\x1b[K${grouped(rows)} rows, ${grouped(rate)} rows/s${share}`);
+    this.write(`\r\x1b[K${this.#bar(bytes)}${megabytes(bytes)} MB, ${grouped(rows)} rows, ${grouped(rate)} rows/s`);
+  }
+
+  #bar(bytes: number): string {
+    if (!this.bytes) return '';
+    const share = Math.min(1, bytes / this.bytes);
+    const full = '='.repeat(Math.floor(BAR_WIDTH * share));
+    return `[${full.padEnd(BAR_WIDTH)}] ${String(Math.floor(100 * share)).padStart(3)} %  `;
   }
 
   /** Takes the line away. */
@@ -37,4 +44,8 @@ export class Progress {
 
 function grouped(value: number): string {
   return value.toLocaleString('en-US');
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }

@@ -20,7 +20,7 @@ test('says nothing of a short run', () => {
   expect(told).toEqual([]);
 });
 
-test('tells rows, rate and percent, not too often, and goes away', () => {
+test('tells share, bytes, rows and rate, not too often, and goes away', () => {
   const { progress, told, pass } = watched(4_000_000);
   pass(2000);
   progress.reached(1_000_000, 1_500_000);
@@ -29,12 +29,16 @@ test('tells rows, rate and percent, not too often, and goes away', () => {
   pass(1900);
   progress.reached(3_999_999, 4_000_000);
   progress.end();
-  expect(told).toEqual(['1,500,000 rows, 750,000 rows/s, 25 %', '4,000,000 rows, 1,000,000 rows/s, 99 %', '']);
+  expect(told).toEqual([
+    '[=====               ]  25 %  1.0 MB, 1,500,000 rows, 750,000 rows/s',
+    '[=================== ]  99 %  4.0 MB, 4,000,000 rows, 1,000,000 rows/s',
+    '',
+  ]);
 });
 
-test('without a known size there is no percent', () => {
+test('without a known size there is no bar', () => {
   const { progress, told, pass } = watched(undefined);
   pass(1000);
   progress.reached(10, 2);
-  expect(told).toEqual(['2 rows, 2 rows/s']);
+  expect(told).toEqual(['0.0 MB, 2 rows, 2 rows/s']);
 });

@@ -1,0 +1,104 @@
+import { Argument, type Command } from 'commander';
+import { OperatorError } from '../errors.ts';
+import type { LoadedFile } from '../market/feed.ts';
+import { Progress } from './csv/progress.ts';
+import type { Ports } from './ports.ts';
+import { withSettings } from './settings.ts';
+
+/** `zomma ingest`: files and folders of market data into the store. */
+export function addIngest(program: Command, ports: Ports): void {
+  withSettings(
+    program
+      .command('ingest')
+      .description('Load market data into the store: option prints (a tape of any size), chains, closes.')
+      .addArgument(new Argument('<path...>', 'files, or folders with their sub-folders'))
+      .option('--json', 'print one JSON object'),
+    ['dataDir'],
+  )
+    .addHelpText(
+      'after',
+      `
+Formats are told by content: prints CSV, chain CSV, quote-table CSV, delayed-quote JSON, closes CSV. A running server sees
+each batch at once. What is broken off can be run again: each print counts once.
+
+Examples:
+  $ zomma ingest tape-2026-08-17.csv
+  $ zomma ingest ./tapes ./chains --data-dir /var/lib/zomma
+  $ zomma ingest tape-2026-08-17.csv --json
+`,
+    )
+    .action(async (paths: string[], options) => {
+      const startedMs = performance.now();
+      const loaded = await withProgress((reached) => ports.load(options, paths, reached));
+      const files = loaded.flat();
+      const seconds = (performance.now() - startedMs) / 1000;
+      const totals = totalsOf(files, seconds);
+      if (options.json) process.stdout.write(`${JSON.stringify({ files, ...totals })}\n`);
+      else process.stdout.write(`${[...files.flatMap(linesOf), totalLine(files, totals)].join('\n')}\n`);
+      refuseBarren(paths.filter((_, at) => !loaded[at]?.some(isFruitful)));
+    });
+}
+
+/** Shows on a terminal how far it is. */
+async function withProgress<T>(
+  work: (reached: (bytes: number, ofBytes: number, rows: number) => void) => Promise<T>,
+): Promise<T> {
+  let progress: Progress | undefined;
+  const write = (text: string) => process.stderr.isTTY && process.stderr.write(text);
+  try {
+    return await work((bytes, ofBytes, rows) => {
+      progress ??= new Progress(write, ofBytes, () => performance.now());
+      progress.reached(bytes, rows);
+    });
+  } finally {
+    progress?.end();
+  }
+}
+
+function totalsOf(files: readonly LoadedFile[], seconds: number) {
+  const sum = (count: (file: LoadedFile) => number) => files.reduce((all, file) => all + count(file), 0);
+  const rows = sum((file) => file.rows);
+  return {
+    rows,
+    kept: sum((file) => file.kept),
+    known: sum((file) => file.known),
+    refused: sum(refusedRows),
+    seconds: Number(seconds.toFixed(3)),
+    rows_per_second: Math.round(rows / seconds),
+  };
+}
+
+function refusedRows({ rows, kept, known }: LoadedFile): number {
+  return rows - kept - known;
+}
+
+function linesOf(file: LoadedFile): string[] {
+  const { path, rows, kept, known, refused, refusals } = file;
+  const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${grouped(count)}`);
+  const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
+  const counts = `${grouped(kept)} kept, ${grouped(known)} known, ${grouped(refusedRows(file))} refused${why}`;
+  return [`${path}: ${grouped(rows)} rows: ${counts}`, ...refusals.map((reason) => `  refused: ${reason}`)];
+}
+
+function totalLine(files: readonly LoadedFile[], totals: ReturnType<typeof totalsOf>): string {
+  const { rows, kept, known, refused, seconds, rows_per_second } = totals;
+  return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${grouped(rows)} rows in ${seconds} s (${grouped(rows_per_second)} rows/s): ${grouped(kept)} kept, ${grouped(known)} known, ${grouped(refused)} refused`;
+}
+
+function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** Whether anything could be taken. A tape without rows is a day that has not begun. */
+function isFruitful({ rows, kept, known, refusals }: LoadedFile): boolean {
+  return kept + known > 0 || (rows === 0 && refusals.length === 0);
+}
+
+/** Single rows that are refused are no failure, a path of which nothing is taken is one. */
+function refuseBarren(paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  throw new OperatorError(
+    `${paths.join(', ')}: no market data that could be taken`,
+    'known formats: prints CSV, chain CSV, quote-table CSV, delayed-quote JSON, closes CSV; unpack archives first',
+  );
+}

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { OperatorError } from '../errors.ts';
+import type { Delivery, LoadedFile } from '../market/feed.ts';
+import { deliveriesOf } from './files/deliveries.ts';
+import { type Found, type Problem, walk } from './files/walk.ts';
+import { type IngestStore, keep, rowsRefused } from './ingest.ts';
+
+export interface LoadParts {
+  readonly store: IngestStore;
+  readonly nowMs: () => number;
+  /** Hears how far it is, after each piece that was read. */
+  readonly reached: (bytes: number, ofBytes: number, rows: number) => void;
+}
+
+/**
+ * Loads what files and folders hold, under the rules of `keep`; the answer has for each path the files that are market data. Each
+ * delivery is a transaction: what is broken off can be run again, and other writers have their turn between two of them.
+ *
+ * @throws OperatorError where a path is not there, before anything is loaded.
+ */
+export async function loadFiles(
+  paths: readonly string[],
+  { store, nowMs, reached }: LoadParts,
+): Promise<readonly (readonly LoadedFile[])[]> {
+  const { files, problems } = await filesOf(paths);
+  const ofBytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
+  const loaded: LoadedFile[][] = paths.map(() => []);
+  for (const { path, dir, origin, reason } of problems) {
+    loaded[path]!.push({ path: join(dir, origin), rows: 0, kept: 0, known: 0, refused: {}, refusals: [reason] });
+  }
+  let bytesBefore = 0;
+  let rowsBefore = 0;
+  for (const file of files) {
+    const { path, dir, origin, stats } = file;
+    const result = { path: join(dir, origin), rows: 0, kept: 0, known: 0, refused: {}, refusals: [] as string[] };
+    const progress = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
+    let isMarketData = false;
+    try {
+      for await (const delivery of deliveriesOf(dir, file, nowMs(), progress)) {
+        isMarketData = true;
+        result.rows += rowsOf(delivery) + rowsLost(delivery);
+        addCounts(result.refused, refusedOf(delivery));
+        const { delivery: taken, known } = store.transaction(() => keep(delivery, store, nowMs()));
+        if (taken.kind === 'refusal') result.refusals.push(taken.reason);
+        result.kept += rowsOf(taken) - known;
+        result.known += known;
+      }
+    } catch (error) {
+      // One file that may not be read does not take the others along.
+      if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
+      isMarketData = true;
+      result.refusals.push(`cannot be read (${error.code})`);
+    }
+    if (isMarketData) loaded[path]!.push(result);
+    bytesBefore += stats.size;
+    rowsBefore += result.rows;
+  }
+  return loaded;
+}
+
+/** Contracts, prints or closes. */
+function rowsOf(delivery: Delivery): number {
+  if (delivery.kind === 'chain') return delivery.chain.count;
+  if (delivery.kind === 'prints') return delivery.prints.length;
+  return delivery.kind === 'closes' ? delivery.closes.length : 0;
+}
+
+function refusedOf(delivery: Delivery): Readonly<Record<string, number>> {
+  if (delivery.kind === 'chain') return delivery.chain.refused;
+  return delivery.kind === 'prints' ? (delivery.refused ?? {}) : {};
+}
+
+function rowsLost(delivery: Delivery): number {
+  if (delivery.kind === 'chain') return rowsRefused(delivery.chain);
+  return Object.values(refusedOf(delivery)).reduce((sum, count) => sum + count, 0);
+}
+
+function addCounts(to: Record<string, number>, counts: Readonly<Record<string, number>>): void {
+  for (const [reason, count] of Object.entries(counts)) to[reason] = (to[reason] ?? 0) + count;
+}
+
+/** Where something was found: which of the paths, and the folder. */
+interface Place {
+  readonly path: number;
+  readonly dir: string;
+}
+
+async function filesOf(paths: readonly string[]) {
+  const missing = paths.filter((path) => !existsSync(path));
+  if (missing.length > 0) {
+    throw new OperatorError(
+      `there is no file or folder ${missing.join(', ')}`,
+      'name files of market data, or folders that hold some',
+    );
+  }
+  const files: (Found & Place)[] = [];
+  const problems: (Problem & Place)[] = [];
+  for (const [path, name] of paths.entries()) {
+    const stats = await stat(name);
+    if (stats.isDirectory()) {
+      const found = await walk(name);
+      files.push(...found.files.map((file) => ({ path, dir: name, ...file })));
+      problems.push(...found.problems.map((problem) => ({ path, dir: name, ...problem })));
+    } else files.push({ path, dir: dirname(name), origin: basename(name), stats });
+  }
+  return { files, problems };
+}

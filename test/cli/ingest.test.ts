@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Ports } from '../../src/cli/ports.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { openStore } from '../../src/store/sqlite.ts';
+import { writeChain } from '../support/chain-file.ts';
+import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+
+/** `zomma ingest` as a person meets it. */
+let folder: string;
+let dataDir: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-ingest-'));
+  dataDir = join(folder, 'data');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const path = (name: string) => join(folder, name);
+const ingest = (...args: string[]) => run(FROM_SOURCE, ['ingest', ...args, '--data-dir', dataDir]);
+const ingestJson = async (...args: string[]) => JSON.parse((await ingest(...args, '--json')).stdout);
+
+const HEADER = 'executed_at,option_chain_id,price,size,canceled,upstream_condition_detail';
+const trade = (at: number, changes: { price?: string; canceled?: string } = {}) => {
+  const time = new Date(Date.UTC(2026, 7, 17, 13, 30) + at).toISOString();
+  return `${time},TEST260918C00100000,${changes.price ?? '2.5'},500,${changes.canceled ?? 'f'},auto`;
+};
+const writeTape = (name: string, rows: readonly string[]) =>
+  writeFileSync(path(name), `${[HEADER, ...rows].join('\n')}\n`);
+
+function stored<T>(work: (store: ReturnType<typeof openStore>) => T): T {
+  const store = openStore(join(dataDir, 'zomma.sqlite'));
+  try {
+    return work(store);
+  } finally {
+    store.close();
+  }
+}
+const prints = () => stored((store) => store.prints('TEST', 0, Date.now(), false));
+
+test('a tape is kept once, however often and in whatever pieces it comes', async () => {
+  const rows = Array.from({ length: 100 }, (_, at) => trade(at));
+  writeTape('morning.csv', [...rows.slice(0, 60), trade(60, { price: 'x' }), trade(61, { price: '0' })]);
+  writeTape('day.csv', rows);
+  expect(await ingest(path('morning.csv'))).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(
+      /morning\.csv: 62 rows: 60 kept, 0 known, 2 refused \(bad_price 2\)\n1 file, 62 rows in [\d.]+ s \([\d,]+ rows\/s\): 60 kept, 0 known, 2 refused\n$/,
+    ),
+  });
+  expect(await ingestJson(path('day.csv'), path('morning.csv'))).toEqual({
+    files: [
+      { path: path('day.csv'), rows: 100, kept: 40, known: 60, refused: {}, refusals: [] },
+      { path: path('morning.csv'), rows: 62, kept: 0, known: 60, refused: { bad_price: 2 }, refusals: [] },
+    ],
+    rows: 162,
+    kept: 40,
+    known: 120,
+    refused: 2,
+    seconds: expect.any(Number),
+    rows_per_second: expect.any(Number),
+  });
+  expect(prints()).toHaveLength(100);
+  writeTape('later.csv', [trade(7, { canceled: 't' })]);
+  expect(await ingestJson(path('later.csv'))).toMatchObject({ kept: 0, known: 1 });
+  expect(prints()).toHaveLength(99);
+});
+
+test('a folder gives tapes, chains and closes, by content; what it serves can be asked for', async () => {
+  mkdirSync(path('in/deep'), { recursive: true });
+  writeTape('in/deep/tape', [trade(0), trade(1)]);
+  writeChain(path('in/chain.txt'));
+  writeFileSync(path('in/closes.csv'), 'date,ticker,close\n2026-08-20,TEST,100\n2026-08-21,TEST,x\n');
+  writeFileSync(path('in/notes.md'), 'nothing');
+  symlinkSync('nowhere', path('in/dead'));
+  const { files, ...totals } = await ingestJson(path('in'));
+  expect(totals).toMatchObject({ rows: 18 + 2 + 1, kept: 18 + 2 + 1, known: 0, refused: 0 });
+  expect(files.map((file: { path: string; refusals: string[] }) => [file.path, file.refusals])).toEqual([
+    [path('in/dead'), ['cannot be read (ENOENT)']],
+    [path('in/chain.txt'), []],
+    [path('in/closes.csv'), ['1 of 2 rows are no close']],
+    [path('in/deep/tape'), []],
+  ]);
+  const args = ['call', 'get_whale_prints', '{"ticker":"TEST","target_expiry":"2026-09-18"}', '--data-dir', dataDir];
+  const answer = JSON.parse((await run(FROM_SOURCE, args)).stdout);
+  expect(answer.call_fiat_paid).toBe(2 * 2.5 * 500 * 100);
+});
+
+test('chains meet the rules of the feed', async () => {
+  writeChain(path('good.csv'));
+  writeChain(path('ahead.csv'), 'TEST', '2999-08-21T16:00:00-04:00');
+  const { code, stdout, stderr } = await ingest(path('good.csv'), path('ahead.csv'));
+  expect(code).toBe(1);
+  expect(stdout).toContain('good.csv: 18 rows: 18 kept');
+  expect(stdout).toMatch(/ahead\.csv: 18 rows: 0 kept, 0 known, 18 refused\n {2}refused: TEST: .*2999/);
+  expect(stderr).toContain('ahead.csv: no market data that could be taken');
+  expect(stored((store) => store.snapshots('TEST'))).toHaveLength(1);
+});
+
+describe('says in two lines', () => {
+  test.each([
+    ['that a path is not there', ['missing.csv'], /no file or folder .*missing\.csv/],
+    ['that a file is no market data', ['notes.md'], /notes\.md: no market data/],
+    ['that a folder has none', ['empty'], /empty: no market data/],
+    ['that no row could be taken', ['bad.csv'], /bad\.csv: no market data/],
+    ['that a tape lacks a column', ['cut.csv'], /cut\.csv: no market data/],
+  ])('%s', async (_name, names, told) => {
+    writeFileSync(path('notes.md'), 'nothing');
+    writeTape('bad.csv', [trade(0, { price: 'x' })]);
+    writeFileSync(path('cut.csv'), 'executed_at,option_chain_id,pri');
+    mkdirSync(path('empty'));
+    const { code, stderr } = await ingest(...names.map(path));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(told);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  test('nothing of a path that is not there: the others are not loaded either', async () => {
+    writeTape('tape.csv', [trade(0)]);
+    expect(await ingest(path('tape.csv'), path('missing.csv'))).toMatchObject({ code: 1, stdout: '' });
+    expect(prints()).toEqual([]);
+  });
+});
+
+test('a tape without rows is fine', async () => {
+  writeTape('tape.csv', []);
+  expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('a running server sees what is loaded beside it', async () => {
+  mkdirSync(path('feed'));
+  writeChain(path('feed/chain.csv'));
+  const add = ['members', 'add', '--uuid', '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90', '--json', '--data-dir', dataDir];
+  const key = JSON.parse((await run(FROM_SOURCE, add)).stdout).api_key;
+  const server = await startServer(FROM_SOURCE, [
+    ...['serve', '--port', '0', '--feed', `files:${path('feed')}`, '--data-dir', dataDir],
+  ]);
+  try {
+    const paid = async () => {
+      const response = await fetch(`${server.url}/api/v1/tools/get_whale_prints`, {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+        body: '{"ticker":"TEST","target_expiry":"2026-09-18"}',
+      });
+      return ((await response.json()) as { call_fiat_paid: number }).call_fiat_paid;
+    };
+    const before = await paid();
+    writeTape('tape.csv', [trade(0)]);
+    expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0 });
+    expect([before === 125_000, await paid()]).toEqual([false, 125_000]);
+  } finally {
+    await server.stop('SIGTERM');
+  }
+});
+
+test('broken off, it leaves what was committed and can be run again', async () => {
+  const rows = Array.from({ length: 150_000 }, (_, at) => trade(at));
+  writeTape('tape.csv', rows);
+  const isPartly = () => {
+    const count = prints().length;
+    return count > 0 && count < rows.length;
+  };
+  stored(() => {});
+  const child = Bun.spawn([...FROM_SOURCE, 'ingest', path('tape.csv'), '--data-dir', dataDir], { cwd: folder });
+  while (!isPartly() && child.exitCode === null) await Bun.sleep(5);
+  child.kill('SIGINT');
+  await child.exited;
+  expect(isPartly()).toBe(true);
+
+  expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0 });
+  expect(prints()).toHaveLength(rows.length);
+}, 20_000);
+
+test.each([
+  [true, ['[=====               ]  25 %  1.0 MB, 2,000 rows, 1,000 rows/s', '']],
+  [false, []],
+])('where stderr is a terminal (%p) it shows how far it is', async (isTTY, expected) => {
+  const clock = spyOn(performance, 'now').mockReturnValue(0);
+  const written = spyOn(process.stderr, 'write').mockReturnValue(true);
+  const answered = spyOn(process.stdout, 'write').mockReturnValue(true);
+  const before = process.stderr.isTTY;
+  process.stderr.isTTY = isTTY;
+  try {
+    const load: Ports['load'] = async (_settings, _paths, reached) => {
+      reached(0, 4e6, 0);
+      clock.mockReturnValue(2000);
+      reached(1e6, 4e6, 2000);
+      return [[{ path: 'tape.csv', rows: 8000, kept: 8000, known: 0, refused: {}, refusals: [] }]];
+    };
+    await createProgram({ load } as Ports, '0').parseAsync(['ingest', 'tape.csv'], { from: 'user' });
+    expect(written.mock.calls.map(([text]) => String(text).replace('\r\x1b[K', ''))).toEqual(expected);
+    expect(answered.mock.calls.join('')).toContain('8,000 rows in 2 s (4,000 rows/s)');
+  } finally {
+    process.stderr.isTTY = before;
+    for (const spy of [clock, written, answered]) spy.mockRestore();
+  }
+});
