@@ -4,6 +4,7 @@ import { addCall } from './call.ts';
 import { addChains } from './chains.ts';
 import { addColumns } from './columns.ts';
 import { addGex } from './gex.ts';
+import { addHistory } from './history.ts';
 import { addIngest } from './ingest.ts';
 import { addMembers } from './members.ts';
 import type { Ports } from './ports.ts';
@@ -30,6 +31,7 @@ Examples:
     );
   addServe(program, ports);
   addGex(program, ports);
+  addHistory(program, ports);
   addCall(program, ports);
   addColumns(program);
   addIngest(program, ports);

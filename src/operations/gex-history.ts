@@ -123,6 +123,8 @@ export const getGexHistory = defineOperation({
   },
 });
 
+export type GexHistory = Static<(typeof getGexHistory)['full']>;
+
 function columnsOf(rows: readonly LevelRecord[]) {
   return {
     as_of: rows.map(({ asOf }) => new Date(asOf).toISOString()),

@@ -31,6 +31,7 @@ describe('help', () => {
     'serve',
     'start',
     'gex',
+    'history',
     'call',
     'greeks',
     'iv',

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { Static } from '@sinclair/typebox';
 import type { LevelRecord } from '../../src/market/level-record.ts';
-import { getGexHistory } from '../../src/operations/gex-history.ts';
+import { type GexHistory, getGexHistory } from '../../src/operations/gex-history.ts';
 import type { Provenance } from '../../src/operations/operation.ts';
 import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../store/samples.ts';
 import { callExtended, refusalOf, smallMarket } from './small-market.ts';
@@ -14,7 +13,7 @@ function marketOf(levels: readonly Partial<LevelRecord>[]) {
   for (const each of levels) keepLevels(store, each);
   return { context, store };
 }
-type History = Static<(typeof getGexHistory)['full']> & { readonly provenance?: Provenance };
+type History = GexHistory & { readonly provenance?: Provenance };
 const asked = (context: ReturnType<typeof marketOf>['context'], query: Record<string, unknown> = {}) =>
   callExtended(getGexHistory, { ticker: 'SPX', ...query }, context) as unknown as History;
 

@@ -2,6 +2,7 @@ import { Dots } from './dots.ts';
 import { dollars, price } from './figures.ts';
 import type { Level } from './level.ts';
 import { type Ink, line, type Span, type Style } from './line.ts';
+import { rowsBetween, trace } from './trace.ts';
 
 export interface Profile {
   /** Spots, ascending. */
@@ -23,15 +24,10 @@ export function profileChart(data: Profile, width: number, height: number, style
   const margin = Math.max(...[high, low].map((end) => dollars(end).length)) + 1;
   const columns = Math.max(1, width - margin);
 
-  const largest = Math.max(high, -low);
-  // Of the largest: differences of very large figures overflow.
-  const share = (value: number) => (largest > 0 ? value / largest : 0);
-  const [top, range] = [share(high), share(high) - share(low)];
-  const rowOf = (value: number, count: number) =>
-    Math.round(range > 0 ? ((top - share(value)) / range) * (count - 1) : (count - 1) / 2);
+  const rowOf = rowsBetween(low, high);
   const columnOf = (spot: number) => (last > first ? Math.round(((spot - first) / (last - first)) * (columns - 1)) : 0);
 
-  const dots = drawn(gex, new Dots(columns, rows, style.unicode), rowOf);
+  const dots = trace(gex, new Dots(columns, rows, style.unicode), rowOf);
   const zero = Math.floor((rowOf(0, dots.rows) * rows) / dots.rows);
   // Where ends fall together with zero, zero it is.
   const labels = new Map([
@@ -64,26 +60,6 @@ export function profileChart(data: Profile, width: number, height: number, style
   ];
 }
 
-/** Each column of dots has the profile's value there; steep stretches are filled up. */
-function drawn(gex: Float64Array, dots: Dots, rowOf: (value: number, count: number) => number): Dots {
-  let before: number | undefined;
-  for (let column = 0; column < dots.columns; column++) {
-    const row = rowOf(valueAt(gex, dots.columns > 1 ? column / (dots.columns - 1) : 0.5), dots.rows);
-    const from = before === undefined ? row : before + Math.sign(row - before);
-    for (let at = Math.min(from, row); at <= Math.max(from, row); at++) dots.set(column, at);
-    before = row;
-  }
-  return dots;
-}
-
-/** At a fraction of the way along the levels, which are evenly spaced. */
-function valueAt(gex: Float64Array, fraction: number): number {
-  const at = fraction * (gex.length - 1);
-  const below = Math.floor(at);
-  const rest = at - below;
-  return rest === 0 ? gex[below]! : gex[below]! * (1 - rest) + gex[below + 1]! * rest;
-}
-
 /** A mark's name and price beside its line, on the side that has room. */
 function pointed(column: number, columns: number, { name, price: at }: Level, line: string): string {
   const text = `${name} ${price(at)}`;
@@ -91,7 +67,7 @@ function pointed(column: number, columns: number, { name, price: at }: Level, li
   return column > text.length ? `${`${text} `.padStart(column)}${line}` : text;
 }
 
-/** Both ends of the axis, or the first where they would run together. */
-function endsOf(first: string, last: string, columns: number): string {
+/** Both ends of an axis, or the first where they would run together. */
+export function endsOf(first: string, last: string, columns: number): string {
   return first.length + last.length < columns ? first + last.padStart(columns - first.length) : first;
 }

@@ -1,0 +1,22 @@
+import type { GexHistory } from '../operations/gex-history.ts';
+import { numberCell } from './csv/number.ts';
+
+/** Given, not computed: they stand as short as they are. */
+const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);
+
+/** The columns of a history as a CSV; what is not known is an empty cell. */
+export function historyCsv(history: GexHistory): string {
+  const columns = HISTORY_COLUMNS.map((name) => history[name].map((value) => cell(name, value)));
+  const rows = history.as_of.map((_, row) => columns.map((column) => column[row]!).join(','));
+  return [HISTORY_COLUMNS.join(','), ...rows].map((text) => `${text}\n`).join('');
+}
+
+const HISTORY_COLUMNS = [
+  ...(['as_of', 'day', 'spot', 'net_gex', 'gross_gex', 'gex_flip', 'flip_resolved', 'call_wall', 'put_wall'] as const),
+  ...(['max_pain', 'expiry', 'net_dex', 'net_vex', 'net_cex', 'atm_iv_30d'] as const),
+];
+
+function cell(name: string, value: string | number | boolean | null): string {
+  if (value === null) return '';
+  return typeof value === 'number' && !GIVEN.has(name) ? numberCell(value) : String(value);
+}

@@ -1,0 +1,33 @@
+import { dollars, price } from './figures.ts';
+import { line, type Style } from './line.ts';
+import { type TimeLine, timeChart } from './time-chart.ts';
+
+export interface HistoryPicture {
+  readonly ticker: string;
+  readonly simulated: boolean;
+  /** Of the first and the last moment. */
+  readonly ends: readonly [string, string];
+  /** Spot and levels, dollars; spot first. */
+  readonly prices: readonly TimeLine[];
+  /** Dollars per 1 % move. */
+  readonly netGex: Float64Array;
+}
+
+/** Of the height, what net GEX takes. */
+const NET_SHARE = 0.35;
+
+/** Spot with the levels around it over time, and below it net GEX, within so many lines. */
+export function historyPlot(picture: HistoryPicture, width: number, height: number, style: Style): string[] {
+  const { ends, prices, netGex } = picture;
+  const below = Math.ceil((height - 3) * NET_SHARE);
+  const title = (text: string) =>
+    // What must not be cut off stands first.
+    line([{ text: `${picture.simulated ? 'SIMULATED ' : ''}${picture.ticker}  ${text}`, ink: 'title' }], width, style);
+  return [
+    title('spot and levels, dollars'),
+    ...timeChart({ lines: prices, ends, zero: false, figure: price }, width, height - 3 - below, style),
+    '',
+    title('net GEX, dollars per 1 % move'),
+    ...timeChart({ lines: [{ name: 'net', values: netGex }], ends, zero: true, figure: dollars }, width, below, style),
+  ];
+}

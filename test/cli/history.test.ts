@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../../src/store/sqlite.ts';
+import { DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../store/samples.ts';
+import { FROM_SOURCE, type Run, run, startServer, withFolder } from '../support/process.ts';
+
+/** `zomma history` as a person meets it, run from source in another folder. */
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'zomma-history-'));
+  const store = openStore(join(dataDir, 'zomma.sqlite'));
+  // Monday to Friday, two snapshots a day; the flip of the last is not resolved, its volatility not known.
+  for (const day of [0, 1, 2, 3, 4]) {
+    keepLevels(store, { asOf: MONDAY_MS + day * DAY_MS - 1000, spot: 1 });
+    const last = day === 4 ? { flipResolved: false, atmIv30d: null } : {};
+    keepLevels(store, { asOf: MONDAY_MS + day * DAY_MS, spot: 6000.25 + day, ...last });
+  }
+  store.close();
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const history = (...args: string[]): Promise<Run> => run(FROM_SOURCE, ['history', ...args, '--data-dir', dataDir]);
+
+test('prints the answer of the route as one object', async () => {
+  const { code, stdout, stderr } = await history('spx', '--json', '--from', '2026-01-06', '--to', '2026-01-07');
+  expect([code, stderr, stdout.trimEnd().split('\n').length]).toEqual([0, '', 1]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ ticker: 'SPX', per: 'day', count: 2, day: ['2026-01-06', '2026-01-07'], spot: [6001.25, 6002.25] },
+    ...{ iv_days: 3, provenance: { simulated: false } },
+  });
+});
+
+test('prints one table, every double of it to be had back', async () => {
+  const { code, stdout } = await history('SPX', '--csv');
+  const [header, ...rows] = stdout.trimEnd().split('\n');
+  expect([code, rows.length]).toEqual([0, 5]);
+  expect(header).toBe(
+    'as_of,day,spot,net_gex,gross_gex,gex_flip,flip_resolved,call_wall,put_wall,max_pain,expiry,net_dex,net_vex,net_cex,atm_iv_30d',
+  );
+  const { netGex, grossGex, gexFlip, dex, vex, cex } = recordOf();
+  const cells = rows[0]!.split(',');
+  expect(cells.slice(0, 3)).toEqual(['2026-01-05T20:00:00.000Z', '2026-01-05', '6000.25']);
+  expect(cells.slice(3, 6).map(Number)).toEqual([netGex, grossGex, gexFlip]);
+  expect(cells.slice(6, 11)).toEqual(['true', '6100', '5900', '6000', '2026-01-16']);
+  expect(cells.slice(11).map(Number)).toEqual([dex, vex, cex, 0.1625]);
+  expect([rows[4]!.split(',')[6], rows[4]!.endsWith(',')]).toEqual(['false', true]);
+});
+
+test('prints a table for people, and what its marks mean', async () => {
+  const { stdout } = await history('SPX', '--from', '2026-01-08');
+  expect(stdout.split('\n')).toEqual([
+    'SPX  2 days  simulated',
+    '  30-day IV   none  over 4 days, 16.3 % to 16.3 %',
+    '         day      spot  net GEX      flip  call wall  put wall  max pain      IV',
+    '  2026-01-08  6,003.25    -1.5B   6,010.5      6,100     5,900     6,000  16.3 %',
+    '  2026-01-09  6,004.25    -1.5B  6,010.5?      6,100     5,900     6,000    none',
+    '  ?  not resolved: the level of least gamma',
+    '',
+  ]);
+});
+
+test('says on stderr how many rows are left out', async () => {
+  const { stdout, stderr } = await history('SPX', '--per', 'snapshot', '--points', '3', '--csv');
+  expect(stdout.trimEnd().split('\n')).toHaveLength(4);
+  expect(stderr).toContain('3 of 10 rows');
+});
+
+describe('a ticker without history', () => {
+  test.each([
+    [['--json'], '"count":0'],
+    [['--plot'], 'No levels of this ticker are kept'],
+    [['--csv'], 'as_of,day,spot'],
+  ])('is no error where it is tracked: %p', async (flags, told) => {
+    const { code, stdout } = await history('SPY', ...flags);
+    expect(code).toBe(0);
+    expect(stdout).toContain(told);
+  });
+});
+
+test.each([
+  [['ZZZZ'], /neither in the universe/],
+  [['SPX', '--from', 'soon'], /from must match/],
+  [['SPX', '--from', '2026-01-09', '--to', '2026-01-08'], /from must not lie after/],
+  [['SPX', '--points', 'many'], /points must be an integer/],
+  [['SPX', '--per', 'week'], /Allowed choices are snapshot, day/],
+  [['SPX', '--csv', '--json'], /--json and --csv exclude each other/],
+])('%p is refused in words, without a stack', async (args, told) => {
+  const { code, stdout, stderr } = await history(...args);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(told);
+  expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+test('draws into a pipe only where it is told to', async () => {
+  expect((await history('SPX')).stdout).not.toContain('spot and levels');
+  const { stdout } = await history('SPX', '--plot');
+  expect(stdout).toContain('SPX  spot and levels, dollars');
+  expect(stdout).toContain('spot 6,004.25');
+  expect(stdout).toContain('2026-01-09');
+  // Not resolved at the end.
+  expect(stdout).not.toContain('flip 6,010.5');
+});
+
+test('draws in a terminal, within its width', async () => {
+  const decoder = new TextDecoder();
+  let shown = '';
+  const child = Bun.spawn([...FROM_SOURCE, 'history', 'SPX', '--data-dir', dataDir], {
+    env: { ...process.env, LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '' },
+    terminal: {
+      cols: 64,
+      rows: 30,
+      data(_terminal, bytes) {
+        shown += decoder.decode(bytes, { stream: true });
+      },
+    },
+  });
+  expect(await child.exited).toBe(0);
+  child.terminal?.close();
+  expect(shown).toContain('\u001b[1mSPX  net GEX, dollars per 1 % move\u001b[0m');
+  const lines = Bun.stripANSI(shown).split('\r\n');
+  expect(Math.max(...lines.slice(3).map((each) => each.length))).toBeLessThanOrEqual(64);
+  expect(lines.length).toBeLessThanOrEqual(30);
+});
+
+test(
+  'a running server keeps levels, which stay until they are forgotten',
+  () =>
+    withFolder(async (folder) => {
+      const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+      const kept = async () =>
+        JSON.parse((await run(FROM_SOURCE, ['history', 'SPY', '--json', '--data-dir', folder])).stdout);
+      for (let attempt = 0; attempt < 20 && (await kept()).count === 0; attempt++) await Bun.sleep(100);
+      const { stderr } = await server.stop('SIGTERM');
+      expect(stderr).not.toContain('levels_failed');
+      expect(await kept()).toMatchObject({ count: 1, provenance: { simulated: true } });
+      const csv = await run(FROM_SOURCE, ['history', 'SPY', '--csv', '--data-dir', folder]);
+      expect([csv.stderr, csv.stdout.split('\n').length]).toEqual(['zomma: these figures are SIMULATED\n', 3]);
+      await run(FROM_SOURCE, ['chains', 'forget', '--ticker', 'SPY', '--data-dir', folder]);
+      expect((await kept()).count).toBe(0);
+    }),
+  60_000,
+);
