@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { type App, createContext, type DataSettings, openAccess, openData, readUniverse } from './app.ts';
 import type { Ports, Settings } from './cli/ports.ts';
-import { readMarketFile } from './feeds/files/read-market-file.ts';
+import { deliveriesOf } from './feeds/files/deliveries.ts';
 import { loadFiles } from './feeds/load-files.ts';
 import { type ServeSettings, serve } from './serve.ts';
 import { openStore, type Store } from './store/sqlite.ts';
@@ -12,10 +11,7 @@ import { openStore, type Store } from './store/sqlite.ts';
 export const ports: Ports = {
   serve: (settings, { demo }) => serve(settings as unknown as ServeSettings, demo ? welcomeDemo : undefined),
 
-  async readFile(path) {
-    const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)]);
-    return readMarketFile(bytes, { origin: basename(path), modifiedMs: Math.floor(mtimeMs) });
-  },
+  readFile: (path) => deliveriesOf(dirname(path), { origin: basename(path), stats: statSync(path) }, Date.now()),
 
   load: (settings, paths, reached) =>
     openedFor(settings, (store) => loadFiles(paths, { store, nowMs: Date.now, reached })),

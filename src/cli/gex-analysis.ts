@@ -1,25 +1,48 @@
+import { largePrints, opinionPremium } from '../analytics/flow.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/gamma-profile.ts';
 import { gexLevels } from '../analytics/gex-levels.ts';
-import type { AnalysisOptions } from '../analytics/options.ts';
+import type { ReadOptions } from '../analytics/options.ts';
 import { prepareChain } from '../analytics/prepare.ts';
 import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
+import type { Print } from '../market/prints.ts';
+import { byFlow, customersOf } from '../operations/dealer-sign.ts';
+import { byPositions } from '../operations/gex-lens.ts';
 import { reportGex } from '../operations/gex-report.ts';
 
 /** Of the gamma profile: a fraction of spot to each side. */
 const PROFILE_HALF_WIDTH = 0.2;
 
+/** Prints around a chain, in time order. */
+export interface Tape {
+  /** Of the flow window, which ends at the later of the chain and the last print. */
+  readonly recent: readonly Print[];
+  /** Every one up to the chain's instant. */
+  readonly upTo: readonly Print[];
+}
+
 export type GexAnalysis = ReturnType<typeof analyseGex>;
 
-/** A chain made ready, and its levels with where they come from. */
-export function analyseGex(chain: Chain, premium: ReadonlyMap<string, number>, options: AnalysisOptions) {
-  const prepared = prepareChain(chain, options);
+/** A chain made ready, and its levels with where they come from; by flow too, where there are prints. */
+export function analyseGex(chain: Chain, tape: Tape, { sign, ...options }: ReadOptions, largePrintMinUsd: number) {
+  const conventional = prepareChain(chain, options);
+  const positions = customersOf(chain, tape.upTo);
+  if (sign === 'flow' && !positions) {
+    throw new OperatorError(
+      `no prints of ${chain.underlying} are known that could sign its options`,
+      'name a tape with --prints, load one with `zomma ingest`, or leave --sign at its default',
+    );
+  }
+  const prepared = sign === 'flow' ? byFlow(conventional, positions!) : conventional;
+  const premium = opinionPremium(largePrints(tape.recent, largePrintMinUsd));
   const report = {
     ...reportGex(prepared, gexLevels(prepared, premium)),
+    by_flow: positions ? byPositions(conventional, positions) : null,
     source: chain.source,
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
-    options,
+    options: { ...options, sign },
   };
   return { prepared, report };
 }

@@ -1,15 +1,21 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
-import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
-import { type AnalysisOptions, DEFAULT_OPTIONS, type ExpirySelection, parseExpiries } from '../analytics/options.ts';
+import { FLOW_WINDOW_DAYS } from '../analytics/flow.ts';
+import {
+  DEFAULT_OPTIONS,
+  DEFAULT_SIGN,
+  type ExpirySelection,
+  parseExpiries,
+  type ReadOptions,
+} from '../analytics/options.ts';
 import { OperatorError } from '../errors.ts';
-import type { Chain } from '../market/chain.ts';
-import { canonicalTicker } from '../market/option-symbol.ts';
 import { writeOut } from './csv/streams.ts';
-import { analyseGex, type GexAnalysis, profileAround } from './gex-analysis.ts';
+import { analyseGex, type GexAnalysis, profileAround, type Tape } from './gex-analysis.ts';
 import { profileCsv, strikesCsv } from './gex-csv.ts';
+import { chainOf, tapeOf } from './gex-files.ts';
 import { gexPicture } from './gex-picture.ts';
+import { gexTable } from './gex-table.ts';
 import { gexPlot } from './plot/gex-plot.ts';
 import { terminalOf } from './plot/terminal.ts';
 import type { Ports } from './ports.ts';
@@ -52,6 +58,15 @@ export function addGex(program: Command, ports: Ports): void {
         ),
       )
       .addOption(choice('--weight <by>', 'what a contract counts by', ['open_interest', 'volume'], 'open_interest'))
+      .addOption(
+        choice(
+          '--sign <how>',
+          "dealers' side: long calls and short puts, or opposite customers by signed prints",
+          ['calls_long_puts_short', 'flow'],
+          DEFAULT_SIGN,
+        ),
+      )
+      .option('--prints <tape>', 'prints CSV beside a chain file: levels by flow are shown with the others')
       .addOption(new Option('--expiries <which>', 'all, 0dte, YYYY-MM-DD, or next:N (days)').default('all'))
       .option('--json', 'print one JSON object')
       .addOption(
@@ -73,6 +88,7 @@ Examples:
   $ zomma gex SPX.quotedata.csv --csv profile > profile.csv
   $ zomma gex SPX.quotedata.csv --plot | less
   $ zomma gex SPX.quotedata.csv --forward flat --rate 0 --dividend 0 --iv own
+  $ zomma gex chain.csv --prints tape.csv --sign flow
   $ zomma gex SPY --expiries 0dte --data-dir /var/lib/zomma
 `,
     )
@@ -87,14 +103,11 @@ Examples:
         throw new OperatorError(`there is no file ${target}`, 'name a chain file, or a ticker');
       }
       const analysis = existsSync(target)
-        ? analyseGex(chainOf(target, await ports.readFile(target), flags.ticker), new Map(), options)
+        ? await ofFile(target, flags, options, ports)
         : await ports.withMarket(flags, ({ market, largePrintMinUsd }) => {
             const chain = market.chain(target);
-            return analyseGex(
-              chain,
-              opinionPremium(largePrints(market.recentPrints(chain, FLOW_WINDOW_DAYS), largePrintMinUsd)),
-              options,
-            );
+            const tape = { recent: market.recentPrints(chain, FLOW_WINDOW_DAYS), upTo: market.printsUpTo(chain) };
+            return analyseGex(chain, tape, options, largePrintMinUsd);
           });
       // The tables have no place to say it.
       if (flags.csv && analysis.report.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
@@ -114,7 +127,7 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
   if (json) return `${JSON.stringify(report)}\n`;
   if (csv === 'profile') return profileCsv(profileAround(prepared));
   if (csv === 'strikes') return strikesCsv(exposuresByStrike(prepared), prepared.options.weight);
-  const levels = table(report);
+  const levels = gexTable(report);
   if (!(plot ?? process.stdout.isTTY)) return levels;
   const { width, height, style } = terminalOf(process.stdout, process.env);
   // As high as the screen leaves beside the levels, but legible on a low one too.
@@ -123,32 +136,31 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
   return `${levels}\n${gexPlot(gexPicture(analysis), width, lines, style).join('\n')}\n`;
 }
 
-/** The newest chain of a file, of one underlying where it holds several. */
-function chainOf(path: string, deliveries: Awaited<ReturnType<Ports['readFile']>>, ticker: string | undefined): Chain {
-  const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));
-  const refusal = deliveries.find((each) => each.kind === 'refusal');
-  const named =
-    ticker === undefined ? chains : chains.filter(({ underlying }) => underlying === canonicalTicker(ticker));
-  const underlyings = [...new Set(named.map(({ underlying }) => underlying))];
-  if (underlyings.length > 1) {
-    throw new OperatorError(`${path} holds several underlyings`, `choose one with --ticker: ${underlyings.join(', ')}`);
-  }
-  const newest = named.toSorted((a, b) => b.asOf - a.asOf)[0];
-  if (newest) return newest;
-  throw new OperatorError(
-    refusal?.kind === 'refusal' ? `${path}: ${refusal.reason}` : `${path} holds no option chain`,
-    'known formats: normalised chain CSV, delayed-quote JSON, quote-table CSV',
-  );
+async function ofFile(path: string, flags: FileFlags, options: ReadOptions, ports: Ports): Promise<GexAnalysis> {
+  const chain = await chainOf(path, flags.ticker, ports);
+  const tape = flags.prints === undefined ? NO_TAPE : await tapeOf(flags.prints, chain, ports);
+  const least = Number(flags.largePrintMin);
+  if (least >= 0) return analyseGex(chain, tape, options, least);
+  throw new OperatorError('--large-print-min is not an amount of dollars', 'use a number of 0 or more');
 }
 
-function analysisOptions(flags: Record<string, string>): AnalysisOptions {
+interface FileFlags {
+  readonly ticker?: string;
+  readonly prints?: string;
+  readonly largePrintMin: string;
+}
+
+const NO_TAPE: Tape = { recent: [], upTo: [] };
+
+function analysisOptions(flags: Record<string, string>): ReadOptions {
   return {
-    forward: flags.forward as AnalysisOptions['forward'],
+    forward: flags.forward as ReadOptions['forward'],
     rate: decimal(flags.rate!, '--rate'),
     dividend: decimal(flags.dividend!, '--dividend'),
-    gamma: flags.gamma as AnalysisOptions['gamma'],
-    iv: flags.iv as AnalysisOptions['iv'],
-    weight: flags.weight as AnalysisOptions['weight'],
+    gamma: flags.gamma as ReadOptions['gamma'],
+    iv: flags.iv as ReadOptions['iv'],
+    weight: flags.weight as ReadOptions['weight'],
+    sign: flags.sign as ReadOptions['sign'],
     expiries: expirySelection(flags.expiries!),
   };
 }
@@ -178,24 +190,4 @@ function csvTable(text: string): CsvTable {
 
 function choice(flag: string, help: string, choices: readonly string[], byDefault: string): Option {
   return new Option(flag, help).choices(choices).default(byDefault);
-}
-
-function table(report: GexAnalysis['report']): string {
-  const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
-  const used = report.contracts;
-  const rows: [string, string][] = [
-    ['spot', price(report.spot_price)],
-    ['call wall', price(report.call_wall)],
-    ['gamma flip', `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (unresolved: nearest to zero)'}`],
-    ['put wall', price(report.put_wall)],
-    ['max pain', `${price(report.max_pain)}  (${report.expiry}, by ${report.expiry_chosen_by.replace('_', ' ')})`],
-    ['net GEX', `${price(report.net_gex_mil)} million per 1 %  (${report.regime.replace('_', ' ')})`],
-    ['gross GEX', `${price(report.gross_gex_mil)} million per 1 %`],
-    [
-      'contracts',
-      `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated`,
-    ],
-  ];
-  const head = `${report.ticker}  ${report.as_of}  ${report.source}${report.simulated ? '  SIMULATED' : ''}`;
-  return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;
 }

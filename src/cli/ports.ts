@@ -8,8 +8,8 @@ import type { Context } from '../operations/operation.ts';
 export interface Ports {
   /** Runs the service until it is told to stop; `demo` adds the demo member and prints its key. */
   serve(settings: Settings, options: { readonly demo: boolean }): Promise<void>;
-  /** What a single file holds. */
-  readFile(path: string): Promise<readonly Delivery[]>;
+  /** What a single file holds, a tape batch by batch. */
+  readFile(path: string): AsyncIterable<Delivery>;
   /**
    * Loads files and folders into the stored market of a data folder, beside a running server or without one; answers
    * for each path the files that are market data. `reached` hears how far it is. Throws `OperatorError` where a path is not there,

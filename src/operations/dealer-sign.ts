@@ -21,7 +21,7 @@ export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
 /** A prepared chain under a sign convention. Throws `Failure('invalid_parameter')` where flow is asked for and there is none. */
 export function signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): PreparedChain {
   if (sign === prepared.sign) return prepared;
-  const positions = customersOf(prepared.chain, context);
+  const positions = customersOf(prepared.chain, context.market.printsUpTo(prepared.chain));
   if (positions) return byFlow(prepared, positions);
   throw new Failure(
     'invalid_parameter',
@@ -33,9 +33,8 @@ export function signedAs(sign: SignConvention, prepared: PreparedChain, context:
   );
 }
 
-/** What customers hold of a chain by its prints; undefined where none of its contracts has one. Kept while the prints are the same. */
-export function customersOf(chain: Chain, { market }: Context): CustomerPositions | undefined {
-  const prints = market.printsUpTo(chain);
+/** What customers hold of a chain by its prints, in time order; undefined where none of its contracts has one. Kept while the prints are the same. */
+export function customersOf(chain: Chain, prints: readonly Print[]): CustomerPositions | undefined {
   let known = customers.get(chain);
   if (known?.prints !== prints) {
     known = { prints, positions: customerPositions(chain, signPrints(prints)) };

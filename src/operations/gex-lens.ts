@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { CustomerPositions } from '../analytics/customer-positions.ts';
 import { signedShare } from '../analytics/flow-sign.ts';
 import { type GexLevels, gexLevels } from '../analytics/gex-levels.ts';
 import type { AnalysisOptions } from '../analytics/options.ts';
@@ -116,8 +117,11 @@ export const byFlowLens = Type.Object(
 
 /** Null where no contract of the chain has a print. */
 export function byPrints(prepared: PreparedChain, context: Context) {
-  const positions = customersOf(prepared.chain, context);
-  if (!positions) return null;
+  const positions = customersOf(prepared.chain, context.market.printsUpTo(prepared.chain));
+  return positions ? byPositions(prepared, positions) : null;
+}
+
+export function byPositions(prepared: PreparedChain, positions: CustomerPositions) {
   const signed = byFlow(prepared, positions);
   const levels = gexLevels(signed, new Map());
   const { share, unsignedGex } = signedShare(signed);

@@ -163,6 +163,44 @@ describe('gex FILE', () => {
     expect(JSON.parse(stdout)).toMatchObject(expected);
   });
 
+  describe('with a tape', () => {
+    let tape: string;
+    beforeAll(() => {
+      tape = join(folder, 'tape.csv');
+      const header = 'id,executed_at,option_chain_id,side,price,size,nbbo_bid,nbbo_ask,canceled';
+      const rows = [
+        'a,2026-08-20T15:00:00Z,TEST260918C00100000,ask,3,60,2.9,3,f',
+        'b,2026-08-20T15:01:00Z,TEST260918P00095000,,1,40,1,1.2,f',
+        'c,2026-08-20T15:02:00Z,TEST260918C00105000,bid,1,90,1,1.1,f',
+        'c,2026-08-20T15:09:00Z,TEST260918C00105000,bid,1,90,1,1.1,t',
+        'd,2026-08-21T20:30:00Z,TEST260918C00105000,ask,1,70,1,1.1,f',
+        'e,2026-08-20T15:00:00Z,OTHER260918C00105000,ask,1,70,1,1.1,f',
+      ];
+      writeFileSync(tape, `${[header, ...rows].join('\n')}\n`);
+    });
+
+    test('levels by flow stand beside the convention', async () => {
+      const { by_flow, net_gex_mil } = JSON.parse((await zomma('gex', chain, '--prints', tape, '--json')).stdout);
+      expect(by_flow).toMatchObject({ contracts_signed: 2, prints: { feed: 1, quote: 1, tick: 0, unknown: 0 } });
+      // 60 calls bought, so dealers are short; 40 puts sold, so they are long: of 11,600 open.
+      expect(by_flow.signed_share_pct).toBeCloseTo(100 / 116, 9);
+      expect(net_gex_mil).not.toBe(by_flow.net_gex_mil);
+      const { stdout } = await zomma('gex', chain, '--prints', tape);
+      expect(stdout).toMatch(/by flow {5}-?[\d.]+ million per 1 %, flip .*\n.*0\.9 % of open interest signed/);
+    });
+
+    test('or take its place', async () => {
+      const { by_flow, ...report } = JSON.parse(
+        (await zomma('gex', chain, '--prints', tape, '--sign', 'flow', '--json')).stdout,
+      );
+      expect([report.net_gex_mil, report.gex_flip]).toEqual([by_flow.net_gex_mil, by_flow.gex_flip]);
+      expect(report.options.sign).toBe('flow');
+      const csv = (await zomma('gex', chain, '--prints', tape, '--sign', 'flow', '--csv')).stdout;
+      const held = csv.split('\n').filter((row) => /^(100|95),/.test(row));
+      expect(held.map((row) => Math.sign(Number(row.split(',')[3])))).toEqual([1, -1]);
+    });
+  });
+
   test('says what is wrong with a file, a flag or a selection, in two lines and no stack', async () => {
     const junk = join(folder, 'junk.txt');
     writeFileSync(junk, 'hello');
@@ -174,6 +212,9 @@ describe('gex FILE', () => {
       [['gex', '--csv', chain], /the file stands before --csv/],
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
       [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
+      [['gex', chain, '--sign', 'flow'], /no prints of TEST are known/],
+      [['gex', chain, '--prints', 'none.csv'], /there is no file none\.csv/],
+      [['gex', chain, '--prints', chain], /holds no print of TEST/],
       [['gex', 'NONE', '--data-dir', dataDir], /neither in the universe/],
       [['gex', 'missing.csv', '--data-dir', dataDir], /no file missing\.csv/],
     ];

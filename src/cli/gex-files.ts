@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { FLOW_WINDOW_DAYS } from '../analytics/flow.ts';
+import { OperatorError } from '../errors.ts';
+import { DAY_MS } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import { canonicalTicker } from '../market/option-symbol.ts';
+import type { Print } from '../market/prints.ts';
+import type { Tape } from './gex-analysis.ts';
+import type { Ports } from './ports.ts';
+
+/** Prints of a chain's underlying in a tape, each once; a copy that says it was cancelled cancels it. */
+export async function tapeOf(path: string, chain: Chain, ports: Ports): Promise<Tape> {
+  if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, 'name a prints CSV');
+  const byId = new Map<string, Print>();
+  for await (const delivery of ports.readFile(path)) {
+    if (delivery.kind === 'refusal') throw new OperatorError(`${path}: ${delivery.reason}`, 'name a prints CSV');
+    if (delivery.kind !== 'prints') continue;
+    for (const print of delivery.prints) {
+      if (print.underlying === chain.underlying && (print.canceled || !byId.has(print.id))) byId.set(print.id, print);
+    }
+  }
+  const prints = [...byId.values()].filter(({ canceled }) => !canceled).sort((a, b) => a.at - b.at);
+  if (prints.length === 0)
+    throw new OperatorError(`${path} holds no print of ${chain.underlying}`, 'name another tape');
+  const from = Math.max(chain.asOf, prints.at(-1)!.at) - FLOW_WINDOW_DAYS * DAY_MS;
+  return { recent: prints.filter(({ at }) => at >= from), upTo: prints.filter(({ at }) => at <= chain.asOf) };
+}
+
+/** The newest chain of a file, of one underlying where it holds several. */
+export async function chainOf(path: string, ticker: string | undefined, ports: Ports): Promise<Chain> {
+  const deliveries = await Array.fromAsync(ports.readFile(path));
+  const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));
+  const refusal = deliveries.find((each) => each.kind === 'refusal');
+  const named =
+    ticker === undefined ? chains : chains.filter(({ underlying }) => underlying === canonicalTicker(ticker));
+  const underlyings = [...new Set(named.map(({ underlying }) => underlying))];
+  if (underlyings.length > 1) {
+    throw new OperatorError(`${path} holds several underlyings`, `choose one with --ticker: ${underlyings.join(', ')}`);
+  }
+  const newest = named.toSorted((a, b) => b.asOf - a.asOf)[0];
+  if (newest) return newest;
+  throw new OperatorError(
+    refusal?.kind === 'refusal' ? `${path}: ${refusal.reason}` : `${path} holds no option chain`,
+    'known formats: normalised chain CSV, delayed-quote JSON, quote-table CSV',
+  );
+}
