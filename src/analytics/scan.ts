@@ -18,13 +18,19 @@ export function seriesNearest(prepared: PreparedChain, days: number): PreparedSe
   return (open.length > 0 ? open : withSmile).toSorted((a, b) => distance(a) - distance(b) || a.tte - b.tte)[0];
 }
 
-/** Percent of gross gamma on the five largest strikes, of one series or of all; 0 where there is no gamma. */
-export function gammaConcentration(prepared: PreparedChain, series?: PreparedSeries): number {
-  const { call, put } = strikeGamma(prepared, series?.start, series?.end);
-  const gross = Array.from(call, (each, at) => each + put[at]!).sort((a, b) => b - a);
-  const total = gross.reduce((sum, each) => sum + each, 0);
-  const top = gross.slice(0, CONCENTRATED_STRIKES).reduce((sum, each) => sum + each, 0);
-  return total > 0 ? (100 * top) / total : 0;
+/** The five strikes of most gross gamma and their shares of it (0 to 1), of one series or of all; none where there is no gamma. */
+export function concentratedStrikes(
+  prepared: PreparedChain,
+  series?: PreparedSeries,
+): { readonly strike: number; readonly share: number }[] {
+  const { strike, call, put } = strikeGamma(prepared, series?.start, series?.end);
+  const gross = Array.from(call, (each, at) => ({ strike: strike[at]!, gamma: each + put[at]! }));
+  const total = gross.reduce((sum, { gamma }) => sum + gamma, 0);
+  return gross
+    .filter(({ gamma }) => gamma > 0)
+    .sort((a, b) => b.gamma - a.gamma)
+    .slice(0, CONCENTRATED_STRIKES)
+    .map(({ strike: at, gamma }) => ({ strike: at, share: gamma / total }));
 }
 
 /** Gross GEX of the series that settle within a day of the snapshot, dollars per 1 % move. */

@@ -14,6 +14,11 @@ export interface WhipsawComponents {
 
 const TRADING_DAYS_A_YEAR = 252;
 
+/** One standard deviation a trading day, dollars. */
+export function dailyMove(spot: number, iv: number): number {
+  return (spot * iv) / Math.sqrt(TRADING_DAYS_A_YEAR);
+}
+
 export function whipsawComponents(input: {
   readonly spot: number;
   readonly flip: GammaFlip;
@@ -26,10 +31,10 @@ export function whipsawComponents(input: {
   /** Decimal per year. */
   readonly realised: number | null;
 }): WhipsawComponents {
-  const dailyMove = (input.spot * input.iv) / Math.sqrt(TRADING_DAYS_A_YEAR);
+  const move = dailyMove(input.spot, input.iv);
   const hasGamma = input.grossGamma > 0;
   return {
-    flip_proximity: input.flip.resolved ? 100 * Math.exp(-Math.abs(input.spot - input.flip.level) / dailyMove) : null,
+    flip_proximity: input.flip.resolved ? 100 * Math.exp(-Math.abs(input.spot - input.flip.level) / move) : null,
     regime: hasGamma ? 50 * (1 - input.netGamma / input.grossGamma) : null,
     realised_over_implied:
       input.realised === null ? null : Math.min(Math.max(100 * (input.realised / input.iv - 0.5), 0), 100),

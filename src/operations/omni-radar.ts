@@ -1,70 +1,23 @@
-import { type Static, Type } from '@sinclair/typebox';
-import { type Density, densityOf, QUANTILES } from '../analytics/density.ts';
-import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow-notional.ts';
-import type { GexLevels } from '../analytics/gex-levels.ts';
-import type { PreparedSeries } from '../analytics/prepared-chain.ts';
+import { Type } from '@sinclair/typebox';
+import { densityOf } from '../analytics/density.ts';
+import type { PreparedChain, PreparedSeries } from '../analytics/prepared-chain.ts';
 import { realisedVolatility } from '../analytics/returns.ts';
-import { expiringGamma, gammaConcentration, seriesNearest } from '../analytics/scan.ts';
-import { whipsawComponents, whipsawIndex } from '../analytics/whipsaw.ts';
+import { concentratedStrikes, expiringGamma, seriesNearest } from '../analytics/scan.ts';
+import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/whipsaw.ts';
 import { Failure } from '../errors.ts';
-import { daysBetween, newYorkDate } from '../market/calendar.ts';
-import { levelsOf, type MarketReading, provenanceOf, readMarket } from './market-reading.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { defaulted, nullable, number, ticker } from './schemas.ts';
+import { newYorkDate } from '../market/calendar.ts';
+import { MILLION } from './gex-report.ts';
+import { levelsOf, provenanceOf, readMarket } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { gexBoundaries, reportBoundaries } from './radar-boundaries.ts';
+import { probability, reportDensity, stateDensity } from './radar-density.ts';
+import { columnOf, defaulted, nullable, number, ticker } from './schemas.ts';
 
 const REALISED_DAYS = 20;
-const TRADING_DAYS_A_YEAR = 252;
 const DTE_MAX = 3650;
 
-const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
 const component = (description: string) =>
   nullable(Type.Number(), `${description} 0 to 100; null where data is missing.`);
-
-const stateDensity = Type.Object(
-  {
-    expiry: Type.String({ description: 'Expiry of the scan, YYYY-MM-DD.' }),
-    root: Type.String({ description: 'OSI root of its series.' }),
-    days_to_expiry: Type.Integer({ description: 'Calendar days from the snapshot.' }),
-    forward: number('Forward price, dollars.'),
-    atm_iv: number('At-the-money volatility, decimal per year.'),
-    expected_move: number('One standard deviation to expiry at that volatility, dollars.'),
-    quantiles: Type.Object(
-      Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
-      { additionalProperties: false, description: 'Prices that the settlement stays below with that probability.' },
-    ),
-    mode: number('Most likely price, dollars.'),
-    skewness: number('Skewness of the log return.'),
-    probability_below_put_wall: probability('Probability of settling at or below the put wall.'),
-    probability_between_walls: probability('Probability of settling between the walls.'),
-    probability_above_call_wall: probability('Probability of settling above the call wall.'),
-    lognormal_divergence: number(
-      'Kullback-Leibler divergence from the lognormal of the at-the-money volatility, nats.',
-    ),
-    fit_error: number('Root mean square error of the fitted smile near the money, vol points.'),
-    strikes_fitted: Type.Integer({ description: 'Strikes the density was fitted to.' }),
-  },
-  { additionalProperties: false, description: 'Risk-neutral density at the expiry nearest target_dte.' },
-);
-
-const gexBoundaries = Type.Object(
-  {
-    call_wall: number('Upside resistance, dollars.'),
-    put_wall: number('Downside support, dollars.'),
-    gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-    flip_resolved: Type.Boolean({ description: 'False where it changes sign nowhere within half of spot.' }),
-    max_pain: number('At the dominant expiry, dollars.'),
-    max_pain_expiry: Type.String({ description: 'Dominant expiry, YYYY-MM-DD.' }),
-    net_gex_mil: number('Millions of dollars per 1 % move.'),
-    regime: Type.String({ description: 'positive_gamma or negative_gamma.' }),
-    whale_fiat_kinetic: number(
-      "Delta-notional of the day's large flow, dollars: pass it to evaluate_market_hamiltonian.",
-    ),
-    gex_potential_friction: number(
-      'Net GEX times the expected daily move in percent, dollars: pass it to evaluate_market_hamiltonian.',
-    ),
-  },
-  { additionalProperties: false, description: 'Structural boundaries over all expiries.' },
-);
 
 const KEYS = [
   'ticker',
@@ -76,6 +29,15 @@ const KEYS = [
   'whipsaw_risk_index',
   'whipsaw_components',
 ] as const;
+
+const concentration = (which: string) =>
+  Type.Object(
+    {
+      strike: columnOf('Dollars.'),
+      share_pct: columnOf('Share of gross gamma, percent.'),
+    },
+    { additionalProperties: false, description: `The strikes of most gross gamma ${which}, largest first.` },
+  );
 
 export const runStrategicOmniRadar = defineOperation({
   name: 'run_strategic_omni_radar',
@@ -127,6 +89,21 @@ export const runStrategicOmniRadar = defineOperation({
         ),
         { description: 'The fitted mixture.' },
       ),
+      concentrated_strikes: concentration("of the scan's expiry"),
+      concentrated_strikes_all_expiries: concentration('over all expiries'),
+      whipsaw_inputs: Type.Object(
+        {
+          flip_distance: nullable(Type.Number(), 'From spot to the flip, dollars; null where it is not resolved.'),
+          daily_move: number('One standard deviation a trading day at the at-the-money volatility, dollars.'),
+          net_gex_mil: number('Net gamma exposure, millions of dollars per 1 % move.'),
+          gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
+          expiring_gex_mil: number('Gross gamma exposure that settles within a day, millions of dollars per 1 % move.'),
+        },
+        {
+          additionalProperties: false,
+          description: 'What the parts of the index are made of, beside both volatilities.',
+        },
+      ),
       realised_volatility: nullable(Type.Number(), 'Over 20 daily returns, decimal per year; null with fewer closes.'),
       flow_from: Type.String({ description: 'Where the kinetic term is from: prints or snapshots.' }),
     },
@@ -149,13 +126,15 @@ export const runStrategicOmniRadar = defineOperation({
       context.market.closes(chain.underlying, today, REALISED_DAYS + 1),
       REALISED_DAYS,
     );
+    const expiring = expiringGamma(prepared);
+    const [ofExpiry, ofAll] = [concentrated(prepared, series), concentrated(prepared)];
     const components = whipsawComponents({
       spot: chain.spot,
       flip: levels.flip,
       iv: density.atmIv,
       netGamma: levels.exposures.gex,
       grossGamma: levels.exposures.grossGex,
-      expiringGamma: expiringGamma(prepared),
+      expiringGamma: expiring,
       realised,
     });
     return {
@@ -164,8 +143,17 @@ export const runStrategicOmniRadar = defineOperation({
         spot_price: chain.spot,
         state_density: reportDensity(density, series, levels, today),
         gex_boundaries: reportBoundaries(reading, levels, density.atmIv, today, context),
-        institutional_concentration_pct: gammaConcentration(prepared, series),
-        institutional_concentration_all_expiries_pct: gammaConcentration(prepared),
+        institutional_concentration_pct: sum(ofExpiry.share_pct),
+        institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
+        concentrated_strikes: ofExpiry,
+        concentrated_strikes_all_expiries: ofAll,
+        whipsaw_inputs: {
+          flip_distance: levels.flip.resolved ? Math.abs(chain.spot - levels.flip.level) : null,
+          daily_move: dailyMove(chain.spot, density.atmIv),
+          net_gex_mil: levels.exposures.gex / MILLION,
+          gross_gex_mil: levels.exposures.grossGex / MILLION,
+          expiring_gex_mil: expiring / MILLION,
+        },
         whipsaw_risk_index: whipsawIndex(components),
         whipsaw_components: { ...components },
         density_components: density.components.map((each) => ({ ...each })),
@@ -177,64 +165,11 @@ export const runStrategicOmniRadar = defineOperation({
   },
 });
 
-function reportDensity(
-  density: Density,
-  { series }: PreparedSeries,
-  { walls }: GexLevels,
-  today: string,
-): Static<typeof stateDensity> {
-  const below = density.cdf(Math.min(walls.put.strike, walls.call.strike));
-  const above = 1 - density.cdf(Math.max(walls.put.strike, walls.call.strike));
-  return {
-    expiry: series.expiry,
-    root: series.root,
-    days_to_expiry: daysBetween(today, series.expiry),
-    forward: density.forward,
-    atm_iv: density.atmIv,
-    expected_move: density.expectedMove,
-    quantiles: Object.fromEntries(QUANTILES.map((each, at) => [quantileName(each), density.quantiles[at]!])),
-    mode: density.mode,
-    skewness: density.skewness,
-    probability_below_put_wall: clampProbability(below),
-    probability_between_walls: clampProbability(1 - below - above),
-    probability_above_call_wall: clampProbability(above),
-    lognormal_divergence: density.divergence,
-    fit_error: density.fitError,
-    strikes_fitted: density.points,
-  };
+function concentrated(prepared: PreparedChain, series?: PreparedSeries) {
+  const strikes = concentratedStrikes(prepared, series);
+  return { strike: strikes.map(({ strike }) => strike), share_pct: strikes.map(({ share }) => 100 * share) };
 }
 
-function reportBoundaries(
-  { chain, prepared, large }: MarketReading,
-  { exposures, walls, flip, dominant, maxPain }: GexLevels,
-  atmIv: number,
-  today: string,
-  context: Context,
-): Static<typeof gexBoundaries> {
-  const kinetic = context.market.hasPrints(chain.underlying)
-    ? printsDeltaNotional(
-        prepared,
-        large.filter(({ at }) => newYorkDate(at) === today),
-      )
-    : volumeDeltaNotional(prepared, context.largePrintMinUsd);
-  return {
-    call_wall: walls.call.strike,
-    put_wall: walls.put.strike,
-    gex_flip: flip.level,
-    flip_resolved: flip.resolved,
-    max_pain: maxPain,
-    max_pain_expiry: dominant.series.expiry,
-    net_gex_mil: exposures.gex / 1e6,
-    regime: exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
-    whale_fiat_kinetic: Math.abs(kinetic),
-    gex_potential_friction: (exposures.gex * 100 * atmIv) / Math.sqrt(TRADING_DAYS_A_YEAR),
-  };
-}
-
-function quantileName(probability: number): string {
-  return `p${String(Math.round(probability * 100)).padStart(2, '0')}`;
-}
-
-function clampProbability(value: number): number {
-  return Math.min(Math.max(value, 0), 1);
+function sum(values: readonly number[]): number {
+  return values.reduce((all, each) => all + each, 0);
 }

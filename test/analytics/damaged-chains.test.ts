@@ -6,7 +6,7 @@ import { maxPain } from '../../src/analytics/max-pain.ts';
 import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
 import { prepareChain } from '../../src/analytics/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
-import { expiringGamma, gammaConcentration } from '../../src/analytics/scan.ts';
+import { concentratedStrikes, expiringGamma } from '../../src/analytics/scan.ts';
 import { FAILURES, Failure } from '../../src/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
@@ -106,11 +106,10 @@ function judgeLevels(prepared: PreparedChain): void {
       prepared.strike.subarray(series.start, series.end).includes(maxPain(prepared, series)),
     );
   }
-  const share = [gammaConcentration(prepared), gammaConcentration(prepared, dominant)];
-  holds(
-    'concentration is a percentage',
-    share.every((each) => each >= 0 && each <= 100 + 1e-9),
-  );
+  for (const strikesOf of [concentratedStrikes(prepared), concentratedStrikes(prepared, dominant)]) {
+    const share = strikesOf.reduce((sum, each) => sum + each.share, 0);
+    holds('concentration is a share', share >= 0 && share <= 1 + 1e-9);
+  }
   finite({ expiring: expiringGamma(prepared), nodes: hedgingNodes(prepared, 10) }, 'nodes');
 }
 

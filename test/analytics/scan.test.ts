@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { expiringGamma, gammaConcentration, seriesNearest } from '../../src/analytics/scan.ts';
+import { concentratedStrikes, expiringGamma, seriesNearest } from '../../src/analytics/scan.ts';
 import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, TODAY } from './small-chains.ts';
+
+/** Percent. */
+const gammaConcentration = (...of: Parameters<typeof concentratedStrikes>) =>
+  100 * concentratedStrikes(...of).reduce((sum, { share }) => sum + share, 0);
 
 /** Days from the snapshot: 0, 1, 11 and 46. */
 const TOMORROW = '2026-01-06';
@@ -48,6 +52,18 @@ describe('the share of the five largest strikes', () => {
     ['of none that counts', [strike(1, 0.01, { openInterest: 0 })], 0],
   ])('%s', (_what, rows, expected) => {
     expect(gammaConcentration(prepared(rows, FEED_GAMMA))).toBeCloseTo(expected, 9);
+  });
+
+  test('names them, largest first', () => {
+    const rows = [3, 1, 5, 2].map((each, at) => strike(100 + at, each / 100));
+    expect(
+      concentratedStrikes(prepared(rows, FEED_GAMMA)).map(({ strike: at, share }) => [at, Math.round(1100 * share)]),
+    ).toEqual([
+      [102, 500],
+      [100, 300],
+      [103, 200],
+      [101, 100],
+    ]);
   });
 
   test('of one series, or of all', () => {

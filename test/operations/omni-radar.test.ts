@@ -41,6 +41,8 @@ interface Scan {
   readonly institutional_concentration_all_expiries_pct: number;
   readonly whipsaw_risk_index: number | null;
   readonly whipsaw_components: Record<string, number | null>;
+  readonly concentrated_strikes: { strike: number[]; share_pct: number[] };
+  readonly whipsaw_inputs: Record<string, number | null>;
   readonly realised_volatility: number | null;
   readonly flow_from: string;
 }
@@ -148,6 +150,17 @@ describe('concentration', () => {
     expect(scan(even).institutional_concentration_pct).toBeCloseTo(100, 6);
     expect(scan(chainOf(series(EXPIRY, 1))).institutional_concentration_pct).toBeWithin(15, 60);
     expect(scan(chainOf(flat([99, 101, 102], EXPIRY))).institutional_concentration_pct).toBeCloseTo(100, 9);
+  });
+
+  test('the strikes are told, and so is what the index is made of', () => {
+    const found = scan(CHAIN, { target_dte: 11 });
+    const { strike, share_pct } = found.concentrated_strikes;
+    expect(strike).toHaveLength(5);
+    expect(share_pct.reduce((sum, each) => sum + each, 0)).toBe(found.institutional_concentration_pct);
+    const { flip_distance, daily_move, net_gex_mil, gross_gex_mil } = found.whipsaw_inputs as Record<string, number>;
+    const { flip_proximity, regime } = found.whipsaw_components as Record<string, number>;
+    expect(flip_proximity).toBeCloseTo(100 * Math.exp(-flip_distance! / daily_move!), 9);
+    expect(regime).toBeCloseTo(50 * (1 - net_gex_mil! / gross_gex_mil!), 9);
   });
 
   test('over all expiries counts the strikes of all', () => {

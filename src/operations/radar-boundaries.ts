@@ -1,0 +1,56 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow-notional.ts';
+import type { GexLevels } from '../analytics/gex-levels.ts';
+import { newYorkDate } from '../market/calendar.ts';
+import type { MarketReading } from './market-reading.ts';
+import type { Context } from './operation.ts';
+import { number } from './schemas.ts';
+
+const TRADING_DAYS_A_YEAR = 252;
+
+export const gexBoundaries = Type.Object(
+  {
+    call_wall: number('Upside resistance, dollars.'),
+    put_wall: number('Downside support, dollars.'),
+    gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+    flip_resolved: Type.Boolean({ description: 'False where it changes sign nowhere within half of spot.' }),
+    max_pain: number('At the dominant expiry, dollars.'),
+    max_pain_expiry: Type.String({ description: 'Dominant expiry, YYYY-MM-DD.' }),
+    net_gex_mil: number('Millions of dollars per 1 % move.'),
+    regime: Type.String({ description: 'positive_gamma or negative_gamma.' }),
+    whale_fiat_kinetic: number(
+      "Delta-notional of the day's large flow, dollars: pass it to evaluate_market_hamiltonian.",
+    ),
+    gex_potential_friction: number(
+      'Net GEX times the expected daily move in percent, dollars: pass it to evaluate_market_hamiltonian.',
+    ),
+  },
+  { additionalProperties: false, description: 'Structural boundaries over all expiries.' },
+);
+
+export function reportBoundaries(
+  { chain, prepared, large }: MarketReading,
+  { exposures, walls, flip, dominant, maxPain }: GexLevels,
+  atmIv: number,
+  today: string,
+  context: Context,
+): Static<typeof gexBoundaries> {
+  const kinetic = context.market.hasPrints(chain.underlying)
+    ? printsDeltaNotional(
+        prepared,
+        large.filter(({ at }) => newYorkDate(at) === today),
+      )
+    : volumeDeltaNotional(prepared, context.largePrintMinUsd);
+  return {
+    call_wall: walls.call.strike,
+    put_wall: walls.put.strike,
+    gex_flip: flip.level,
+    flip_resolved: flip.resolved,
+    max_pain: maxPain,
+    max_pain_expiry: dominant.series.expiry,
+    net_gex_mil: exposures.gex / 1e6,
+    regime: exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+    whale_fiat_kinetic: Math.abs(kinetic),
+    gex_potential_friction: (exposures.gex * 100 * atmIv) / Math.sqrt(TRADING_DAYS_A_YEAR),
+  };
+}

@@ -1,0 +1,68 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { type Density, QUANTILES } from '../analytics/density.ts';
+import type { GexLevels } from '../analytics/gex-levels.ts';
+import type { PreparedSeries } from '../analytics/prepared-chain.ts';
+import { daysBetween } from '../market/calendar.ts';
+import { number } from './schemas.ts';
+
+export const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
+export const stateDensity = Type.Object(
+  {
+    expiry: Type.String({ description: 'Expiry of the scan, YYYY-MM-DD.' }),
+    root: Type.String({ description: 'OSI root of its series.' }),
+    days_to_expiry: Type.Integer({ description: 'Calendar days from the snapshot.' }),
+    forward: number('Forward price, dollars.'),
+    atm_iv: number('At-the-money volatility, decimal per year.'),
+    expected_move: number('One standard deviation to expiry at that volatility, dollars.'),
+    quantiles: Type.Object(
+      Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
+      { additionalProperties: false, description: 'Prices that the settlement stays below with that probability.' },
+    ),
+    mode: number('Most likely price, dollars.'),
+    skewness: number('Skewness of the log return.'),
+    probability_below_put_wall: probability('Probability of settling at or below the put wall.'),
+    probability_between_walls: probability('Probability of settling between the walls.'),
+    probability_above_call_wall: probability('Probability of settling above the call wall.'),
+    lognormal_divergence: number(
+      'Kullback-Leibler divergence from the lognormal of the at-the-money volatility, nats.',
+    ),
+    fit_error: number('Root mean square error of the fitted smile near the money, vol points.'),
+    strikes_fitted: Type.Integer({ description: 'Strikes the density was fitted to.' }),
+  },
+  { additionalProperties: false, description: 'Risk-neutral density at the expiry nearest target_dte.' },
+);
+
+export function reportDensity(
+  density: Density,
+  { series }: PreparedSeries,
+  { walls }: GexLevels,
+  today: string,
+): Static<typeof stateDensity> {
+  const below = density.cdf(Math.min(walls.put.strike, walls.call.strike));
+  const above = 1 - density.cdf(Math.max(walls.put.strike, walls.call.strike));
+  return {
+    expiry: series.expiry,
+    root: series.root,
+    days_to_expiry: daysBetween(today, series.expiry),
+    forward: density.forward,
+    atm_iv: density.atmIv,
+    expected_move: density.expectedMove,
+    quantiles: Object.fromEntries(QUANTILES.map((each, at) => [quantileName(each), density.quantiles[at]!])),
+    mode: density.mode,
+    skewness: density.skewness,
+    probability_below_put_wall: clampProbability(below),
+    probability_between_walls: clampProbability(1 - below - above),
+    probability_above_call_wall: clampProbability(above),
+    lognormal_divergence: density.divergence,
+    fit_error: density.fitError,
+    strikes_fitted: density.points,
+  };
+}
+
+function quantileName(probability: number): string {
+  return `p${String(Math.round(probability * 100)).padStart(2, '0')}`;
+}
+
+function clampProbability(value: number): number {
+  return Math.min(Math.max(value, 0), 1);
+}
