@@ -6,6 +6,7 @@ import { ingestOnce, startIngest } from '../../src/feeds/ingest.ts';
 import { buildChain, type ContractRow } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
+import { printOf } from '../store/samples.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -145,6 +146,37 @@ test('a damaged chain is reported with its file and reason', async () => {
   writeFileSync(join(folder, 'bad.csv'), 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
   await poll();
   expect(service.observations).toContainEqual({ kind: 'data_refused', origin: 'bad.csv', reason: expect.any(String) });
+});
+
+test('prints of one poll go in several transactions: requests wait for each', async () => {
+  const { service } = await serveFolder();
+  const { store } = service.app;
+  const sizes: number[] = [];
+  const prints = Array.from({ length: 6_000 }, (_, at) => printOf(String(at)));
+  await ingestOnce({
+    feed: {
+      name: 'test',
+      simulated: false,
+      pollIntervalMs: 1,
+      async *poll(): AsyncGenerator<Delivery> {
+        for (let batch = 0; batch < 5; batch++) yield { kind: 'prints', prints };
+      },
+    },
+    store: {
+      ...store,
+      transaction(work) {
+        sizes.push(0);
+        return store.transaction(work);
+      },
+      savePrints(each) {
+        sizes[sizes.length - 1]! += each.length;
+        return store.savePrints(each);
+      },
+    },
+    nowMs: Date.now,
+    observe: () => {},
+  });
+  expect(sizes).toEqual([12_000, 12_000, 6_000]);
 });
 
 test('a poll that fails is reported, the next one comes all the same, and each is told when it is over', async () => {

@@ -165,10 +165,24 @@ test('a tape that is being written is left until it is whole, one that is overwr
 
 test('a tape of any size comes in batches', async () => {
   const rows = Array.from({ length: 25_000 }, () => tradeAt('00')).join('');
-  put('tape.csv', TAPE + rows.padEnd(FILE_BYTES_MAX + 1, '\n'));
-  const batches = await poll(feedOf());
-  expect(batches.length).toBeGreaterThan(2);
-  expect(batches.reduce((sum, each) => sum + Number(each.replace('prints ', '')), 0)).toBe(25_000);
+  const ballast = `${'x'.repeat(500_000)}\n`;
+  const times = Math.ceil(FILE_BYTES_MAX / ballast.length);
+  put('tape.csv', TAPE + rows + ballast.repeat(times));
+  const seen = await poll(feedOf());
+  expect(seen.pop()).toBe(`tape.csv: ${times} of ${25_000 + times} rows are no print (malformed_row ${times})`);
+  expect(seen.length).toBeGreaterThan(2);
+  expect(seen.reduce((sum, each) => sum + Number(each.replace('prints ', '')), 0)).toBe(25_000);
+});
+
+test('of a tape that grows while it is read, refusals are told once it has been read whole', async () => {
+  put('tape.csv', TAPE + tradeAt('00') + tradeAt('01').slice(0, 30));
+  const feed = feedOf();
+  for await (const { kind } of feed.poll(Date.now())) {
+    expect(kind).toBe('prints');
+    appendFileSync(join(dir, 'tape.csv'), tradeAt('01').slice(30) + tradeAt('02', 'x'));
+  }
+  expect(await poll(feed)).toEqual(['prints 2', 'tape.csv: 1 of 3 rows are no print (bad_price 1)']);
+  expect(await poll(feed)).toEqual([]);
 });
 
 test('links: loops and dead ends are told once, good ones followed', async () => {

@@ -323,12 +323,16 @@ describe('the text', () => {
       ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
       ['title', `Tape of the day\n\n${text}`],
       ['blank lines', text.replaceAll('\n', '\n\n')],
+      ['blank lines of CRLF', text.replaceAll('\n', '\r\n\r\n')],
       ['quotes', text.replaceAll(/(?<=^|,)([^",\n]+)(?=,|$)/gm, '"$1"')],
       ['tabs', text.replaceAll('"{floor,sweep}"', '{sweep|floor}').replaceAll(',', '\t')],
       ['reversed', turned],
     ];
     for (const [name, spelled] of spellings) {
-      for (const size of [1, 7, 1e9]) expect([name, (await read(spelled, size)).prints]).toEqual([name, prints]);
+      for (const size of [1, 7, 1e9]) {
+        const { prints: same, refused } = await read(spelled, size);
+        expect([name, same, refused]).toEqual([name, prints, {}]);
+      }
     }
   });
 
