@@ -3,7 +3,7 @@ import { unreadable } from './format.ts';
 export interface Lines {
   /** Whole lines, without their breaks (LF or CRLF). */
   readonly lines: readonly string[];
-  /** Whether the last of them has no break: the text ends within it, or just after it. */
+  /** Whether this is the last line, alone, without a break: the text ends within it, or just after it. */
   readonly open: boolean;
 }
 

@@ -33,11 +33,11 @@ export function claimsPrints(head: string): boolean {
  * option_type,expiry,nbbo_bid,nbbo_ask,price,size,delta,exchange,report_flags,canceled,upstream_condition_detail` in any order, more
  * columns passed over. Indispensable are `executed_at`, `price`, `size`, and `option_chain_id` or the contract's own columns.
  *
- * A tape of a day is gigabytes: it comes in pieces and goes in batches, one at least. A bad row is refused and counted. So is a last row that may be cut, where other tables are
- * refused whole: a tape is only ever appended to, so that its rows before are good, and the row itself comes with the whole file.
- * Throws a Failure where the text is no tape.
+ * A tape of a day is gigabytes: it comes in pieces and goes in batches, one at least. A bad row is refused and counted. So is a last
+ * row that may be cut, where other tables are refused whole: a tape is only ever appended to, so that the rows before are good, and
+ * the row itself comes with the whole file. Throws a Failure where the text is no tape.
  *
- * @param nowMs the wall clock: a trade dated after it is refused, for flow is measured back from the last one.
+ * @param nowMs the wall clock: a trade dated a day after it is refused, for flow is measured back from the last one.
  */
 export async function* readPrints(
   pieces: AsyncIterable<Uint8Array>,
@@ -57,9 +57,9 @@ export async function* readPrints(
       read = rowReader(found.header, found.delimiter, nowMs);
       rows = above.slice(found.at + 1);
     }
-    for (const [at, row] of rows.entries()) {
+    for (const row of rows) {
       if (row === '') continue;
-      const print = read(row, open && at === rows.length - 1);
+      const print = read(row, open);
       if (typeof print === 'string') countRefused(refused, print);
       else prints.push(print);
     }
