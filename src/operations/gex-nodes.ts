@@ -1,4 +1,6 @@
 import { Type } from '@sinclair/typebox';
+import { signedShare } from '../analytics/flow-sign.ts';
+import type { PreparedChain } from '../analytics/prepared-chain.ts';
 import { averageVolume } from '../analytics/returns.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
@@ -71,7 +73,7 @@ export const getLiveGexNodes = defineOperation({
           return hedgingOf(report, reading.chain.asOf, context);
         },
       },
-      provenance: provenanceOf(reading.chain, context, caveats(report)),
+      provenance: provenanceOf(reading.chain, context, [...caveats(report), ...signCaveats(prepared)]),
     };
   },
 });
@@ -97,4 +99,10 @@ function caveats(report: GexReport): string[] {
   if (!report.call_wall_sided) notes.push('No strike lies at or above spot: the nearest stands in for the call wall.');
   if (!report.put_wall_sided) notes.push('No strike lies at or below spot: the nearest stands in for the put wall.');
   return notes;
+}
+
+function signCaveats(prepared: PreparedChain): string[] {
+  if (prepared.sign !== 'flow') return [];
+  const share = (100 * signedShare(prepared).share).toPrecision(3);
+  return [`Dealers are opposite signed prints, which are ${share} % of open interest; the rest counts nothing.`];
 }

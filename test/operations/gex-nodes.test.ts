@@ -115,14 +115,18 @@ describe('other ways to count, beside the default', () => {
 
   test('the route reads the chain by flow where it is asked to, and says so where it cannot', () => {
     const view = restView(getLiveGexNodes as unknown as Operation);
-    const read = (prints: (typeof bought)[], args: object) =>
+    const ask = (prints: (typeof bought)[], args: object) =>
       perform(
         view,
         { ticker: 'ACME', ...args },
         smallMarket({ chains: [chainOf(rows)], prints }).context,
         'invalid_parameter',
-      ).body.net_gex_mil as number;
+      );
+    const read = (...given: Parameters<typeof ask>) => ask(...given).body.net_gex_mil as number;
+    const noted = (...given: Parameters<typeof ask>) => ask(...given).provenance!.notes.join();
     expect(read([bought], { sign: 'flow' })).toBeLessThan(0);
+    expect(noted([bought], { sign: 'flow' })).toMatch(/Dealers are opposite signed prints, which are 2\.47 % of/);
+    expect(noted([bought], {})).not.toContain('signed prints');
     expect(read([bought], {})).not.toBe(read([bought], { sign: 'flow' }));
     expect(refusalOf(() => read([], { sign: 'flow' }))).toMatchObject({ code: 'invalid_parameter', fields: ['/sign'] });
   });
