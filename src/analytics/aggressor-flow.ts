@@ -35,24 +35,33 @@ export interface DeltaReading {
   readonly deltaOf: (print: Print) => number | undefined;
 }
 
-/** Adds signed prints up by what `groupOf` makes of each; cancelled ones count nowhere. */
-export function flowBy(
-  signed: readonly SignedPrint[],
-  groupOf: (print: Print) => string,
+/** Adds signed prints up by what each of some groupings makes of them, in one pass; cancelled ones count nowhere. */
+export function flowBy<Grouping extends string>(
+  signed: Iterable<SignedPrint>,
+  groupings: Readonly<Record<Grouping, (print: Print) => string>>,
   { spot, deltaOf }: DeltaReading,
-): Map<string, AggressorFlow> {
-  const groups = new Map<string, Sums>();
+): Record<Grouping, Map<string, AggressorFlow>> {
+  const names = Object.keys(groupings) as Grouping[];
+  const groups = Object.fromEntries(names.map((name) => [name, new Map<string, Sums>()])) as Record<
+    Grouping,
+    Map<string, Sums>
+  >;
   for (const { print, aggressor } of signed) {
     if (print.canceled) continue;
-    const group = groupOf(print);
-    const sums = groups.get(group) ?? { ...NOTHING };
-    groups.set(group, sums);
     const premium = premiumOf(print);
-    sums.prints++;
-    sums.contracts += print.size;
-    sums.premium += premium;
-    sums[fieldOf(print, aggressor)] += premium;
-    sums.netDelta += aggressor * (print.delta ?? deltaOf(print) ?? 0) * print.size * print.multiplier * spot;
+    const field = fieldOf(print, aggressor);
+    const delta = aggressor === 0 ? 0 : (print.delta ?? deltaOf(print) ?? 0);
+    const dollars = aggressor * delta * print.size * print.multiplier * spot;
+    for (const name of names) {
+      const group = groupings[name](print);
+      const sums = groups[name].get(group) ?? { ...NOTHING };
+      groups[name].set(group, sums);
+      sums.prints++;
+      sums.contracts += print.size;
+      sums.premium += premium;
+      sums[field] += premium;
+      sums.netDelta += dollars;
+    }
   }
   return groups;
 }

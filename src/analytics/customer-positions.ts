@@ -17,7 +17,7 @@ export interface CustomerPositions {
  * Adds signed prints up by contract, those after the chain's instant left out. Nobody can hold more than is open: a net position
  * stays within the open interest (which is the day before's) and what was traded since.
  */
-export function customerPositions(chain: Chain, signed: readonly SignedPrint[]): CustomerPositions {
+export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const rows = rowsByContract(chain);
   const net = new Float64Array(chain.count);
   const seen = new Set<number>();

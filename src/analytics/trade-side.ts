@@ -22,17 +22,19 @@ const SAME = 1e-9;
  * A move is one of the quote's middle where there is a quote, else of the price. By prices alone a trade at the middle after a
  * purchase would always be a sale: it is cheaper for the half spread that the purchase paid, and purchases follow purchases.
  */
-export function signPrints(prints: readonly Print[]): SignedPrint[] {
+export function* signPrints(prints: Iterable<Print>): Generator<SignedPrint, void> {
   const moves = new Map<string, Move>();
-  return prints.map((print) => {
-    const middle = middleOf(print);
-    const move = nextMove(moves, contractKey(print), middle ?? print.price);
-    if (print.side === 'ask') return { print, aggressor: 1, by: 'feed' };
-    if (print.side === 'bid') return { print, aggressor: -1, by: 'feed' };
-    const beside = middle === undefined ? 0 : change(middle, print.price);
-    if (beside !== 0) return { print, aggressor: beside, by: 'quote' };
-    return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
-  });
+  for (const print of prints) yield signed(print, moves);
+}
+
+function signed(print: Print, moves: Map<string, Move>): SignedPrint {
+  const middle = middleOf(print);
+  const move = nextMove(moves, contractKey(print), middle ?? print.price);
+  if (print.side === 'ask') return { print, aggressor: 1, by: 'feed' };
+  if (print.side === 'bid') return { print, aggressor: -1, by: 'feed' };
+  const beside = middle === undefined ? 0 : change(middle, print.price);
+  if (beside !== 0) return { print, aggressor: beside, by: 'quote' };
+  return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
 }
 
 /** Where a contract's price was last, and which way it came there. */

@@ -1,4 +1,4 @@
-import { largePrints, opinionPremium } from '../analytics/flow.ts';
+import { opinionPremium } from '../analytics/flow.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/gamma-profile.ts';
 import { gexLevels } from '../analytics/gex-levels.ts';
 import type { ReadOptions } from '../analytics/options.ts';
@@ -6,6 +6,7 @@ import { prepareChain } from '../analytics/prepare.ts';
 import type { PreparedChain } from '../analytics/prepared-chain.ts';
 import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
+import type { Tape } from '../market/market.ts';
 import type { Print } from '../market/prints.ts';
 import { byFlow, customersOf } from '../operations/dealer-sign.ts';
 import { byPositions } from '../operations/gex-lens.ts';
@@ -15,19 +16,19 @@ import { reportGex } from '../operations/gex-report.ts';
 const PROFILE_HALF_WIDTH = 0.2;
 
 /** Prints around a chain, in time order. */
-export interface Tape {
-  /** Of the flow window, which ends at the later of the chain and the last print. */
-  readonly recent: readonly Print[];
+export interface PrintsAround {
+  /** Large ones of the flow window, which ends at the later of the chain and the last print. */
+  readonly large: readonly Print[];
   /** Every one up to the chain's instant. */
-  readonly upTo: readonly Print[];
+  readonly tape: Tape;
 }
 
 export type GexAnalysis = ReturnType<typeof analyseGex>;
 
 /** A chain made ready, and its levels with where they come from; by flow too, where there are prints. */
-export function analyseGex(chain: Chain, tape: Tape, { sign, ...options }: ReadOptions, largePrintMinUsd: number) {
+export function analyseGex(chain: Chain, { large, tape }: PrintsAround, { sign, ...options }: ReadOptions) {
   const conventional = prepareChain(chain, options);
-  const positions = customersOf(chain, tape.upTo);
+  const positions = customersOf(chain, tape);
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
       `no prints of ${chain.underlying} are known that could sign its options`,
@@ -35,7 +36,7 @@ export function analyseGex(chain: Chain, tape: Tape, { sign, ...options }: ReadO
     );
   }
   const prepared = sign === 'flow' ? byFlow(conventional, positions!) : conventional;
-  const premium = opinionPremium(largePrints(tape.recent, largePrintMinUsd));
+  const premium = opinionPremium(large);
   const report = {
     ...reportGex(prepared, gexLevels(prepared, premium)),
     by_flow: positions ? byPositions(conventional, positions) : null,

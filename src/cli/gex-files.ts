@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
-import { FLOW_WINDOW_DAYS } from '../analytics/flow.ts';
+import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow.ts';
 import { OperatorError } from '../errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import type { Print } from '../market/prints.ts';
-import type { Tape } from './gex-analysis.ts';
+import type { PrintsAround } from './gex-analysis.ts';
 import type { Ports } from './ports.ts';
 
 /** Prints of a chain's underlying in a tape, each once; a copy that says it was cancelled cancels it. */
-export async function tapeOf(path: string, chain: Chain, ports: Ports): Promise<Tape> {
+export async function printsOf(path: string, chain: Chain, minPremiumUsd: number, ports: Ports): Promise<PrintsAround> {
   if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, 'name a prints CSV');
   const byId = new Map<string, Print>();
   for await (const delivery of ports.readFile(path)) {
@@ -23,7 +23,13 @@ export async function tapeOf(path: string, chain: Chain, ports: Ports): Promise<
   if (prints.length === 0)
     throw new OperatorError(`${path} holds no print of ${chain.underlying}`, 'name another tape');
   const from = Math.max(chain.asOf, prints.at(-1)!.at) - FLOW_WINDOW_DAYS * DAY_MS;
-  return { recent: prints.filter(({ at }) => at >= from), upTo: prints.filter(({ at }) => at <= chain.asOf) };
+  return {
+    large: largePrints(
+      prints.filter(({ at }) => at >= from),
+      minPremiumUsd,
+    ),
+    tape: { mark: path, prints: prints.filter(({ at }) => at <= chain.asOf) },
+  };
 }
 
 /** The newest chain of a file, of one underlying where it holds several. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
-import { FLOW_WINDOW_DAYS } from '../analytics/flow.ts';
+import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow.ts';
 import {
   DEFAULT_OPTIONS,
   DEFAULT_SIGN,
@@ -11,9 +11,9 @@ import {
 } from '../analytics/options.ts';
 import { OperatorError } from '../errors.ts';
 import { writeOut } from './csv/streams.ts';
-import { analyseGex, type GexAnalysis, profileAround, type Tape } from './gex-analysis.ts';
+import { analyseGex, type GexAnalysis, type PrintsAround, profileAround } from './gex-analysis.ts';
 import { profileCsv, strikesCsv } from './gex-csv.ts';
-import { chainOf, tapeOf } from './gex-files.ts';
+import { chainOf, printsOf } from './gex-files.ts';
 import { gexPicture } from './gex-picture.ts';
 import { gexTable } from './gex-table.ts';
 import { gexPlot } from './plot/gex-plot.ts';
@@ -104,10 +104,10 @@ Examples:
       }
       const analysis = existsSync(target)
         ? await ofFile(target, flags, options, ports)
-        : await ports.withMarket(flags, ({ market, largePrintMinUsd }) => {
+        : await ports.withMarket(flags, ({ market, largePrintMinUsd: least }) => {
             const chain = market.chain(target);
-            const tape = { recent: market.recentPrints(chain, FLOW_WINDOW_DAYS), upTo: market.printsUpTo(chain) };
-            return analyseGex(chain, tape, options, largePrintMinUsd);
+            const large = largePrints(market.recentPrints(chain, FLOW_WINDOW_DAYS, least), least);
+            return analyseGex(chain, { large, tape: market.tape(chain) }, options);
           });
       // The tables have no place to say it.
       if (flags.csv && analysis.report.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
@@ -138,10 +138,11 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
 
 async function ofFile(path: string, flags: FileFlags, options: ReadOptions, ports: Ports): Promise<GexAnalysis> {
   const chain = await chainOf(path, flags.ticker, ports);
-  const tape = flags.prints === undefined ? NO_TAPE : await tapeOf(flags.prints, chain, ports);
   const least = Number(flags.largePrintMin);
-  if (least >= 0) return analyseGex(chain, tape, options, least);
-  throw new OperatorError('--large-print-min is not an amount of dollars', 'use a number of 0 or more');
+  if (!(least >= 0))
+    throw new OperatorError('--large-print-min is not an amount of dollars', 'use a number of 0 or more');
+  const prints = flags.prints === undefined ? NO_PRINTS : await printsOf(flags.prints, chain, least, ports);
+  return analyseGex(chain, prints, options);
 }
 
 interface FileFlags {
@@ -150,7 +151,7 @@ interface FileFlags {
   readonly largePrintMin: string;
 }
 
-const NO_TAPE: Tape = { recent: [], upTo: [] };
+const NO_PRINTS: PrintsAround = { large: [], tape: { mark: '', prints: [] } };
 
 function analysisOptions(flags: Record<string, string>): ReadOptions {
   return {

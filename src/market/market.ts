@@ -18,10 +18,10 @@ export interface Market {
   tracked(ticker: string): string;
   /** As `chain`, but undefined where there is none. */
   findChain(ticker: string): Chain | undefined;
-  /** Prints of the `days` calendar days that end at the later of the chain's instant and the last print, in time order. */
-  recentPrints(chain: Chain, days: number): readonly Print[];
-  /** Every print up to the chain's instant, in time order. */
-  printsUpTo(chain: Chain): readonly Print[];
+  /** Prints of at least a premium, of the `days` calendar days that end at the later of the chain's instant and the last print, in time order. */
+  recentPrints(chain: Chain, days: number, minPremiumUsd: number): readonly Print[];
+  /** Every print of those days, or without them every one up to the chain's instant, in time order. */
+  tape(chain: Chain, days?: number): Tape;
   /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
   hasPrints(ticker: string): boolean;
   /** Store ids of the last snapshot of each New York day of the `days` calendar days that end with the chain, oldest first. */
@@ -37,6 +37,14 @@ export interface Market {
   levels(ticker: string, times: readonly number[]): LevelRecord[];
 }
 
+/** Prints too many to be kept: read anew each time. */
+export interface Tape {
+  /** Read as they are gone through. */
+  readonly prints: Iterable<Print>;
+  /** The same text as long as they are the same. */
+  readonly mark: string;
+}
+
 /** Clocks differ, and days begin elsewhere; a chain from further ahead is a slip that must not outrank the present one. */
 const AHEAD_MS = DAY_MS;
 
@@ -49,12 +57,14 @@ export function createMarket(
   /** Chains by ticker with their store id; an entry lives until a newer snapshot replaces it. */
   const chains = new Map<string, { id: number; chain: Chain }>();
   let prints = new Map<string, readonly Print[]>();
+  let marks = new Map<string, string>();
   let version = '';
   const refresh = () => {
     const current = store.version();
     if (current === version) return;
     version = current;
     prints = new Map();
+    marks = new Map();
   };
   const findChain = (spelling: string): Chain | undefined => {
     const ticker = canonicalTicker(spelling);
@@ -66,12 +76,10 @@ export function createMarket(
     if (chain) chains.set(ticker, { id, chain });
     return chain;
   };
-  const printsIn = (underlying: string, fromMs: number, toMs: number): readonly Print[] => {
-    refresh();
-    const key = `${underlying} ${fromMs} ${toMs}`;
-    const known = prints.get(key) ?? store.prints(underlying, fromMs, toMs, simulated);
-    prints.set(key, known);
-    return known;
+  /** The range of flow: `days` calendar days that end at the later of the chain's instant and the last print. */
+  const windowOf = ({ underlying, asOf }: Chain, days: number): [fromMs: number, toMs: number] => {
+    const toMs = Math.max(asOf, store.lastPrintAt(underlying, simulated) ?? 0);
+    return [toMs - days * DAY_MS, toMs];
   };
   const tracked = (spelling: string): string => {
     const ticker = canonicalTicker(spelling);
@@ -92,11 +100,26 @@ export function createMarket(
         { hint: 'Point the feed at data that holds it, or try again later.' },
       );
     },
-    recentPrints(chain, days) {
-      const toMs = Math.max(chain.asOf, store.lastPrintAt(chain.underlying, simulated) ?? 0);
-      return printsIn(chain.underlying, toMs - days * DAY_MS, toMs);
+    recentPrints(chain, days, minPremiumUsd) {
+      refresh();
+      const key = `${chain.underlying} ${chain.asOf} ${days} ${minPremiumUsd}`;
+      const known =
+        prints.get(key) ?? store.prints(chain.underlying, ...windowOf(chain, days), simulated, minPremiumUsd);
+      prints.set(key, known);
+      return known;
     },
-    printsUpTo: (chain) => printsIn(chain.underlying, 0, chain.asOf),
+    tape(chain, days) {
+      refresh();
+      const { underlying, asOf } = chain;
+      const [fromMs, toMs] = days === undefined ? [0, asOf] : windowOf(chain, days);
+      const range = `${underlying} ${fromMs} ${toMs}`;
+      const mark = marks.get(range) ?? `${range} ${store.tapeMark(underlying, fromMs, toMs, simulated)}`;
+      marks.set(range, mark);
+      return {
+        mark,
+        prints: { [Symbol.iterator]: () => store.tape(underlying, fromMs, toMs, simulated)[Symbol.iterator]() },
+      };
+    },
     hasPrints: (ticker) => store.lastPrintAt(canonicalTicker(ticker), simulated) !== undefined,
     recentChainIds: (chain, days) =>
       store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),

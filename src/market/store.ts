@@ -37,8 +37,12 @@ export interface MarketStore {
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Keeps prints, each once by id (a later copy may cancel it); returns how many were new. */
   savePrints(prints: readonly Print[]): number;
-  /** Prints with fromMs <= at <= toMs, cancelled ones left out, in time order. */
-  prints(underlying: string, fromMs: number, toMs: number, simulated: boolean): Print[];
+  /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */
+  prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
+  /** The same of any premium, read as they are gone through: a month's tape is larger than memory. One at a time. */
+  tape(underlying: string, fromMs: number, toMs: number, simulated: boolean): Iterable<Print>;
+  /** The same text as long as the tape in that range is the same. */
+  tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): string;
   /** Time of the newest print that stands, ms; undefined where there is none. */
   lastPrintAt(underlying: string, simulated: boolean): number | undefined;
   saveCloses(closes: readonly Close[]): void;

@@ -6,7 +6,7 @@ import type { PreparedChain } from '../analytics/prepared-chain.ts';
 import { signPrints } from '../analytics/trade-side.ts';
 import { Failure } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
-import type { Print } from '../market/prints.ts';
+import type { Tape } from '../market/market.ts';
 import type { Context } from './operation.ts';
 
 /** What an answer says of dealers' side. */
@@ -21,7 +21,7 @@ export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
 /** A prepared chain under a sign convention. Throws `Failure('invalid_parameter')` where flow is asked for and there is none. */
 export function signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): PreparedChain {
   if (sign === prepared.sign) return prepared;
-  const positions = customersOf(prepared.chain, context.market.printsUpTo(prepared.chain));
+  const positions = customersOf(prepared.chain, context.market.tape(prepared.chain));
   if (positions) return byFlow(prepared, positions);
   throw new Failure(
     'invalid_parameter',
@@ -33,11 +33,11 @@ export function signedAs(sign: SignConvention, prepared: PreparedChain, context:
   );
 }
 
-/** What customers hold of a chain by its prints, in time order; undefined where none of its contracts has one. Kept while the prints are the same. */
-export function customersOf(chain: Chain, prints: readonly Print[]): CustomerPositions | undefined {
+/** What customers hold of a chain by its tape; undefined where none of its contracts has one. Kept while the tape is the same. */
+export function customersOf(chain: Chain, { mark, prints }: Tape): CustomerPositions | undefined {
   let known = customers.get(chain);
-  if (known?.prints !== prints) {
-    known = { prints, positions: customerPositions(chain, signPrints(prints)) };
+  if (known?.mark !== mark) {
+    known = { mark, positions: customerPositions(chain, signPrints(prints)) };
     customers.set(chain, known);
   }
   return Object.values(known.positions.prints).some((count) => count > 0) ? known.positions : undefined;
@@ -52,5 +52,5 @@ export function byFlow(prepared: PreparedChain, positions: CustomerPositions): P
   return fresh;
 }
 
-const customers = new WeakMap<Chain, { prints: readonly Print[]; positions: CustomerPositions }>();
+const customers = new WeakMap<Chain, { mark: string; positions: CustomerPositions }>();
 const signed = new WeakMap<PreparedChain, { positions: CustomerPositions; signed: PreparedChain }>();

@@ -86,7 +86,8 @@ export const evaluateEtfContagion = defineOperation({
 /** Premium of the name's large prints over the flow window, dollars; undefined where its feed has none. */
 function largePremium(context: Context, chain: Parameters<Context['market']['recentPrints']>[0]): number | undefined {
   if (!context.market.hasPrints(chain.underlying)) return undefined;
-  const large = largePrints(context.market.recentPrints(chain, FLOW_WINDOW_DAYS), context.largePrintMinUsd);
+  const least = context.largePrintMinUsd;
+  const large = largePrints(context.market.recentPrints(chain, FLOW_WINDOW_DAYS, least), least);
   return large.reduce((sum, print) => sum + premiumOf(print), 0);
 }
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { type AggressorFlow, flowBy, MANNERS, mannerOf, NOTHING } from '../analytics/aggressor-flow.ts';
 import { deltaByContract } from '../analytics/flow-notional.ts';
-import { contractKey, type SideRule } from '../analytics/trade-side.ts';
+import { contractKey, type SideRule, type SignedPrint } from '../analytics/trade-side.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
@@ -66,13 +66,18 @@ export const getFlowByAggressor = defineOperation({
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}' },
   run({ ticker: name, days, min_premium }, context) {
     const { chain, prepared } = readMarket(name, context);
-    const tape = signedTape(chain, days, min_premium, context);
     const deltas = deltaByContract(prepared);
-    const reading = { spot: chain.spot, deltaOf: (print: Print) => deltas.get(contractKey(print)) };
     const signedBy: Record<SideRule, number> = { feed: 0, quote: 0, tick: 0, unknown: 0 };
-    for (const { by } of tape) signedBy[by]++;
-    const total = flowBy(tape, () => 'all', reading);
-    const manners = flowBy(tape, mannerOf, reading);
+    const groupings = {
+      total: () => 'all',
+      manner: mannerOf,
+      day: tradingDay(),
+      expiry: (print: Print) => print.expiry,
+    };
+    const groups = flowBy(counted(signedTape(chain, days, min_premium, context), signedBy), groupings, {
+      spot: chain.spot,
+      deltaOf: (print) => deltas.get(contractKey(print)),
+    });
     const inOrder = (by: ReadonlyMap<string, AggressorFlow>) => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return {
       result: {
@@ -82,11 +87,11 @@ export const getFlowByAggressor = defineOperation({
         min_premium,
         signed_by: signedBy,
         by_manner: columns('manner', [
-          ...MANNERS.map((manner) => [manner, manners.get(manner) ?? NOTHING] as const),
-          ['all', total.get('all') ?? NOTHING],
+          ...MANNERS.map((manner) => [manner, groups.manner.get(manner) ?? NOTHING] as const),
+          ['all', groups.total.get('all') ?? NOTHING],
         ]),
-        by_day: columns('day', inOrder(flowBy(tape, ({ at }) => newYorkDate(at), reading))),
-        by_expiry: columns('expiry', inOrder(flowBy(tape, ({ expiry }) => expiry, reading))),
+        by_day: columns('day', inOrder(groups.day)),
+        by_expiry: columns('expiry', inOrder(groups.expiry)),
       },
       provenance: provenanceOf(
         chain,
@@ -96,6 +101,25 @@ export const getFlowByAggressor = defineOperation({
     };
   },
 });
+
+function* counted(signed: Iterable<SignedPrint>, by: Record<SideRule, number>): Generator<SignedPrint, void> {
+  for (const each of signed) {
+    by[each.by]++;
+    yield each;
+  }
+}
+
+const HOUR_MS = 3_600_000;
+
+/** New York date of a print. Zones are whole hours apart, so an hour has one date, and a tape has many prints an hour. */
+function tradingDay(): (print: Print) => string {
+  let [hour, day] = [Number.NaN, ''];
+  return ({ at }) => {
+    const its = Math.floor(at / HOUR_MS);
+    if (its !== hour) [hour, day] = [its, newYorkDate(at)];
+    return day;
+  };
+}
 
 function columns<Key extends string>(key: Key, rows: readonly (readonly [string, AggressorFlow])[]) {
   const column = (field: keyof AggressorFlow) => rows.map(([, its]) => its[field]);

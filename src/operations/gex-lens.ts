@@ -117,7 +117,7 @@ export const byFlowLens = Type.Object(
 
 /** Null where no contract of the chain has a print. */
 export function byPrints(prepared: PreparedChain, context: Context) {
-  const positions = customersOf(prepared.chain, context.market.printsUpTo(prepared.chain));
+  const positions = customersOf(prepared.chain, context.market.tape(prepared.chain));
   return positions ? byPositions(prepared, positions) : null;
 }
 

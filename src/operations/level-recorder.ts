@@ -68,7 +68,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe }: Record
  */
 function levelsOfSnapshot(chain: Chain, store: MarketStore, largePrintMinUsd: number): LevelRecord | undefined {
   const { underlying, asOf, simulated } = chain;
-  const prints = store.prints(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated);
+  const prints = store.prints(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
     return levelRecordOf(chain, opinionPremium(largePrints(prints, largePrintMinUsd)));
   } catch (error) {

@@ -22,7 +22,7 @@ export function readMarket(
   { sign, ...options }: ReadOptions = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN },
 ): MarketReading {
   const chain = context.market.chain(ticker);
-  const recent = context.market.recentPrints(chain, FLOW_WINDOW_DAYS);
+  const recent = context.market.recentPrints(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd);
   return {
     chain,
     prepared: signedAs(sign, prepareChain(chain, options), context),

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { mannerOf } from '../analytics/aggressor-flow.ts';
 import { premiumOf } from '../analytics/flow.ts';
+import type { SignedPrint } from '../analytics/trade-side.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, count, defaulted } from './schemas.ts';
@@ -51,14 +52,20 @@ export const getSignedPrints = defineOperation({
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}/prints' },
   run({ ticker: name, days, min_premium, limit }, context) {
     const chain = context.market.chain(name);
-    const tape = signedTape(chain, days, min_premium, context);
-    const newest = tape.slice(-limit).reverse();
+    let newest: SignedPrint[] = [];
+    let counted = 0;
+    for (const signed of signedTape(chain, days, min_premium, context)) {
+      counted++;
+      newest.push(signed);
+      if (newest.length >= 2 * PRINTS_MAX) newest = newest.slice(-limit);
+    }
+    newest = newest.slice(-limit).reverse();
     const prints = newest.map(({ print }) => print);
     return {
       result: {
         ticker: chain.underlying,
         count: newest.length,
-        of: tape.length,
+        of: counted,
         at: prints.map(({ at }) => new Date(at).toISOString()),
         root: prints.map(({ root }) => root),
         expiry: prints.map(({ expiry }) => expiry),

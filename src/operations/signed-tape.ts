@@ -3,7 +3,6 @@ import { premiumOf } from '../analytics/flow.ts';
 import { type SignedPrint, signPrints } from '../analytics/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
-import type { Print } from '../market/prints.ts';
 import type { Context } from './operation.ts';
 import { defaulted, number, ticker } from './schemas.ts';
 
@@ -25,17 +24,14 @@ export const tapeInput = {
 };
 
 /** Signed prints of a chain's underlying over some days, in time order; those of adjusted deliverables and below a premium left out. */
-export function signedTape(chain: Chain, days: number, minPremium: number, { market }: Context): SignedPrint[] {
-  return signedOf(market.recentPrints(chain, days)).filter(
-    ({ print }) => premiumOf(print) >= minPremium && !rootOf(print.root).adjusted,
-  );
+export function* signedTape(
+  chain: Chain,
+  days: number,
+  minPremium: number,
+  { market }: Context,
+): Generator<SignedPrint, void> {
+  // Signing goes through the whole tape, small prints too.
+  for (const signed of signPrints(market.tape(chain, days).prints)) {
+    if (premiumOf(signed.print) >= minPremium && !rootOf(signed.print.root).adjusted) yield signed;
+  }
 }
-
-/** Signing reads the whole tape, small prints too: kept while the tape is the same. */
-function signedOf(prints: readonly Print[]): readonly SignedPrint[] {
-  const known = signed.get(prints) ?? signPrints(prints);
-  signed.set(prints, known);
-  return known;
-}
-
-const signed = new WeakMap<readonly Print[], readonly SignedPrint[]>();

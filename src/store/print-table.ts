@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { Print } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
 
-type PrintTable = Pick<MarketStore, 'savePrints' | 'prints' | 'lastPrintAt'>;
+type PrintTable = Pick<MarketStore, 'savePrints' | 'prints' | 'tape' | 'tapeMark' | 'lastPrintAt'>;
 
 /** Option trades, each once by its id; a copy that says it was cancelled cancels it for good. */
 export function printTable(db: Database): PrintTable {
@@ -15,10 +15,17 @@ export function printTable(db: Database): PrintTable {
   const cancel = db.prepare<null, [PrintRow]>(
     'UPDATE prints SET canceled = 1 WHERE simulated = $simulated AND id = $id',
   );
-  const selectBetween = db.prepare<PrintRow, [number, string, number, number]>(
+  const between = (more: string) =>
     `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side, bid, ask,
        delta, multi_leg AS multiLeg, sweep, block, canceled
-     FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ORDER BY at, id`,
+     FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ${more}`;
+  const selectLarge = db.prepare<PrintRow, [number, string, number, number, number]>(
+    between('AND premium >= ? ORDER BY at, id'),
+  );
+  const selectTape = db.prepare<PrintRow, [number, string, number, number]>(between('ORDER BY at, id'));
+  const selectMark = db.prepare<{ mark: string }, [number, string, number, number]>(
+    `SELECT count(*) || '.' || ifnull(sum(canceled), 0) AS mark
+     FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ?`,
   );
   const selectLast = db.prepare<{ at: number }, [number, string]>(
     'SELECT at FROM prints WHERE simulated = ? AND underlying = ? AND canceled = 0 ORDER BY at DESC LIMIT 1',
@@ -37,8 +44,13 @@ export function printTable(db: Database): PrintTable {
 
   return {
     savePrints: (prints) => save.immediate(prints),
-    prints: (underlying, fromMs, toMs, simulated) =>
-      selectBetween.all(Number(simulated), underlying, fromMs, toMs).map(printOf),
+    prints: (underlying, fromMs, toMs, simulated, minPremiumUsd) =>
+      selectLarge.all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd).map(printOf),
+    *tape(underlying, fromMs, toMs, simulated) {
+      for (const row of selectTape.iterate(Number(simulated), underlying, fromMs, toMs)) yield printOf(row);
+    },
+    tapeMark: (underlying, fromMs, toMs, simulated) =>
+      selectMark.get(Number(simulated), underlying, fromMs, toMs)!.mark,
     lastPrintAt: (underlying, simulated) => selectLast.get(Number(simulated), underlying)?.at,
   };
 }

@@ -188,7 +188,7 @@ function contextOf(chain: Chain): Context {
       tracked: () => chain.underlying,
       findChain: () => chain,
       recentPrints: () => [],
-      printsUpTo: () => [],
+      tape: () => ({ mark: '', prints: [] }),
       hasPrints: () => false,
       recentChainIds: () => [1],
       chainById: () => chain,

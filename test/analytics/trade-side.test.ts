@@ -5,7 +5,7 @@ import { simulatedTape } from './simulated-tape.ts';
 import { LATER, print } from './small-chains.ts';
 
 const sides = (...prints: Partial<Print>[]): (number | string)[][] =>
-  signPrints(prints.map((each) => print(each))).map(({ aggressor, by }) => [aggressor, by]);
+  Array.from(signPrints(prints.map((each) => print(each))), ({ aggressor, by }) => [aggressor, by]);
 const last = (...prints: Partial<Print>[]) => sides(...prints).at(-1)!;
 const QUOTE = { bid: 1, ask: 1.2 };
 
@@ -67,7 +67,7 @@ describe('after others of the contract', () => {
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])('the side of a simulated tape that gives none, seed %p', (seed) => {
   const { trades } = simulatedTape(seed);
-  const signed = signPrints(trades.map((each) => each.print));
+  const signed = [...signPrints(trades.map((each) => each.print))];
   const found = (atMid: boolean) => {
     const among = trades.flatMap((trade, at) => (trade.atMid === atMid ? [trade.truth * signed[at]!.aggressor] : []));
     return { count: among.length, right: among.filter((each) => each === 1).length / among.length };

@@ -37,7 +37,7 @@ function stored<T>(work: (store: ReturnType<typeof openStore>) => T): T {
     store.close();
   }
 }
-const prints = () => stored((store) => store.prints('TEST', 0, Date.now(), false));
+const prints = () => stored((store) => store.prints('TEST', 0, Date.now(), false, 0));
 
 test('a tape is kept once, however often and in whatever pieces it comes', async () => {
   const rows = Array.from({ length: 100 }, (_, at) => trade(at));

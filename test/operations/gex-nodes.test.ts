@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { gexLevels } from '../../src/analytics/gex-levels.ts';
 import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
 import { prepareChain } from '../../src/analytics/prepare.ts';
+import { customersOf } from '../../src/operations/dealer-sign.ts';
 import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform, restView } from '../../src/operations/perform.ts';
@@ -111,6 +112,21 @@ describe('other ways to count, beside the default', () => {
       prints: { feed: 1, quote: 0, tick: 0, unknown: 0 },
     });
     expect(by_flow.unsigned_gex_mil! - by_flow.net_gex_mil!).toBeCloseTo(gross_gex_mil, 12);
+  });
+
+  test('by flow anew when the tape has changed, and only then', () => {
+    const { context, store } = smallMarket({ chains: [chainOf(rows)], prints: [bought] });
+    const contracts = () =>
+      (callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).by_flow as Record<string, number> | null)
+        ?.contracts_signed ?? null;
+    const chain = context.market.chain('ACME');
+    const known = customersOf(chain, context.market.tape(chain));
+    store.saveCloses([]);
+    expect(customersOf(chain, context.market.tape(chain))).toBe(known!);
+    store.savePrints([{ ...bought, id: 'later', strike: 98 }]);
+    expect(contracts()).toBe(2);
+    for (const id of ['later', bought.id]) store.savePrints([{ ...bought, id, canceled: true }]);
+    expect(contracts()).toBeNull();
   });
 
   test('the route reads the chain by flow where it is asked to, and says so where it cannot', () => {

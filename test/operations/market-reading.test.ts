@@ -94,11 +94,11 @@ describe('prints around it', () => {
   test('are kept until something is written', () => {
     const { context, store } = market({});
     const chain = context.market.chain('ACME');
-    const recent = context.market.recentPrints(chain, 30);
-    expect(context.market.recentPrints(chain, 30)).toBe(recent);
-    expect(context.market.recentPrints(chain, 1)).not.toBe(recent);
+    const recent = context.market.recentPrints(chain, 30, 0);
+    expect(context.market.recentPrints(chain, 30, 0)).toBe(recent);
+    expect(context.market.recentPrints(chain, 1, 0)).not.toBe(recent);
     store.savePrints([print({ id: 'new' })]);
-    expect(context.market.recentPrints(chain, 30)).toHaveLength(2);
+    expect(context.market.recentPrints(chain, 30, 0)).toHaveLength(2);
   });
 });
 

@@ -108,7 +108,7 @@ test('simulated and recorded data never meet', () =>
       simulated: false,
     });
     for (const [simulated, size] of [[true, 1] as const, [false, 2] as const]) {
-      expect(store.prints('SPX', 0, MONDAY_MS, simulated)).toEqual([printOf('1', { simulated, size })]);
+      expect(store.prints('SPX', 0, MONDAY_MS, simulated, 0)).toEqual([printOf('1', { simulated, size })]);
     }
     expect(store.closes('B', '2026-01-05', 9, true).map((close) => close.close)).toEqual([9, 1]);
     expect(store.closes('B', '2026-01-05', 9, false)).toEqual([
@@ -126,9 +126,45 @@ test('prints come back as they were, in time order, within bounds that count', (
       printOf('e', { at: MONDAY_MS + 1, underlying: 'NDX' }),
     ];
     expect(store.savePrints(prints)).toBe(5);
-    expect(store.prints('SPX', MONDAY_MS, MONDAY_MS + 2, true)).toEqual([prints[2]!, prints[1]!, prints[0]!]);
+    expect(store.prints('SPX', MONDAY_MS, MONDAY_MS + 2, true, 0)).toEqual([prints[2]!, prints[1]!, prints[0]!]);
     expect(store.lastPrintAt('SPX', true)).toBe(MONDAY_MS + 3);
     expect(store.lastPrintAt('SPX', false)).toBeUndefined();
+  }));
+
+test('large prints are those of a premium at least so high', () =>
+  withStore((store) => {
+    // 12.35 dollars a share, 100 shares: 1,235 dollars a contract.
+    store.savePrints([printOf('1', { size: 1 }), printOf('2', { size: 2 }), printOf('3', { size: 3, canceled: true })]);
+    const found = (least: number) => store.prints('SPX', 0, MONDAY_MS, true, least).map(({ id }) => id);
+    expect([0, 1235, 1235.5, 2470, 2471].map(found)).toEqual([['1', '2'], ['1', '2'], ['2'], ['2'], []]);
+  }));
+
+test('the tape is gone through in time order, and its mark changes with it alone', () =>
+  withStore((store) => {
+    const tape = () => [...store.tape('SPX', MONDAY_MS, MONDAY_MS + 2, true)].map(({ id }) => id);
+    const mark = () => store.tapeMark('SPX', MONDAY_MS, MONDAY_MS + 2, true);
+    const marks = [mark()];
+    const save = (...prints: ReturnType<typeof printOf>[]) => {
+      store.savePrints(prints);
+      marks.push(mark());
+    };
+    save(printOf('b', { at: MONDAY_MS + 2 }), printOf('a', { at: MONDAY_MS }));
+    expect(tape()).toEqual(['a', 'b']);
+    // Another's, one outside the range, the other kind, and one that is known.
+    save(
+      printOf('c', { underlying: 'NDX' }),
+      printOf('d', { at: MONDAY_MS + 3 }),
+      printOf('e', { simulated: false }),
+      printOf('a', { at: MONDAY_MS }),
+    );
+    save(printOf('a', { canceled: true }));
+    expect(tape()).toEqual(['b']);
+    save(printOf('f', { at: MONDAY_MS + 1 }));
+    expect(tape()).toEqual(['f', 'b']);
+    expect(marks.map((each, at) => at > 0 && each === marks[at - 1])).toEqual([false, false, true, false, false]);
+    // One that is left half read stands in nobody's way.
+    for (const _ of store.tape('SPX', 0, MONDAY_MS + 9, true)) break;
+    expect(tape()).toEqual(['f', 'b']);
   }));
 
 test.each([
@@ -143,7 +179,7 @@ test.each([
 ])('a print counts once: %s', (_, calls, added, left) =>
   withStore((store) => {
     expect(calls.map((prints) => store.savePrints(prints))).toEqual(added);
-    expect(store.prints('SPX', 0, MONDAY_MS, true)).toHaveLength(left);
+    expect(store.prints('SPX', 0, MONDAY_MS, true, 0)).toHaveLength(left);
   }),
 );
 
@@ -234,7 +270,7 @@ test('a transaction keeps all or nothing', () =>
     expect(store.savePrints([printOf('1')])).toBe(1);
     // A bad row refuses its whole call.
     expect(() => store.savePrints([printOf('2'), printOf('3', { price: NaN })])).toThrow('NOT NULL');
-    expect(store.prints('SPX', 0, MONDAY_MS, true)).toHaveLength(1);
+    expect(store.prints('SPX', 0, MONDAY_MS, true, 0)).toHaveLength(1);
     expect(() => store.transaction(async () => store.saveChain(chainOf()))).toThrow('await');
     expect(store.underlyings(true)).toEqual([]);
     expect(store.transaction(() => store.transaction(() => 42))).toBe(42);

@@ -282,7 +282,7 @@ describe('each print counts once', () => {
     const store = openStore(':memory:');
     try {
       const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints);
-      const standing = () => store.prints('SPX', 0, NOW_MS, false).length;
+      const standing = () => store.prints('SPX', 0, NOW_MS, false, 0).length;
       expect([await save({}, {}, other), standing()]).toEqual([3, 3]);
       expect([await save({}, { canceled: 't' }, other), standing()]).toEqual([0, 2]);
       expect([await save({}, {}, other), standing()]).toEqual([0, 2]);
