@@ -1,9 +1,8 @@
-import type { Chain } from '../market/chain.ts';
-import { greeks } from '../math/black-scholes.ts';
 import { impliedVolatility } from '../math/implied-volatility.ts';
 import { normalCdf } from '../math/normal.ts';
-import { type Component, fitMixture, mixturePrices, type PricePoints } from './lognormal-mixture.ts';
+import { type Component, fitMixture, mixturePrices } from './lognormal-mixture.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
+import { fitError, pricePoints } from './price-points.ts';
 import { atmVolatility } from './smile.ts';
 
 /** What the options of one expiry say about where the price will be at settlement, under the risk-neutral measure. */
@@ -32,8 +31,6 @@ export interface Density {
 }
 
 export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
-
-const FIT_ERROR_MONEYNESS = 2.5;
 
 /**
  * Risk-neutral density of a series: a lognormal mixture fitted to its smile. The series must have a smile. Fitted once a
@@ -66,7 +63,7 @@ function fit(prepared: PreparedChain, series: PreparedSeries): Density {
     mode: forward * Math.exp(modeOf(normals)),
     skewness: skewnessOf(normals),
     divergence: divergenceFrom(normals, atmIv * Math.sqrt(tte)),
-    fitError: fitErrorOf(points, components, atmIv, tte),
+    fitError: fitError([{ points, prices: mixturePrices(components, points, tte), atmIv, tte }]),
     points: points.strike.length,
     components,
     cdf: (price) => cdfOfReturn(Math.log(price / forward)),
@@ -97,33 +94,6 @@ interface Normal {
   readonly mean: number;
   readonly deviation: number;
 }
-
-/** Out-of-the-money strikes of the smile. */
-function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoints {
-  const known = new Set(smile.logMoneyness);
-  const chosen: number[] = [];
-  for (let at = start; at < end; at++) {
-    const otm = prepared.strike[at]! >= forward === (prepared.callPut[at] === 1);
-    // Interpolated volatilities are no quotes.
-    if (otm && known.has(Math.log(prepared.strike[at]! / forward))) chosen.push(at);
-  }
-  const callPut = Float64Array.from(chosen, (at) => prepared.callPut[at]!);
-  const strike = Float64Array.from(chosen, (at) => prepared.strike[at]! / forward);
-  const iv = Float64Array.from(chosen, (at) => prepared.iv[at]!);
-  const { price, vega } = greeks({ count: chosen.length, callPut, spot: 1, strike, tte, iv, rate: 0, dividend: 0 });
-  const weight = Float64Array.from(chosen, (position, at) =>
-    trust(prepared.chain, prepared.row[position]!, vega[at]! * forward),
-  );
-  return { callPut, strike, price, vega, weight };
-}
-
-/** 1 for a tight quote, a half where its half-width is two vol points, or where it has one side only. */
-function trust(chain: Chain, row: number, vega: number): number {
-  const halfWidth = (chain.ask[row]! - chain.bid[row]!) / 2 / vega;
-  return halfWidth >= 0 ? WIDTH / (WIDTH + halfWidth) : 0.5;
-}
-
-const WIDTH = 0.02;
 
 function quantile(normals: readonly Normal[], cdf: (y: number) => number, probability: number): number {
   let [low, high] = support(normals, 9);
@@ -177,23 +147,6 @@ function divergenceFrom(normals: readonly Normal[], deviation: number): number {
   }
   // Not negative by Gibbs' inequality; the sum's rounding may be.
   return Math.max(sum, 0);
-}
-
-function fitErrorOf(points: PricePoints, components: readonly Component[], atmIv: number, tte: number): number {
-  const { callPut, strike, weight } = points;
-  const columns = { count: strike.length, callPut, spot: 1, strike, tte, rate: 0, dividend: 0 };
-  const quoted = impliedVolatility({ ...columns, price: points.price });
-  const fitted = impliedVolatility({ ...columns, price: mixturePrices(components, points, tte) });
-  const reach = FIT_ERROR_MONEYNESS * atmIv * Math.sqrt(tte);
-  let squares = 0;
-  let weights = 0;
-  for (let at = 0; at < strike.length; at++) {
-    const error = 100 * (fitted[at]! - quoted[at]!);
-    if (!(Number.isFinite(error) && Math.abs(Math.log(strike[at]!)) <= reach)) continue;
-    squares += (weight[at]! * error) ** 2;
-    weights += weight[at]! ** 2;
-  }
-  return weights === 0 ? 0 : Math.sqrt(squares / weights);
 }
 
 function support(normals: readonly Normal[], deviations: number): [number, number] {

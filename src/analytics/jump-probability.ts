@@ -1,16 +1,8 @@
 import { YEAR_MS } from '../market/calendar.ts';
 import { mertonProbabilities } from '../math/jump-diffusion.ts';
+import type { JumpSizes } from './jump-sizes.ts';
 import type { Surface } from './surface.ts';
 import { TTE_FLOOR_MS } from './time.ts';
-
-/** Size of the log-jumps: normal with this mean and width. */
-export interface JumpSizes {
-  readonly mean: number;
-  readonly width: number;
-}
-
-/** Sizes where nothing better is known of a name: a fall of two percent, give or take four. */
-export const DEFAULT_JUMP_SIZES: JumpSizes = { mean: -0.02, width: 0.04 };
 
 export interface JumpProbability {
   /** Probability of ending at or beyond the strike, 0 to 1: at or above where K >= S, at or below otherwise. */
@@ -55,8 +47,9 @@ export function jumpProbability(
   const totalVariance = surface.variance(Math.log(strike / spot) - carry, tte);
   const expectedJumps = Math.log(1 / noJump);
   const jumpVariance = expectedJumps * (sizes.mean ** 2 + sizes.width ** 2);
+  const stretch = totalVariance / surface.variance(0, tte);
   const jumpScale =
-    jumpVariance > 0 ? Math.min(1, Math.sqrt((JUMP_VARIANCE_SHARE_MAX * totalVariance) / jumpVariance)) : 1;
+    jumpVariance > 0 ? Math.sqrt(Math.min(stretch, (JUMP_VARIANCE_SHARE_MAX * totalVariance) / jumpVariance)) : 1;
   const used = { mean: sizes.mean * jumpScale, width: sizes.width * jumpScale };
   const diffusionVolatility = Math.sqrt((totalVariance - jumpVariance * jumpScale ** 2) / tte);
   const intensity = expectedJumps / tte;

@@ -1,5 +1,6 @@
 import { oneGreek } from '../math/black-scholes.ts';
 import { leastSquares } from '../math/least-squares.ts';
+import { joined, type PricePoints, pricingErrors, type Strikes } from './price-points.ts';
 
 /** One lognormal of a mixture: its weight, its mean as a multiple of the forward, and its volatility per year. */
 export interface Component {
@@ -8,29 +9,11 @@ export interface Component {
   readonly volatility: number;
 }
 
-/** Options to be priced; a strike is a multiple of the forward. */
-export interface Strikes {
-  /** +1 call, -1 put. */
-  readonly callPut: Float64Array;
-  readonly strike: Float64Array;
-}
-
-/** Targets: out-of-the-money undiscounted prices, as multiples of the forward. */
-export interface PricePoints extends Strikes {
-  readonly price: Float64Array;
-  /** Price per 1.00 of volatility: turns a price error into one of volatility. */
-  readonly vega: Float64Array;
-  /** How much the quote can be trusted, 0 to 1: less the wider it is. */
-  readonly weight: Float64Array;
-}
-
 /** Fewer say no more than a level. */
 const POINTS_MIN = 4;
 /** A third component has three parameters more: it needs quotes to determine them, and must earn them. */
 const THIRD_POINTS_MIN = 8;
 const THIRD_GAIN_MIN = 0.1;
-/** Tails are quoted in ticks, not in volatility: their errors are damped by this share of the largest vega. */
-const VEGA_FLOOR = 0.05;
 /**
  * Components stay within these multiples of the at-the-money volatility, and their means within so many deviations of the
  * forward: no spikes.
@@ -46,9 +29,6 @@ const LOG_RATIO_MAX = 7;
  * on wide quotes and a third worse on tight ones.
  */
 const PULL = 0.0005;
-/** Errors beyond this, in volatility, are a quote's fault rather than the fit's. */
-const OUTLIER = 0.03;
-
 /** So many steps from every start tell which one leads to the least. */
 const TRIAL_ITERATIONS = 10;
 
@@ -107,19 +87,11 @@ export function mixturePrices(
 }
 
 function residualsOf(points: PricePoints, atmVolatility: number, tte: number) {
-  const { price: target, vega, weight } = points;
-  const count = target.length;
-  const floor = VEGA_FLOOR * Math.max(...vega);
-  const pull = PULL * Math.sqrt(count);
+  const pull = PULL * Math.sqrt(points.strike.length);
   return (parameters: readonly number[]): Float64Array => {
-    const prices = mixturePrices(decode(parameters, atmVolatility, tte), points, tte);
-    const pulled = parameters.slice((parameters.length - 1) / 3);
-    const errors = new Float64Array(count + pulled.length);
-    for (let at = 0; at < count; at++) {
-      errors[at] = weight[at]! * softened((prices[at]! - target[at]!) / (vega[at]! + floor));
-    }
-    for (const [at, each] of pulled.entries()) errors[count + at] = pull * each;
-    return errors;
+    const errors = pricingErrors(points, mixturePrices(decode(parameters, atmVolatility, tte), points, tte));
+    const pulled = parameters.slice((parameters.length - 1) / 3).map((each) => pull * each);
+    return joined([errors, pulled]);
   };
 }
 
@@ -140,12 +112,6 @@ function decode(parameters: readonly number[], atmVolatility: number, tte: numbe
     volatility:
       atmVolatility * Math.min(Math.max(Math.exp(parameters[2 * n - 2 + at]!), VOLATILITY_MIN), VOLATILITY_MAX),
   }));
-}
-
-/** Grows like the root of an error beyond OUTLIER: one absurd quote does not bend the rest (soft L1 loss). */
-function softened(error: number): number {
-  const ratio = error / OUTLIER;
-  return OUTLIER * Math.sign(error) * Math.sqrt(2 * (Math.sqrt(1 + ratio * ratio) - 1));
 }
 
 function clamp(value: number, limit: number): number {

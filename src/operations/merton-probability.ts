@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { DEFAULT_JUMP_SIZES, jumpProbability } from '../analytics/jump-probability.ts';
+import { jumpProbability } from '../analytics/jump-probability.ts';
+import { jumpSizesOf } from '../analytics/jump-sizes.ts';
 import { surfaceOf } from '../analytics/surface.ts';
 import { Failure } from '../errors.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { defaulted, number, price, ticker } from './schemas.ts';
+import { defaulted, nullable, number, oneOf, price, ticker } from './schemas.ts';
 
 const DAYS_MAX = 3650;
 
@@ -51,7 +52,22 @@ export const calculateMertonProbability = defineOperation({
       jump_intensity: number('Jumps per year.'),
       jump_mean: number('Mean of the log-jump used.'),
       jump_vol: number('Standard deviation of the log-jump used.'),
-      jump_scale: number('Factor on the jump sizes that keeps them within the variance at the strike, 0 to 1.'),
+      jump_scale: number(
+        "Factor on the ticker's jump sizes: they stretch with the strike's volatility, within three quarters of its variance.",
+      ),
+      jump_sizes: oneOf(
+        ['fitted', 'default'],
+        "From a fit to the ticker's options, or the default where they are too few.",
+      ),
+      jump_mean_unscaled: number('Mean of the log-jump before scaling.'),
+      jump_vol_unscaled: number('Standard deviation of the log-jump before scaling.'),
+      jump_fit_error: nullable(
+        Type.Number(),
+        'Root mean square error of the fit, vol points; null where sizes are the default.',
+      ),
+      jump_fit_points: Type.Integer({
+        description: 'Strikes the sizes were fitted to, or that were too few.',
+      }),
       rate: number('Discount rate, continuous, decimal per year.'),
       dividend: number('Yield that carries spot to its forward, continuous, decimal per year.'),
     },
@@ -66,12 +82,13 @@ export const calculateMertonProbability = defineOperation({
         hint: 'The snapshot has neither usable quotes nor implied volatilities.',
       });
     }
+    const jumps = jumpSizesOf(prepared);
     const reading = jumpProbability(surface, {
       spot: input.spot_price,
       strike: input.ambush_strike,
       tte: input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS,
       noJump: input.stag_prob,
-      sizes: DEFAULT_JUMP_SIZES,
+      sizes: jumps.sizes,
     });
     return {
       result: {
@@ -86,6 +103,11 @@ export const calculateMertonProbability = defineOperation({
         jump_mean: reading.sizes.mean,
         jump_vol: reading.sizes.width,
         jump_scale: reading.jumpScale,
+        jump_sizes: jumps.fitted ? ('fitted' as const) : ('default' as const),
+        jump_mean_unscaled: jumps.sizes.mean,
+        jump_vol_unscaled: jumps.sizes.width,
+        jump_fit_error: jumps.fitted?.error ?? null,
+        jump_fit_points: jumps.points,
         rate: reading.rate,
         dividend: reading.dividend,
       },

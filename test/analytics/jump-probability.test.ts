@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_JUMP_SIZES, jumpProbability } from '../../src/analytics/jump-probability.ts';
+import { jumpProbability } from '../../src/analytics/jump-probability.ts';
+import { DEFAULT_JUMP_SIZES } from '../../src/analytics/jump-sizes.ts';
 import { type Surface, surfaceOf } from '../../src/analytics/surface.ts';
 import { normalCdf } from './plain.ts';
 import { prepared, quoted, range } from './small-chains.ts';
@@ -105,6 +106,28 @@ describe('the scale of jumps', () => {
     expect(found.sizes.mean).toBeCloseTo(-0.02 * expected, 14);
     expect(found.sizes.width).toBeCloseTo(0.04 * expected, 14);
     expect(found.diffusionVolatility).toBeGreaterThanOrEqual(0.4999 * iv);
+  });
+
+  // Jumps of another share of the variance at each strike would make the probability rise with the strike.
+  test.each([0.999, 0.5, 0.001])('keeps one share of every strike’s variance (no jump: %d)', (noJump) => {
+    for (const days of [1, 30, 365]) {
+      const share = (strike: number) => {
+        const found = jumpProbability(SMILE, { ...QUESTION, tte: days * DAY, strike, noJump });
+        return found.diffusionVolatility ** 2 / (found.totalVariance / found.tte);
+      };
+      for (const strike of [70, 90, 110, 140]) expect(share(strike)).toBeCloseTo(share(100), 10);
+    }
+  });
+
+  test('is 1 at the forward, and elsewhere that of the volatilities', () => {
+    const question = { ...QUESTION, noJump: 0.9 };
+    const forward = 100 * Math.exp(SMILE.carry(question.tte));
+    const at = (strike: number) => jumpProbability(SMILE, { ...question, strike });
+    expect(at(forward).jumpScale).toBeCloseTo(1, 12);
+    for (const strike of [80, 120]) {
+      expect(at(strike).jumpScale).toBeCloseTo(Math.sqrt(at(strike).totalVariance / at(forward).totalVariance), 12);
+    }
+    expect(at(80).jumpScale).toBeGreaterThan(1.05);
   });
 
   test('sizes of nothing are a diffusion', () => {

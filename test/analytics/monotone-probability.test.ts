@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { densityOf } from '../../src/analytics/density.ts';
-import { DEFAULT_JUMP_SIZES, jumpProbability } from '../../src/analytics/jump-probability.ts';
+import { jumpProbability } from '../../src/analytics/jump-probability.ts';
+import { jumpSizesOf } from '../../src/analytics/jump-sizes.ts';
 import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
 import { prepareChain } from '../../src/analytics/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
@@ -47,12 +48,14 @@ test('near the money of simulated chains it is what tight quotes say', () => {
 
 function judgeOrder(chain: Chain): void {
   const { spot } = chain;
-  const surface = surfaceOf(prepareChain(chain, DEFAULT_OPTIONS))!;
+  const prepared = prepareChain(chain, DEFAULT_OPTIONS);
+  const surface = surfaceOf(prepared)!;
+  const { sizes } = jumpSizesOf(prepared);
   for (const days of DAYS) {
     for (const noJump of NO_JUMP) {
       const of = (moneyness: number) =>
         jumpProbability(surface, {
-          ...{ spot, strike: spot * moneyness, tte: days / 365.25, noJump, sizes: DEFAULT_JUMP_SIZES },
+          ...{ spot, strike: spot * moneyness, tte: days / 365.25, noJump, sizes },
         }).probability;
       const outward = [
         MONEYNESS.filter((each) => each >= 1).map(of),

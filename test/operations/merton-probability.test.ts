@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { calculateMertonProbability } from '../../src/operations/merton-probability.ts';
 import { normalCdf } from '../analytics/plain.ts';
-import { AS_OF, chainOf, contract, HEAD, quoted, range, TODAY } from '../analytics/small-chains.ts';
+import { AS_OF, chainOf, contract, EXPIRY, HEAD, LATER, quoted, range, TODAY } from '../analytics/small-chains.ts';
 import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
 
 const STRIKES = range(80, 120);
@@ -35,6 +35,30 @@ test('without jumps it is N(d2) of the smile', () => {
   expect(found.merton_probability).toBeCloseTo(normalCdf(d2), 6);
   expect(found.implied_volatility).toBeCloseTo(0.3, 6);
   expect(found).toMatchObject({ direction: 'at_or_above', jump_intensity: 0, jump_scale: 1 });
+});
+
+describe('sizes of jumps', () => {
+  const skewed = (expiries: readonly string[]) => {
+    const iv = (strike: number) => 0.3 - 0.4 * Math.log(strike / 100);
+    const rows = expiries.flatMap((expiry) => quoted({ strikes: STRIKES, expiry, iv }));
+    return extended({ days_to_expiry: 30 }, smallMarket({ chains: [chainOf(rows)] }).context);
+  };
+
+  test('are those of the ticker’s options', () => {
+    const found = skewed([EXPIRY, LATER]);
+    expect(found).toMatchObject({ jump_sizes: 'fitted', jump_fit_points: 32 });
+    expect(found.jump_fit_error).toBeWithin(0.1, 4);
+    expect(found.jump_mean_unscaled).toBeWithin(-0.2, -0.03);
+    expect(found.jump_mean).toBeCloseTo(found.jump_scale! * found.jump_mean_unscaled!, 12);
+    expect(found.jump_vol).toBeCloseTo(found.jump_scale! * found.jump_vol_unscaled!, 12);
+  });
+
+  test('are the default where these are few', () => {
+    expect(skewed([EXPIRY])).toMatchObject({
+      ...{ jump_sizes: 'default', jump_fit_points: 16, jump_fit_error: null },
+      ...{ jump_mean_unscaled: -0.02, jump_vol_unscaled: 0.04 },
+    });
+  });
 });
 
 describe('days to expiry', () => {
