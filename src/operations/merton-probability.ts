@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { jumpProbability } from '../analytics/jump-probability.ts';
 import { jumpSizesOf } from '../analytics/jump-sizes.ts';
 import { surfaceOf } from '../analytics/surface.ts';
+import { touchProbability } from '../analytics/touch-probability.ts';
 import { Failure } from '../errors.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
@@ -45,6 +46,10 @@ export const calculateMertonProbability = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       ambush_strike: number('Strike, dollars.'),
       merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
+      touch_probability: number('Probability of meeting the strike at some time before expiry, 0 to 1.', {
+        minimum: 0,
+        maximum: 1,
+      }),
       direction: Type.String({ description: 'at_or_above or at_or_below.' }),
       tte: number('Time used, years.'),
       implied_volatility: number("The smile's volatility at that strike and time, decimal per year."),
@@ -95,6 +100,7 @@ export const calculateMertonProbability = defineOperation({
         ticker: chain.underlying,
         ambush_strike: input.ambush_strike,
         merton_probability: reading.probability,
+        touch_probability: touchProbability(reading, input.spot_price, input.ambush_strike),
         direction: reading.direction,
         tte: reading.tte,
         implied_volatility: Math.sqrt(reading.totalVariance / reading.tte),

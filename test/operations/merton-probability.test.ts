@@ -37,6 +37,12 @@ test('without jumps it is N(d2) of the smile', () => {
   expect(found).toMatchObject({ direction: 'at_or_above', jump_intensity: 0, jump_scale: 1 });
 });
 
+test('is touched at least as likely as ended beyond, and for sure at spot', () => {
+  const found = extended({ days_to_expiry: 11 });
+  expect(found.touch_probability).toBeWithin(1.2 * found.merton_probability!, 3 * found.merton_probability!);
+  expect(extended({ ambush_strike: 100 }).touch_probability).toBe(1);
+});
+
 describe('sizes of jumps', () => {
   const skewed = (expiries: readonly string[]) => {
     const iv = (strike: number) => 0.3 - 0.4 * Math.log(strike / 100);
@@ -129,6 +135,7 @@ test('every corner of the input has an answer', () => {
           for (const days_to_expiry of corners.days_to_expiry) {
             const found = extended({ spot_price, ambush_strike, stag_prob, days_to_expiry }, where);
             expect(found.merton_probability).toBeWithin(0, 1 + 1e-15);
+            expect(found.touch_probability).toBeWithin(found.merton_probability!, 1 + 1e-15);
           }
         }
       }

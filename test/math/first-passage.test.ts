@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'bun:test';
+import { passage, type Walk } from '../../src/math/first-passage.ts';
+import { normalCdf } from '../analytics/plain.ts';
+
+/** Start, drift, variance, jumps expected, and their mean and width. */
+type Figures = readonly [number, number, number, number, number, number];
+
+function walk([start, drift, variance, jumps, jumpMean, jumpWidth]: Figures): Walk {
+  return { start, drift, variance, jumps, jumpMean, jumpWidth };
+}
+
+function generator(seed: number): { uniform(): number; normal(): number } {
+  let state = seed;
+  const uniform = () => {
+    state = (state * 16_807) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+  return { uniform, normal: () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()) };
+}
+
+/** Mean and its standard error over paths: jumps at uniform times; between them, the chance that a Brownian bridge passes. */
+function simulatedPassage(of: Walk, paths: number): { mean: number; error: number } {
+  const { uniform, normal } = generator(4711);
+  let [sum, squares] = [0, 0];
+  for (let path = 0; path < paths; path++) {
+    const times: number[] = [];
+    // Arrivals of a Poisson process.
+    const wait = () => -Math.log(uniform()) / of.jumps;
+    for (let at = wait(); at < 1; at += wait()) times.push(at);
+    let [stays, place, before] = [1, of.start, 0];
+    for (const until of [...times, 1]) {
+      const variance = of.variance * (until - before);
+      const next = place + of.drift * (until - before) + Math.sqrt(variance) * normal();
+      stays *= next <= 0 ? 0 : 1 - Math.exp((-2 * place * next) / variance);
+      place = until < 1 ? next + of.jumpMean + of.jumpWidth * normal() : next;
+      before = until;
+      if (place <= 0) stays = 0;
+      if (stays === 0) break;
+    }
+    sum += 1 - stays;
+    squares += (1 - stays) ** 2;
+  }
+  const mean = sum / paths;
+  return { mean, error: Math.sqrt((squares / paths - mean ** 2) / paths) };
+}
+
+const WALKS: readonly Figures[] = [
+  [1, 0, 1, 0.69, -0.3, 0.5],
+  [0.5, 0.1, 0.25, 0.69, -0.47, 0.93],
+  [2, -0.1, 0.25, 0.69, 0.47, 0.93],
+  [1, 0, 0.25, 6.9, 0.15, 0.3],
+  [1, 0, 0.25, 6.9, -0.33, 0],
+  [1, 0, 0.25, 0.105, -1.2, 2.3],
+  [3, 0, 0.25, 0.105, -1.2, 2.3],
+  [0.05, 0, 0.25, 0.69, -0.5, 0.9],
+  [0.2, -0.2, 0.4, 3, 0.3, 0.1],
+  [2, 0.3, 1, 3, -0.2, 0.1],
+  // A day's, in logarithms of price.
+  [0.03, 0.0005, 0.0001, 0.69, -0.01, 0.015],
+];
+
+test.each(WALKS.map((figures) => ({ figures })))('$figures: that of simulated paths', ({ figures }) => {
+  const of = walk(figures);
+  const { mean, error } = simulatedPassage(of, 100_000);
+  expect(error).toBeLessThan(0.0016);
+  expect(Math.abs(passage(of) - mean)).toBeLessThan(0.002 + 3 * error);
+});
+
+describe('without jumps it is the closed form', () => {
+  test.each([
+    [1, 0, 1],
+    [1, -0.5, 1],
+    [0.2, 0.3, 0.04],
+    [3, 1, 0.5],
+    [0.01, -0.0001, 0.0004],
+  ])('from %d, drift %d, variance %d', (start, drift, variance) => {
+    const deviation = Math.sqrt(variance);
+    const known =
+      normalCdf((-start - drift) / deviation) +
+      Math.exp((-2 * drift * start) / variance) * normalCdf((-start + drift) / deviation);
+    expect(Math.abs(passage(walk([start, drift, variance, 0, -0.1, 0.1])) - known)).toBeLessThan(1e-12);
+  });
+
+  // Jumps that hardly come, and jumps of nothing.
+  test.each([
+    [1e-9, -0.5, 0.5, 1e-8],
+    [0.7, 0, 0, 0.002],
+    [3, 0, 0, 0.003],
+  ])('and near it with %d jumps of %d and %d', (jumps, mean, width, bound) => {
+    const [with_, without] = [jumps, 0].map((n) => passage(walk([1, -0.2, 1, n, mean, width])));
+    expect(Math.abs(with_! - without!)).toBeLessThan(bound);
+  });
+});
+
+describe('is likelier', () => {
+  test.each(WALKS.map((figures) => ({ figures })))(
+    'the nearer the barrier: $figures',
+    ({ figures: [start, ...rest] }) => {
+      let before = 1;
+      for (let from = 0.05 * start; from < 4 * start; from += 0.05 * start) {
+        const found = passage(walk([from, ...rest]));
+        expect(found).toBeWithin(0, before + 1e-9);
+        before = found;
+      }
+    },
+  );
+
+  test('the longer the time', () => {
+    let before = 0;
+    for (let time = 0.05; time < 3; time += 0.05) {
+      const found = passage(walk([1, 0.1 * time, 0.5 * time, 0.7 * time, -0.2, 0.4]));
+      expect(found).toBeGreaterThan(before);
+      before = found;
+    }
+  });
+});
+
+test.each([
+  ['at the barrier', [0, 0.1, 1, 1, 0, 1], 1],
+  ['beyond it', [-1, 0.1, 1, 1, 0, 1], 1],
+  ['so far that nothing comes near', [1e3, 0.1, 1, 1, 0, 1], 0],
+  ['driven off beyond all numbers', [1, 1e4, 1, 1, 0, 1], 0],
+  ['driven there beyond all numbers', [1, -1e4, 1, 1, 0, 1], 1],
+] as const)('%s', (_what, figures, expected) => {
+  expect(passage(walk(figures))).toEqual(expected);
+});
