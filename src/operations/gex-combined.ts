@@ -5,6 +5,7 @@ import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { lens, throughLens } from './gex-lens.ts';
 import { MILLION } from './gex-report.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
@@ -51,18 +52,12 @@ export const getGexCombined = defineOperation({
       as_of: Type.String({ description: 'When the quotes of the ticker were taken, ISO 8601.' }),
       with_as_of: Type.String({ description: 'When those of what is added were taken, ISO 8601.' }),
       apart_s: number('Between both snapshots, seconds: the ratio is off by what the market moved in them.'),
-      net_gex_mil: number('Net dealer gamma exposure of both, millions of dollars per 1 % move.'),
-      ticker_gex_mil: number('Of that, of the ticker, millions of dollars per 1 % move.'),
-      with_gex_mil: number('Of that, of what is added, millions of dollars per 1 % move.'),
-      gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
+      ...lens,
+      ticker_gex_mil: number('Of net GEX, of the ticker, millions of dollars per 1 % move.'),
+      with_gex_mil: number('Of net GEX, of what is added, millions of dollars per 1 % move.'),
       net_dex_mil: number('Delta exposure of both, millions of dollars.'),
       net_vex_mil: number('Vanna exposure of both, millions of dollars per vol point.'),
       net_cex_mil: number('Charm exposure of both, millions of dollars per calendar day.'),
-      regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
-      gex_flip: number('Spot at which net gamma of both changes sign, dollars.'),
-      flip_resolved: Type.Boolean({ description: 'False where it changes sign nowhere within half of spot.' }),
-      call_wall: number('Strike at or above spot with most call gamma of both, dollars.'),
-      put_wall: number('Strike at or below spot with most put gamma of both, dollars.'),
       count: count('Rows of each column.'),
       spot: columnOf('Levels of spot in steps of a quarter percent of the present one, ascending, dollars.'),
       net_gex: columnOf('Net gamma exposure of both there, dollars per 1 % move.'),
@@ -92,18 +87,12 @@ export const getGexCombined = defineOperation({
         as_of: new Date(chain.asOf).toISOString(),
         with_as_of: new Date(other.chain.asOf).toISOString(),
         apart_s: Math.abs(chain.asOf - other.chain.asOf) / 1_000,
-        net_gex_mil: both.exposures.gex / MILLION,
+        ...throughLens(both),
         ticker_gex_mil: both.index.gex / MILLION,
         with_gex_mil: both.fund.gex / MILLION,
-        gross_gex_mil: both.exposures.grossGex / MILLION,
         net_dex_mil: both.exposures.dex / MILLION,
         net_vex_mil: both.exposures.vex / MILLION,
         net_cex_mil: both.exposures.cex / MILLION,
-        regime: both.exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
-        gex_flip: both.flip.level,
-        flip_resolved: both.flip.resolved,
-        call_wall: both.walls.call.strike,
-        put_wall: both.walls.put.strike,
         count: both.profile.level.length,
         spot: [...both.profile.level],
         net_gex: [...both.profile.gex],

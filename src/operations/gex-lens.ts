@@ -13,7 +13,7 @@ import type { Context } from './operation.ts';
 import { count, nullable, number } from './schemas.ts';
 
 /** Levels as another way of counting sees them, to be held against the default's. */
-const lens = {
+export const lens = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
@@ -23,7 +23,7 @@ const lens = {
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
 
-function throughLens({ exposures, flip, walls }: GexLevels) {
+export function throughLens({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
   return {
     net_gex_mil: exposures.gex / MILLION,
     gross_gex_mil: exposures.grossGex / MILLION,
