@@ -10,6 +10,7 @@ import { concentratedStrikes, expiringGamma } from '../../src/analytics/scan.ts'
 import { FAILURES, Failure } from '../../src/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
+import type { Print } from '../../src/market/prints.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { reportGex } from '../../src/operations/gex-report.ts';
 import type { Context } from '../../src/operations/operation.ts';
@@ -19,6 +20,8 @@ import { DAMAGES, type DamagedDelivery, damagedDelivery } from './damaged-chains
 
 const CHAINS = 2000;
 const BATCH = 250;
+/** A batch takes a second or two where all else is quiet. */
+const SLOW_MS = 30_000;
 
 /** Beside the defaults, every chain is read by one of these. */
 const READINGS: readonly Partial<AnalysisOptions>[] = [
@@ -48,6 +51,7 @@ test.each(Array.from({ length: CHAINS / BATCH }, (_, batch) => [batch * BATCH, (
       }
     }
   },
+  SLOW_MS,
 );
 
 test('every damage was done, and most chains could be read all the same', () => {
@@ -125,9 +129,26 @@ function judgeDensity(prepared: PreparedChain, seed: number): void {
   holds(`mass ${mass} and mean ${mean} are one`, Math.abs(mass - 1) < 1e-12 && Math.abs(mean - 1) < 1e-12);
 }
 
+function judgeJumps(
+  ticker: string,
+  chain: Chain,
+  ask: (operation: unknown, args: object) => Record<string, unknown> | undefined,
+): void {
+  for (const [days_to_expiry, stag_prob, moneyness] of [
+    [0, 0.5, 1.02],
+    [30, 1, 0.9],
+    [700, 0.001, 3],
+  ] as const) {
+    const spot_price = Math.min(Math.max(chain.spot, 0.01), 1e5);
+    const args = { ticker, spot_price, ambush_strike: spot_price * moneyness, days_to_expiry, stag_prob };
+    const answer = ask(REGISTRY.calculate_merton_probability, args);
+    if (answer) probability('merton', answer.merton_probability as number);
+  }
+}
+
 /** What a client would be told: `perform` refuses an answer that does not fit its schema, as NaN does not. */
 function judgeOperations(chain: Chain, seed: number): void {
-  const context = contextOf(chain);
+  const context = contextOf(chain, seed);
   const ticker = chain.underlying;
   const expiry = chain.series[seed % chain.series.length]!.expiry;
   const ask = (operation: unknown, args: object) =>
@@ -139,17 +160,17 @@ function judgeOperations(chain: Chain, seed: number): void {
   ask(REGISTRY.get_live_gex_nodes, { ticker });
   ask(REGISTRY.get_whale_prints, { ticker, target_expiry: expiry });
   ask(REGISTRY.detect_lethal_nodes, { ticker });
-  for (const [days_to_expiry, stag_prob, moneyness] of [
-    [0, 0.5, 1.02],
-    [30, 1, 0.9],
-    [700, 0.001, 3],
-  ] as const) {
-    const spot_price = Math.min(Math.max(chain.spot, 0.01), 1e5);
-    const args = { ticker, spot_price, ambush_strike: spot_price * moneyness, days_to_expiry, stag_prob };
-    const answer = ask(REGISTRY.calculate_merton_probability, args);
-    if (answer) probability('merton', answer.merton_probability as number);
+  ask(REGISTRY.evaluate_etf_contagion, {
+    single_name_ticker: ticker,
+    whale_fiat: 1e6,
+    current_iv: 0.5,
+    iv_ceiling: 0.4,
+  });
+  for (const operation of [REGISTRY.get_flow_by_aggressor, REGISTRY.get_signed_prints]) {
+    ask(operation, { ticker, days: 30, min_premium: 0, limit: 10 });
   }
-  // A quarter of the chains: nearly all of its time is the fit of a density.
+  // Of a fifth of the chains, and below of another quarter: nearly all of the time is fits of densities and of jumps.
+  if (seed % 5 === 2) judgeJumps(ticker, chain, ask);
   if (seed % 4 !== 0) return;
   const scan = ask(REGISTRY.run_strategic_omni_radar, { ticker, target_dte: [0, 10, 400][seed % 3]! });
   if (!scan) return;
@@ -180,16 +201,17 @@ function refusable<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** A market of this chain alone, without a store: what is stored is the store's matter. */
-function contextOf(chain: Chain): Context {
+/** A market of this chain alone, without a store: what is stored is the store's matter. Every third one has a tape. */
+function contextOf(chain: Chain, seed: number): Context {
+  const prints = seed % 3 === 0 ? printsOf(chain, seed) : [];
   return {
     market: {
       chain: () => chain,
       tracked: () => chain.underlying,
       findChain: () => chain,
-      recentPrints: () => [],
-      tape: () => ({ mark: '', prints: [] }),
-      hasPrints: () => false,
+      recentPrints: () => prints,
+      tape: () => ({ mark: String(seed), prints }),
+      hasPrints: () => prints.length > 0,
       recentChainIds: () => [1],
       chainById: () => chain,
       closes: () => [],
@@ -202,6 +224,26 @@ function contextOf(chain: Chain): Context {
     largePrintMinUsd: 100_000,
     contagionMinUsd: 1_000_000,
   };
+}
+
+/** Trades of the chain's contracts, some beyond all reason: quotes crossed or missing, more than is open, deltas of nothing. */
+function printsOf(chain: Chain, seed: number): Print[] {
+  return Array.from({ length: 24 }, (_, at): Print => {
+    const row = (seed * 31 + at * 17) % chain.count;
+    const { root, expiry } = chain.series[chain.seriesIndex[row]!]!;
+    const price = [0.01, 1.5, 99_999][at % 3]!;
+    return {
+      ...{ id: `p${at}`, underlying: chain.underlying, root, expiry, strike: chain.strike[row]!, multiplier: 100 },
+      ...{ callPut: chain.callPut[row] === 1 ? 1 : -1, price, size: [1, 500, 1e7][at % 4] ?? 3, at: chain.asOf - at },
+      ...{
+        side: (['ask', 'bid', 'mid', null] as const)[at % 4]!,
+        bid: at % 5 === 0 ? null : 1.4,
+        ask: at % 7 === 0 ? 1.2 : 1.6,
+      },
+      ...{ delta: at % 2 === 0 ? null : 0.5, multiLeg: at % 6 === 0, sweep: false, block: false },
+      ...{ canceled: at % 11 === 10, simulated: false },
+    };
+  });
 }
 
 /** Every number of an answer, however deep. */
