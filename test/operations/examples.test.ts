@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { examplePages, FOLDER } from '../fixtures/examples.ts';
+import { describeRecorded } from '../support/recorded-chains.ts';
+
+describeRecorded('the pages of docs/examples', (dir) => {
+  const pages = examplePages(dir);
+
+  test('say what the tools answer now (bun test/fixtures/examples.ts --write)', () => {
+    expect(readdirSync(FOLDER).sort()).toEqual([...pages.keys()].sort());
+    for (const [file, text] of pages) expect(readFileSync(join(FOLDER, file), 'utf8')).toBe(text);
+  });
+
+  test('call every tool', () => {
+    for (const [file, text] of pages) {
+      if (file === 'README.md') continue;
+      expect(TOOLS.filter(({ name }) => !text.includes(`zomma call ${name} '`))).toEqual([]);
+      expect(text).not.toMatch(/NaN|undefined|Infinity/);
+    }
+  });
+});
