@@ -35,7 +35,7 @@ export const getGexByExpiry = defineOperation({
       expired_share_pct: columnOf('Share of all gross gamma that is gone once this series has settled, percent.'),
       open_interest: columnOf('Contracts outstanding.'),
       volume: columnOf('Contracts traded on the day of the snapshot.'),
-      max_pain: columnOf('Strike at which the options pay out least, dollars.'),
+      max_pain: known('Strike at which the options pay out least, dollars; null where no contract counts.'),
       forward: columnOf('Forward price, dollars.'),
       forward_method: texts('regression, parity, delta, carry or flat.'),
       rate: columnOf('Discount rate, continuous, decimal per year.'),
@@ -107,7 +107,8 @@ function rowsOf(prepared: PreparedChain) {
       share: percent(gross),
       expired: percent(Math.min(expired, all)),
       ...contractsOf(prepared, each),
-      maxPain: maxPain(prepared, each),
+      // Of nothing held every strike pays as little.
+      maxPain: prepared.weight.subarray(start, end).some((held) => held > 0) ? maxPain(prepared, each) : null,
       forward,
       forwardMethod: forwardMethod as string,
       rate,
