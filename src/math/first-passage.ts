@@ -20,15 +20,15 @@ const STEPS = 16;
 /** Grid points to a deviation of a step, at least; of a jump, at least. */
 const POINTS_A_DEVIATION = 2.2;
 /** Deviations of all there is beyond the start at which the grid ends: nobody comes back from there. */
-const REACH = 5;
+const REACH = 4;
 /** A barrier further than this is met by jumps alone, if at all. */
 const START_MAX = 25;
 /** Jumps narrower than this, in deviations of all there is, are taken to be as wide. */
 const JUMP_WIDTH_MIN = 0.05;
 /** Of a normal kernel: what lies beyond is 6e-7 of it. */
 const KERNEL_DEVIATIONS = 5;
-/** Chance of more jumps in a step that is no longer looked into. */
-const CHANCE_MIN = 1e-6;
+/** Chance of still more jumps in a step at which they are taken to be as many as they were. */
+const CHANCE_MIN = 1e-4;
 /** Of Gregory's rule at the near end: the trapezoidal rule to the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 
@@ -91,12 +91,13 @@ function splitPassage(walk: Walk, deviation: number): number {
     let more = 1 - chance;
     let after = density;
     const next = density.map((each) => chance * each);
-    for (let n = 1; more > CHANCE_MIN; n++) {
+    for (let n = 1; more > 0; n++) {
       passed += more * met(after, byJump);
       after = jump(after);
       chance *= walk.jumps / STEPS / n;
-      more -= chance;
-      for (let to = 0; to < points; to++) next[to]! += chance * after[to]!;
+      const its = more - chance > CHANCE_MIN ? chance : more;
+      more -= its;
+      for (let to = 0; to < points; to++) next[to]! += its * after[to]!;
     }
     density = next;
   }

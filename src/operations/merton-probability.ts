@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { densityProbability } from '../analytics/density-probability.ts';
 import { jumpProbability } from '../analytics/jump-probability.ts';
 import { jumpSizesOf } from '../analytics/jump-sizes.ts';
 import { surfaceOf } from '../analytics/surface.ts';
@@ -50,6 +51,14 @@ export const calculateMertonProbability = defineOperation({
         minimum: 0,
         maximum: 1,
       }),
+      density_probability: nullable(
+        Type.Number(),
+        "Probability of ending beyond the strike by the expiries' fitted densities alone, 0 to 1; null outside the listed expiries.",
+      ),
+      density_fit_error: nullable(
+        Type.Number(),
+        'Root mean square error of their fit near the money, vol points; null where there is none.',
+      ),
       direction: Type.String({ description: 'at_or_above or at_or_below.' }),
       tte: number('Time used, years.'),
       implied_volatility: number("The smile's volatility at that strike and time, decimal per year."),
@@ -95,12 +104,17 @@ export const calculateMertonProbability = defineOperation({
       noJump: input.stag_prob,
       sizes: jumps.sizes,
     });
+    const carry = (reading.rate - reading.dividend) * reading.tte;
+    const density = densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
+    const above = reading.direction === 'at_or_above';
     return {
       result: {
         ticker: chain.underlying,
         ambush_strike: input.ambush_strike,
         merton_probability: reading.probability,
         touch_probability: touchProbability(reading, input.spot_price, input.ambush_strike),
+        density_probability: density && (above ? 1 - density.below : density.below),
+        density_fit_error: density?.fitError ?? null,
         direction: reading.direction,
         tte: reading.tte,
         implied_volatility: Math.sqrt(reading.totalVariance / reading.tte),

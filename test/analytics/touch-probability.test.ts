@@ -42,6 +42,45 @@ describe('without jumps it is the reflection principle', () => {
   });
 });
 
+// Paths of the price itself, as Merton has it: the drift gives back what jumps take on average.
+describe('with jumps it is that of simulated prices', () => {
+  test.each([
+    [108, 0.5],
+    [90, 0.5],
+    [93, 0.1],
+  ])('strike %d, no jump with probability %d', (strike, noJump) => {
+    const tte = 60 / 365.25;
+    const reading = jumpProbability(flat(0.35, 0.05), { spot: 100, strike, tte, noJump, sizes: SIZES });
+    const { diffusionVolatility: s, intensity, sizes } = reading;
+    let state = 99;
+    const uniform = () => {
+      state = (state * 16_807) % 2_147_483_647;
+      return state / 2_147_483_647;
+    };
+    const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+    const mean = Math.exp(sizes.mean + sizes.width ** 2 / 2);
+    const drift = 0.05 - intensity * (mean - 1) - s ** 2 / 2;
+    const side = strike > 100 ? 1 : -1;
+    const paths = 60_000;
+    let touched = 0;
+    for (let path = 0; path < paths; path++) {
+      let [time, log, stays] = [0, 0, 1];
+      while (time < tte && stays > 0) {
+        const until = Math.min(time - Math.log(uniform()) / intensity, tte);
+        const [variance, before] = [s ** 2 * (until - time), side * (Math.log(strike / 100) - log)];
+        log += drift * (until - time) + Math.sqrt(variance) * normal();
+        const after = side * (Math.log(strike / 100) - log);
+        stays *= after <= 0 ? 0 : 1 - Math.exp((-2 * before * after) / variance);
+        if (until < tte) log += sizes.mean + sizes.width * normal();
+        if (side * (Math.log(strike / 100) - log) <= 0) stays = 0;
+        time = until;
+      }
+      touched += 1 - stays;
+    }
+    expect(Math.abs(touchProbability(reading, 100, strike) - touched / paths)).toBeLessThan(0.006);
+  });
+});
+
 // A path that is beyond at the end has been there; without drift half of those that get there end beyond, by reflection, and
 // with few jumps nearly so.
 test.each([0.001, 0.5, 0.9, 1])('between the chance of ending there and certainty (no jump: %d)', (noJump) => {

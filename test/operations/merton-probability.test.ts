@@ -43,6 +43,22 @@ test('is touched at least as likely as ended beyond, and for sure at spot', () =
   expect(extended({ ambush_strike: 100 }).touch_probability).toBe(1);
 });
 
+describe('the densities beside it', () => {
+  const two = smallMarket({
+    chains: [chainOf([EXPIRY, LATER].flatMap((expiry) => quoted({ strikes: STRIKES, expiry })))],
+  }).context;
+
+  test.each([104, 97])('say of a flat smile what a diffusion does: %d', (ambush_strike) => {
+    const found = extended({ ambush_strike, stag_prob: 1, days_to_expiry: 20 }, two);
+    expect(found.density_probability).toBeCloseTo(found.merton_probability!, 2);
+    expect(found.density_fit_error).toBeWithin(0, 0.05);
+  });
+
+  test.each([1, 60])('say nothing of %d days, where none is listed as near or as far', (days_to_expiry) => {
+    expect(extended({ days_to_expiry }, two)).toMatchObject({ density_probability: null, density_fit_error: null });
+  });
+});
+
 describe('sizes of jumps', () => {
   const skewed = (expiries: readonly string[]) => {
     const iv = (strike: number) => 0.3 - 0.4 * Math.log(strike / 100);
