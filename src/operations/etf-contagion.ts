@@ -18,7 +18,7 @@ export const evaluateEtfContagion = defineOperation({
   input: Type.Object(
     {
       single_name_ticker: { ...ticker, description: 'Single-name symbol, e.g. NVDA, in either case.' },
-      whale_fiat: dollars('Large flow in the name, dollars; its absolute value counts.'),
+      whale_fiat: dollars('Large flow in the name, dollars of premium (not of delta); its absolute value counts.'),
       current_iv: { ...iv, description: 'Present implied volatility of the name, decimal per year.' },
       iv_ceiling: { ...iv, description: 'Volatility at which the name counts as saturated, decimal per year.' },
     },

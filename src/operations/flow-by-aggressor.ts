@@ -7,7 +7,7 @@ import type { Print } from '../market/prints.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, count, number } from './schemas.ts';
-import { signedTape, tapeInput } from './signed-tape.ts';
+import { signedTape, tapeInput, tapeNotes } from './signed-tape.ts';
 
 const flow = {
   prints: columnOf('Prints.'),
@@ -93,11 +93,7 @@ export const getFlowByAggressor = defineOperation({
         by_day: columns('day', inOrder(groups.day)),
         by_expiry: columns('expiry', inOrder(groups.expiry)),
       },
-      provenance: provenanceOf(
-        chain,
-        context,
-        context.market.hasPrints(chain.underlying) ? [] : ['No prints of it are known: every figure is 0.'],
-      ),
+      provenance: provenanceOf(chain, context, tapeNotes(chain, context)),
     };
   },
 });

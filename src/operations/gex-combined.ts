@@ -72,6 +72,13 @@ export const getGexCombined = defineOperation({
     const own = readChain(input, context);
     const { chain } = own;
     const partner = input.with ?? partnerOf(chain.underlying);
+    if (!context.market.findChain(partner)) {
+      throw invalid(
+        `What is to be added to ${chain.underlying} has no stored chain`,
+        'must be a ticker with a chain',
+        'Add ?with=TICKER.',
+      );
+    }
     const other = readChain({ ...input, ticker: partner }, context);
     requireOneMarket(chain, other.chain);
     const both = combine(own, other);

@@ -96,6 +96,10 @@ function caveats(report: GexReport): string[] {
     notes.push('No contract has a volatility: its gamma is not known and counts as none.');
   if (!report.flip_resolved)
     notes.push('Net gamma changes sign nowhere within half of spot: gex_flip is its least level.');
+  if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)
+    notes.push(`Most call gamma of all lies below spot, at ${report.call_wall_unsided}.`);
+  if (report.put_wall_sided && report.put_wall_unsided !== report.put_wall)
+    notes.push(`Most put gamma of all lies above spot, at ${report.put_wall_unsided}.`);
   if (!report.call_wall_sided) notes.push('No strike lies at or above spot: the nearest stands in for the call wall.');
   if (!report.put_wall_sided) notes.push('No strike lies at or below spot: the nearest stands in for the put wall.');
   return notes;

@@ -11,7 +11,10 @@ export const calculateKellySizing = defineOperation({
     'above 100 %. Example: {"win_prob":0.55,"payout_ratio":2}.',
   input: Type.Object(
     {
-      win_prob: number('Probability of winning, 0 to 1.', { minimum: 0, maximum: 1 }),
+      win_prob: number('Probability of winning, 0 to 1: your own, since one read off prices has no edge.', {
+        minimum: 0,
+        maximum: 1,
+      }),
       payout_ratio: defaulted(number('Won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
       fractional_kelly: defaulted(
         number('Share of full Kelly to take, a decimal above 0 and at most 1.', { exclusiveMinimum: 0, maximum: 1 }),

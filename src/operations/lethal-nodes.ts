@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { exposures } from '../analytics/exposures.ts';
+import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
 import { type HedgingNode, hedgingNodes } from '../analytics/hedging-nodes.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
@@ -42,6 +43,7 @@ export const detectLethalNodes = defineOperation({
             delta: number('Delta, per 1.00 of spot.'),
             delta_after_a_day: number('Delta a calendar day later, all else standing still, per 1.00 of spot.'),
             gex: number('Gamma exposure, dollars per 1 % move.'),
+            strike_shares: number('Shares per +1 % move that all contracts of that strike make dealers trade: + buys.'),
           },
           { additionalProperties: false },
         ),
@@ -60,6 +62,7 @@ export const detectLethalNodes = defineOperation({
       gamma * position * multiplier * chain.spot ** 2 * 0.01;
     const ofNodes = nodes.reduce((sum, { parts }) => sum + Math.abs(gexOf(parts)), 0);
     const { grossGex: gross } = exposures(prepared);
+    const byStrike = exposuresByStrike(prepared);
     return {
       result: {
         top_nodes: nodes.map((each) => ({
@@ -71,7 +74,7 @@ export const detectLethalNodes = defineOperation({
         })),
         ticker: chain.underlying,
         spot_price: chain.spot,
-        components: nodes.map(({ root, parts }) => ({
+        components: nodes.map(({ strike, root, parts }) => ({
           root,
           dealer_contracts: parts.position,
           multiplier: parts.multiplier,
@@ -81,6 +84,7 @@ export const detectLethalNodes = defineOperation({
           delta: parts.delta,
           delta_after_a_day: parts.deltaAfter,
           gex: gexOf(parts),
+          strike_shares: -byStrike.netGex[byStrike.strike.indexOf(strike)]! / chain.spot,
         })),
         gross_share_pct: gross > 0 ? Math.min(100, (100 * ofNodes) / gross) : 0,
         sign_convention: conventionOf(prepared),

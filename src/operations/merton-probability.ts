@@ -105,16 +105,25 @@ export const calculateMertonProbability = defineOperation({
       sizes: jumps.sizes,
     });
     const carry = (reading.rate - reading.dividend) * reading.tte;
-    const density = densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
+    const density = () =>
+      densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
     const above = reading.direction === 'at_or_above';
     return {
+      // Getters: only the extended answer reads them, and has them computed.
       result: {
         ticker: chain.underlying,
         ambush_strike: input.ambush_strike,
         merton_probability: reading.probability,
-        touch_probability: touchProbability(reading, input.spot_price, input.ambush_strike),
-        density_probability: density && (above ? 1 - density.below : density.below),
-        density_fit_error: density?.fitError ?? null,
+        get touch_probability() {
+          return touchProbability(reading, input.spot_price, input.ambush_strike);
+        },
+        get density_probability() {
+          const its = density();
+          return its && (above ? 1 - its.below : its.below);
+        },
+        get density_fit_error() {
+          return density()?.fitError ?? null;
+        },
         direction: reading.direction,
         tte: reading.tte,
         implied_volatility: Math.sqrt(reading.totalVariance / reading.tte),

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { densityOf } from '../analytics/density.ts';
+import { type Density, densityOf } from '../analytics/density.ts';
+import { gexByContract } from '../analytics/exposures.ts';
 import type { PreparedChain, PreparedSeries } from '../analytics/prepared-chain.ts';
 import { realisedVolatility } from '../analytics/returns.ts';
 import { concentratedStrikes, expiringGamma, seriesNearest } from '../analytics/scan.ts';
 import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/whipsaw.ts';
 import { Failure } from '../errors.ts';
-import { newYorkDate } from '../market/calendar.ts';
+import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { MILLION } from './gex-report.ts';
 import { levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
@@ -14,6 +15,12 @@ import { probability, reportDensity, stateDensity } from './radar-density.ts';
 import { columnOf, defaulted, nullable, number, ticker } from './schemas.ts';
 
 const REALISED_DAYS = 20;
+/** An expiry so far from what was asked for is worth a word, in days or as a share of them. */
+const FAR_DAYS = 7;
+const FAR_SHARE = 0.25;
+/** So little of all gamma, or so rough a fit (vol points), too. */
+const THIN_SHARE = 0.01;
+const ROUGH_FIT = 2;
 const DTE_MAX = 3650;
 
 const component = (description: string) =>
@@ -126,6 +133,7 @@ export const runStrategicOmniRadar = defineOperation({
       context.market.closes(chain.underlying, today, REALISED_DAYS + 1),
       REALISED_DAYS,
     );
+    const fromPrints = context.market.hasPrints(chain.underlying);
     const expiring = expiringGamma(prepared);
     const [ofExpiry, ofAll] = [concentrated(prepared, series), concentrated(prepared)];
     const components = whipsawComponents({
@@ -158,12 +166,37 @@ export const runStrategicOmniRadar = defineOperation({
         whipsaw_components: { ...components },
         density_components: density.components.map((each) => ({ ...each })),
         realised_volatility: realised,
-        flow_from: context.market.hasPrints(chain.underlying) ? 'prints' : 'snapshots',
+        flow_from: fromPrints ? 'prints' : 'snapshots',
       },
-      provenance: provenanceOf(chain, context),
+      provenance: provenanceOf(chain, context, [
+        ...scanCaveats(prepared, series, density, input.target_dte),
+        ...(fromPrints ? [] : ['The kinetic term is of daily volumes, all taken as bought: the feed has no prints.']),
+      ]),
     };
   },
 });
+
+/** What the figures of the scanned expiry do not show of themselves. */
+function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Density, target: number): string[] {
+  const { series, start, end } = of;
+  const notes: string[] = [];
+  const days = daysBetween(newYorkDate(prepared.chain.asOf), series.expiry);
+  if (Math.abs(days - target) > Math.max(FAR_DAYS, FAR_SHARE * target)) {
+    notes.push(`The expiry nearest ${target} days is ${Math.abs(days - target)} days off.`);
+  }
+  const gex = gexByContract(prepared);
+  const gross = (from: number, to: number) => gex.subarray(from, to).reduce((all, each) => all + Math.abs(each), 0);
+  const share = gross(start, end) / gross(0, prepared.count);
+  if (share < THIN_SHARE) {
+    notes.push(`${series.expiry} has ${(100 * share).toPrecision(2)} % of all gamma: its concentration is of little.`);
+  }
+  if (density.fitError > ROUGH_FIT) {
+    notes.push(
+      `Quotes of ${series.expiry} are few or wide: the density meets them within ${density.fitError.toFixed(1)} vol points.`,
+    );
+  }
+  return notes;
+}
 
 function concentrated(prepared: PreparedChain, series?: PreparedSeries) {
   const strikes = concentratedStrikes(prepared, series);

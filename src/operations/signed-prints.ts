@@ -5,7 +5,7 @@ import type { SignedPrint } from '../analytics/trade-side.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, count, defaulted } from './schemas.ts';
-import { signedTape, tapeInput } from './signed-tape.ts';
+import { signedTape, tapeInput, tapeNotes } from './signed-tape.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
 const known = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
@@ -81,7 +81,7 @@ export const getSignedPrints = defineOperation({
         manner: prints.map(mannerOf),
         delta: prints.map(({ delta }) => delta),
       },
-      provenance: provenanceOf(chain, context),
+      provenance: provenanceOf(chain, context, tapeNotes(chain, context)),
     };
   },
 });

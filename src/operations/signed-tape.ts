@@ -35,3 +35,7 @@ export function* signedTape(
     if (premiumOf(signed.print) >= minPremium && !rootOf(signed.print.root).adjusted) yield signed;
   }
 }
+
+export function tapeNotes(chain: Chain, { market }: Context): string[] {
+  return market.hasPrints(chain.underlying) ? [] : ['No prints of it are known: there is no flow to sign.'];
+}

@@ -63,7 +63,7 @@ test.each<[string, () => unknown, object]>([
     { code: 'invalid_parameter', fields: ['/with'] },
   ],
   ['itself', () => ask('SPX', { with: 'spx' }), { code: 'invalid_parameter', fields: ['/with'] }],
-  ['not stored', () => ask('SPX', {}, [SPX]), { code: 'no_chain' }],
+  ['not stored', () => ask('SPX', {}, [SPX]), { code: 'invalid_parameter', fields: ['/with'] }],
   [
     'of another year',
     () => ask('SPX', {}, [SPX, chain('SPY', 400, AS_OF - 3 * 86_400_000)]),

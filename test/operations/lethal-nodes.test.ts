@@ -39,12 +39,15 @@ test('the extended answer has what each is made of', () => {
     gross_share_pct: number;
   };
   for (const [at, { strike, put_call, ...node }] of top_nodes.entries()) {
-    const { root, dealer_contracts, multiplier, gamma, delta, delta_after_a_day, gex, iv } = components[at]!;
+    const { root, dealer_contracts, multiplier, gamma, delta, delta_after_a_day, gex, iv, strike_shares } =
+      components[at]!;
     expect([root as unknown, iv]).toEqual(['ACME', expect.closeTo(0.3, 6)]);
     expect(dealer_contracts).toBe(put_call === 'C' ? strike : strike - 300);
     expect(Math.round(-gamma! * dealer_contracts! * multiplier!)).toBe(node.Dealer_Share_Exposure);
     expect((delta! - delta_after_a_day!) * dealer_contracts! * multiplier!).toBeCloseTo(node.Delta_Flux_j, 9);
     expect(gex).toBeCloseTo(gamma! * dealer_contracts! * 100 * 100, 6);
+    // Its call and its put share their gamma.
+    expect(strike_shares).toBeCloseTo(-gamma! * 100 * (2 * strike - 300), 6);
   }
   const { grossGex } = exposures(prepareChain(CHAIN, DEFAULT_OPTIONS));
   const ofNodes = components.reduce((sum, { gex }) => sum + Math.abs(gex!), 0);
