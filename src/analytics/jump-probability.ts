@@ -18,6 +18,7 @@ export interface JumpProbability {
   readonly intensity: number;
   /** Sizes used: the given ones times `jumpScale`. */
   readonly sizes: JumpSizes;
+  /** At the forward 1 or less; elsewhere in proportion to the strike's volatility. */
   readonly jumpScale: number;
   readonly rate: number;
   readonly dividend: number;
@@ -29,6 +30,10 @@ const JUMP_VARIANCE_SHARE_MAX = 0.75;
 /**
  * Merton (1976) probability of ending beyond a strike. Total variance s^2 T + l T (m^2 + d^2) is held at the surface's at that
  * strike, so that the probability of no jump, e^(-l T), moves only the mix between diffusion and jumps.
+ *
+ * Jumps have one share of the variance at every strike of an expiry: theirs at the forward, three quarters at the most. So the
+ * strike's volatility stretches one shape, and the probability falls with the strike as d2 does. With sizes that do not stretch,
+ * all that varies with the strike would fall on the diffusion, and the probability could rise.
  */
 export function jumpProbability(
   surface: Surface,

@@ -16,6 +16,7 @@ export interface Walk {
   readonly jumpWidth: number;
 }
 
+/** Fewer leave more than the grid does. */
 const STEPS = 16;
 /** Grid points to a deviation of a step, at least; of a jump, at least. */
 const POINTS_A_DEVIATION = 2.2;
@@ -36,8 +37,7 @@ const GREGORY = [3 / 8, 7 / 6, 23 / 24];
  * Probability that the walk meets the barrier by the end of its time; 1 where it starts there. Between jumps it is a Brownian
  * motion, whose passage of a barrier is known (reflection principle); jumps come at the rate of a Poisson process. The two are
  * taken in turn over short steps (Strang 1968), the density of those that have not met it carried on a grid, and who meets it
- * in a step is known in closed form. Good to 2e-3, and as a
- * rule to 3e-4.
+ * in a step is known in closed form. Good to 2e-3, and as a rule to 3e-4.
  */
 export function passage(walk: Walk): number {
   if (walk.start <= 0) return 1;

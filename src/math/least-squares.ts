@@ -13,7 +13,8 @@ const DIFFERENCE_STEP = 1e-7;
 
 /**
  * Levenberg-Marquardt for a handful of parameters, the Jacobian by forward differences (Marquardt 1963, with his scaling by
- * the diagonal). `residuals` may return non-finite values where it is undefined: such steps are refused.
+ * the diagonal). `residuals` may return non-finite values where it is undefined: such steps are refused. With fewer
+ * `iterationsMax` it stops on the way, to compare starts.
  */
 export function leastSquares(
   residuals: (parameters: readonly number[]) => Float64Array,
