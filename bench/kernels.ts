@@ -1,7 +1,7 @@
-import { exposures } from '../src/analytics/exposures.ts';
-import { gammaFlip } from '../src/analytics/gamma-flip.ts';
-import { DEFAULT_OPTIONS } from '../src/analytics/options.ts';
-import { prepareChain } from '../src/analytics/prepare.ts';
+import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
+import { prepareChain } from '../src/analytics/chain/prepare.ts';
+import { exposures } from '../src/analytics/exposure/exposures.ts';
+import { gammaFlip } from '../src/analytics/exposure/gamma-flip.ts';
 import type { Result, Runner } from '../src/bench/race.ts';
 import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../src/bench/workloads.ts';
 import { callPutGreeks, type GreekColumns, type GreekName, greeks } from '../src/math/black-scholes.ts';

@@ -1,8 +1,8 @@
-import { FEED_IV_MAX, isOpinion, seriesForward } from '../src/analytics/forward.ts';
-import { DEFAULT_OPTIONS } from '../src/analytics/options.ts';
-import { mid } from '../src/analytics/quotes.ts';
-import { varianceAt } from '../src/analytics/smile.ts';
-import { staleQuotes } from '../src/analytics/stale-quotes.ts';
+import { FEED_IV_MAX, isOpinion, seriesForward } from '../src/analytics/chain/forward.ts';
+import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
+import { mid } from '../src/analytics/chain/quotes.ts';
+import { varianceAt } from '../src/analytics/chain/smile.ts';
+import { staleQuotes } from '../src/analytics/chain/stale-quotes.ts';
 import { YEAR_MS } from '../src/market/calendar.ts';
 import type { Chain, Series } from '../src/market/chain.ts';
 import { density, type GammaColumns, plainImpliedVolatility, weighed } from './plain.ts';

@@ -21,6 +21,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['main.ts'],
 ];
 
+/** The same within the analytics, whose folders stand on each other; a file beside them may import from any. */
+const ANALYTICS: readonly (readonly string[])[] = [['chain'], ['density', 'exposure'], ['flow']];
+
 /** Only the composition root and what stands on it name the concrete feeds and the concrete store. */
 const CONCRETE = ['feeds', 'store'];
 const NAMES_CONCRETE = new Set(['app.ts', 'serve.ts', 'local.ts', 'main.ts']);
@@ -32,6 +35,17 @@ test('every file of src stands on a floor', () => {
 
 test('imports point down, and rooms of one floor do not import each other', () => {
   expect(imports().filter(({ from, to }) => room(from) !== room(to) && floorOf(to) >= floorOf(from))).toEqual([]);
+});
+
+test('within the analytics too', () => {
+  const folder = (file: string) => file.split('/')[1]!;
+  const level = (file: string) => {
+    const at = ANALYTICS.findIndex((folders) => folders.includes(folder(file)));
+    return at < 0 ? ANALYTICS.length : at;
+  };
+  const within = imports().filter(({ from, to }) => room(from) === 'analytics' && room(to) === 'analytics');
+  expect(within.length).toBeGreaterThan(50);
+  expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
 });
 
 test('only the composition root names feeds and store', () => {

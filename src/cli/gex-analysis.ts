@@ -1,9 +1,9 @@
-import { opinionPremium } from '../analytics/flow.ts';
-import { type GammaProfile, netGammaProfile } from '../analytics/gamma-profile.ts';
-import { gexLevels } from '../analytics/gex-levels.ts';
-import type { ReadOptions } from '../analytics/options.ts';
-import { prepareChain } from '../analytics/prepare.ts';
-import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import type { ReadOptions } from '../analytics/chain/options.ts';
+import { prepareChain } from '../analytics/chain/prepare.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
+import { gexLevels } from '../analytics/exposure/gex-levels.ts';
+import { opinionPremium } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Tape } from '../market/market.ts';

@@ -1,6 +1,6 @@
-import type { ExposuresByStrike } from '../analytics/exposures-by-strike.ts';
-import type { GammaProfile } from '../analytics/gamma-profile.ts';
-import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import type { ExposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
+import type { GammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { numberCell } from './csv/number.ts';
 
 /** Names what the contracts counted by, so that a table tells it of itself. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow.ts';
+import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';

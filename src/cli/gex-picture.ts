@@ -1,4 +1,4 @@
-import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
+import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { type GexAnalysis, profileAround } from './gex-analysis.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/level.ts';

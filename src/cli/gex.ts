@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
-import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow.ts';
 import {
   DEFAULT_OPTIONS,
   DEFAULT_SIGN,
   type ExpirySelection,
   parseExpiries,
   type ReadOptions,
-} from '../analytics/options.ts';
+} from '../analytics/chain/options.ts';
+import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
+import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../errors.ts';
 import { writeOut } from './csv/streams.ts';
 import { analyseGex, type GexAnalysis, type PrintsAround, profileAround } from './gex-analysis.ts';

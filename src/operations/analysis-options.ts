@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries, type ReadOptions } from '../analytics/options.ts';
-import { prepareChain } from '../analytics/prepare.ts';
-import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import { DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries, type ReadOptions } from '../analytics/chain/options.ts';
+import { prepareChain } from '../analytics/chain/prepare.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { Failure } from '../errors.ts';
 import { signedAs } from './dealer-sign.ts';
 import type { Context } from './operation.ts';

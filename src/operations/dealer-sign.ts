@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import { type CustomerPositions, customerPositions } from '../analytics/customer-positions.ts';
-import { signedByFlow } from '../analytics/flow-sign.ts';
-import type { SignConvention } from '../analytics/options.ts';
-import type { PreparedChain } from '../analytics/prepared-chain.ts';
-import { signPrints } from '../analytics/trade-side.ts';
+import type { SignConvention } from '../analytics/chain/options.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { type CustomerPositions, customerPositions } from '../analytics/flow/customer-positions.ts';
+import { signedByFlow } from '../analytics/flow/flow-sign.ts';
+import { signPrints } from '../analytics/flow/trade-side.ts';
 import { Failure } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Tape } from '../market/market.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { CORRELATION_CLOSES, CORRELATION_MIN, evaluateContagion, PREMIUM_SHARE } from '../analytics/contagion.ts';
-import { FLOW_WINDOW_DAYS, largePrints, premiumOf } from '../analytics/flow.ts';
+import { FLOW_WINDOW_DAYS, largePrints, premiumOf } from '../analytics/flow/flow.ts';
 import { returnCorrelation } from '../analytics/returns.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { type AggressorFlow, flowBy, MANNERS, mannerOf, NOTHING } from '../analytics/aggressor-flow.ts';
-import { deltaByContract } from '../analytics/flow-notional.ts';
-import { contractKey, type SideRule, type SignedPrint } from '../analytics/trade-side.ts';
+import { type AggressorFlow, flowBy, MANNERS, mannerOf, NOTHING } from '../analytics/flow/aggressor-flow.ts';
+import { deltaByContract } from '../analytics/flow/flow-notional.ts';
+import { contractKey, type SideRule, type SignedPrint } from '../analytics/flow/trade-side.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';

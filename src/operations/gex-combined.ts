@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { combine } from '../analytics/combined.ts';
+import { combine } from '../analytics/exposure/combined.ts';
 import { Failure } from '../errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';

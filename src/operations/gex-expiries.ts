@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import { gexByContract } from '../analytics/exposures.ts';
-import { maxPain } from '../analytics/max-pain.ts';
-import type { PreparedChain, PreparedSeries } from '../analytics/prepared-chain.ts';
-import { skew25 } from '../analytics/skew.ts';
-import { atmVolatility } from '../analytics/smile.ts';
+import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
+import { skew25 } from '../analytics/chain/skew.ts';
+import { atmVolatility } from '../analytics/chain/smile.ts';
+import { gexByContract } from '../analytics/exposure/exposures.ts';
+import { maxPain } from '../analytics/exposure/max-pain.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { DEFAULT_SIGN } from '../analytics/chain/options.ts';
 import { downsample } from '../analytics/downsample.ts';
 import { ivRank } from '../analytics/iv-rank.ts';
-import { DEFAULT_SIGN } from '../analytics/options.ts';
 import { Failure } from '../errors.ts';
 import { addDays, isDate, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';

@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import type { CustomerPositions } from '../analytics/customer-positions.ts';
-import { signedShare } from '../analytics/flow-sign.ts';
-import { type GexLevels, gexLevels } from '../analytics/gex-levels.ts';
-import type { AnalysisOptions } from '../analytics/options.ts';
-import { prepareChain } from '../analytics/prepare.ts';
-import type { PreparedChain } from '../analytics/prepared-chain.ts';
-import { atmVolatility } from '../analytics/smile.ts';
+import type { AnalysisOptions } from '../analytics/chain/options.ts';
+import { prepareChain } from '../analytics/chain/prepare.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { atmVolatility } from '../analytics/chain/smile.ts';
+import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
+import type { CustomerPositions } from '../analytics/flow/customer-positions.ts';
+import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { byFlow, customersOf } from './dealer-sign.ts';
 import { MILLION } from './gex-report.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { signedShare } from '../analytics/flow-sign.ts';
-import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { averageVolume } from '../analytics/returns.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';

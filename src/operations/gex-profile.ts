@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { exposureFlips } from '../analytics/exposure-flips.ts';
-import { gammaFlip, profileHalfWidth } from '../analytics/gamma-flip.ts';
-import { netGammaProfile } from '../analytics/gamma-profile.ts';
+import { exposureFlips } from '../analytics/exposure/exposure-flips.ts';
+import { gammaFlip, profileHalfWidth } from '../analytics/exposure/gamma-flip.ts';
+import { netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';

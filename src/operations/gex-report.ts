@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { GexLevels } from '../analytics/gex-levels.ts';
-import type { PreparedChain } from '../analytics/prepared-chain.ts';
-import { atmVolatility } from '../analytics/smile.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { atmVolatility } from '../analytics/chain/smile.ts';
+import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { count, nullable, number } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
+import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';

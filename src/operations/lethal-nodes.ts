@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { exposures } from '../analytics/exposures.ts';
-import { exposuresByStrike } from '../analytics/exposures-by-strike.ts';
-import { type HedgingNode, hedgingNodes } from '../analytics/hedging-nodes.ts';
+import { exposures } from '../analytics/exposure/exposures.ts';
+import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
+import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';

@@ -1,5 +1,5 @@
-import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
-import { levelRecordOf } from '../analytics/level-record.ts';
+import { levelRecordOf } from '../analytics/exposure/level-record.ts';
+import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow/flow.ts';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { DAY_MS } from '../market/calendar.ts';

@@ -1,8 +1,8 @@
-import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow.ts';
-import { type GexLevels, gexLevels } from '../analytics/gex-levels.ts';
-import { DEFAULT_OPTIONS, DEFAULT_SIGN, type ReadOptions } from '../analytics/options.ts';
-import { prepareChain } from '../analytics/prepare.ts';
-import type { PreparedChain } from '../analytics/prepared-chain.ts';
+import { DEFAULT_OPTIONS, DEFAULT_SIGN, type ReadOptions } from '../analytics/chain/options.ts';
+import { prepareChain } from '../analytics/chain/prepare.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
+import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow/flow.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Print } from '../market/prints.ts';
 import { signedAs } from './dealer-sign.ts';

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import { densityProbability } from '../analytics/density-probability.ts';
-import { jumpProbability } from '../analytics/jump-probability.ts';
-import { jumpSizesOf } from '../analytics/jump-sizes.ts';
-import { surfaceOf } from '../analytics/surface.ts';
-import { touchProbability } from '../analytics/touch-probability.ts';
+import { densityProbability } from '../analytics/density/density-probability.ts';
+import { jumpProbability } from '../analytics/density/jump-probability.ts';
+import { jumpSizesOf } from '../analytics/density/jump-sizes.ts';
+import { surfaceOf } from '../analytics/density/surface.ts';
+import { touchProbability } from '../analytics/density/touch-probability.ts';
 import { Failure } from '../errors.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';

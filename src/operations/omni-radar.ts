@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
-import { type Density, densityOf } from '../analytics/density.ts';
-import { gexByContract } from '../analytics/exposures.ts';
-import type { PreparedChain, PreparedSeries } from '../analytics/prepared-chain.ts';
+import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
+import { type Density, densityOf } from '../analytics/density/density.ts';
+import { gexByContract } from '../analytics/exposure/exposures.ts';
+import { concentratedStrikes, expiringGamma, seriesNearest } from '../analytics/exposure/scan.ts';
+import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
 import { realisedVolatility } from '../analytics/returns.ts';
-import { concentratedStrikes, expiringGamma, seriesNearest } from '../analytics/scan.ts';
-import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/whipsaw.ts';
 import { Failure } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { MILLION } from './gex-report.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow-notional.ts';
-import type { GexLevels } from '../analytics/gex-levels.ts';
+import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
+import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow/flow-notional.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketReading } from './market-reading.ts';
 import type { Context } from './operation.ts';

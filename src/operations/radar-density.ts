@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type Density, QUANTILES } from '../analytics/density.ts';
-import type { GexLevels } from '../analytics/gex-levels.ts';
-import type { PreparedSeries } from '../analytics/prepared-chain.ts';
+import type { PreparedSeries } from '../analytics/chain/prepared-chain.ts';
+import { type Density, QUANTILES } from '../analytics/density/density.ts';
+import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { daysBetween } from '../market/calendar.ts';
 import { number } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { mannerOf } from '../analytics/aggressor-flow.ts';
-import { premiumOf } from '../analytics/flow.ts';
-import type { SignedPrint } from '../analytics/trade-side.ts';
+import { mannerOf } from '../analytics/flow/aggressor-flow.ts';
+import { premiumOf } from '../analytics/flow/flow.ts';
+import type { SignedPrint } from '../analytics/flow/trade-side.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, count, defaulted } from './schemas.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { premiumOf } from '../analytics/flow.ts';
-import { type SignedPrint, signPrints } from '../analytics/trade-side.ts';
+import { premiumOf } from '../analytics/flow/flow.ts';
+import { type SignedPrint, signPrints } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import type { Context } from './operation.ts';

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { FLOW_WINDOW_DAYS, type Flow, flowOfPrints, flowsOfSnapshots, NO_FLOW } from '../analytics/flow.ts';
+import { FLOW_WINDOW_DAYS, type Flow, flowOfPrints, flowsOfSnapshots, NO_FLOW } from '../analytics/flow/flow.ts';
 import { Failure } from '../errors.ts';
 import { daysBetween, isDate, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';

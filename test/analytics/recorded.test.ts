@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { type GexLevels, gexLevels } from '../../src/analytics/gex-levels.ts';
-import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
-import { prepareChain } from '../../src/analytics/prepare.ts';
-import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../src/analytics/chain/prepare.ts';
+import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
+import { type GexLevels, gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from './recorded.ts';
 

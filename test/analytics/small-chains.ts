@@ -1,6 +1,6 @@
-import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
-import { prepareChain } from '../../src/analytics/prepare.ts';
-import type { PreparedChain } from '../../src/analytics/prepared-chain.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../src/analytics/chain/prepare.ts';
+import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
 import { buildChain, type ChainHead, type ContractRow } from '../../src/market/build-chain.ts';
 import { settlementInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
-import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
-import { prepareChain } from '../../src/analytics/prepare.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 
 /** What is timed has to be what the service meets: every route to a forward and a volatility that quotes allow. */
 const chain = indexChain(10, 60);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { gexLevels } from '../../src/analytics/gex-levels.ts';
-import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
-import { prepareChain } from '../../src/analytics/prepare.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../src/analytics/chain/prepare.ts';
+import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import { customersOf } from '../../src/operations/dealer-sign.ts';
 import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import type { Operation } from '../../src/operations/operation.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { exposures } from '../../src/analytics/exposures.ts';
-import { hedgingNodes } from '../../src/analytics/hedging-nodes.ts';
-import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
-import { prepareChain } from '../../src/analytics/prepare.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../src/analytics/chain/prepare.ts';
+import { exposures } from '../../src/analytics/exposure/exposures.ts';
+import { hedgingNodes } from '../../src/analytics/exposure/hedging-nodes.ts';
 import { detectLethalNodes } from '../../src/operations/lethal-nodes.ts';
 import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
 import { call, callExtended, smallMarket } from './small-market.ts';

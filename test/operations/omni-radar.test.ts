@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { densityOf } from '../../src/analytics/density.ts';
-import { gexLevels } from '../../src/analytics/gex-levels.ts';
-import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
-import { prepareChain } from '../../src/analytics/prepare.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../src/analytics/chain/prepare.ts';
+import { densityOf } from '../../src/analytics/density/density.ts';
+import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import type { ContractRow } from '../../src/market/build-chain.ts';
 import { addDays } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';

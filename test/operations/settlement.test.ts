@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../src/analytics/options.ts';
-import { prepareChain } from '../../src/analytics/prepare.ts';
-import { expiringGamma } from '../../src/analytics/scan.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../src/analytics/chain/prepare.ts';
+import { expiringGamma } from '../../src/analytics/exposure/scan.ts';
 import { Failure } from '../../src/errors.ts';
 import { rootOf } from '../../src/market/option-symbol.ts';
 import { zeroDte } from '../../src/operations/gex-lens.ts';

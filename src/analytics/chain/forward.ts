@@ -1,0 +1,141 @@
+import type { Chain, Series } from '../../market/chain.ts';
+import { isEuropeanIndexRoot } from '../../market/option-symbol.ts';
+import { inverseNormalCdf } from '../../math/normal.ts';
+import type { AnalysisOptions } from './options.ts';
+import type { ForwardMethod } from './prepared-chain.ts';
+import { mid } from './quotes.ts';
+
+export interface Forward {
+  readonly forward: number;
+  /** Continuously compounded, per year. */
+  readonly rate: number;
+  readonly method: ForwardMethod;
+}
+
+/** Pairs of the regression: enough of them, near the money, where both sides trade. */
+const REGRESSION_PAIRS_MIN = 8;
+const REGRESSION_MONEYNESS_MAX = 0.05;
+/** Within a week a cent of quote noise moves the slope by more than the rate itself. */
+const REGRESSION_TTE_MIN = 7 / 365.25;
+const REGRESSION_RATE_MAX = 0.1;
+const PARITY_PAIRS = 5;
+/** A forward further than this factor from spot comes of damaged quotes: that of the VIX in a panic is a third of spot. */
+const SPOT_FACTOR_MAX = 4;
+
+/** Volatilities outside this range are feeds' sentinels, not opinions. */
+const FEED_IV_MIN = 0.02;
+export const FEED_IV_MAX = 5;
+
+export function isOpinion(iv: number): boolean {
+  return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
+}
+
+/**
+ * The forward of one series, by the first route that its quotes allow: regression of put-call parity over strikes (European
+ * index options, which also yields the discount), the median of parity at the pairs nearest spot, the feed's deltas, and
+ * last the carried spot. Parity: Stoll 1969.
+ */
+export function seriesForward(chain: Chain, series: Series, tte: number, options: AnalysisOptions): Forward {
+  const flat = chain.spot * Math.exp((options.rate - options.dividend) * tte);
+  if (options.forward === 'flat') return { forward: flat, rate: options.rate, method: 'flat' };
+  const pairs = twoSidedPairs(chain, series);
+  if (isEuropeanIndexRoot(series.root) && tte > REGRESSION_TTE_MIN) {
+    const fitted = byRegression(pairs, chain.spot, tte);
+    if (fitted) return fitted;
+  }
+  const forward = byParity(pairs, chain.spot, Math.exp(-options.rate * tte));
+  if (forward !== undefined) return { forward, rate: options.rate, method: 'parity' };
+  const fromDelta = byDelta(chain, series, tte);
+  if (fromDelta !== undefined) return { forward: fromDelta, rate: options.rate, method: 'delta' };
+  return { forward: flat, rate: options.rate, method: 'carry' };
+}
+
+/** Strikes with both sides quoted, ascending. */
+interface Pairs {
+  readonly strike: Float64Array;
+  /** mid(call) - mid(put) */
+  readonly difference: Float64Array;
+}
+
+function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefined {
+  const isNear = (at: number) => Math.abs(pairs.strike[at]! - spot) <= REGRESSION_MONEYNESS_MAX * spot;
+  let [from, to] = [0, pairs.strike.length];
+  while (from < to && !isNear(from)) from++;
+  while (from < to && !isNear(to - 1)) to--;
+  if (to - from < REGRESSION_PAIRS_MIN) return undefined;
+  const strike = pairs.strike.subarray(from, to);
+  const difference = pairs.difference.subarray(from, to);
+  const meanStrike = mean(strike);
+  const meanDifference = mean(difference);
+  let covariance = 0;
+  let variance = 0;
+  for (let at = 0; at < strike.length; at++) {
+    covariance += (strike[at]! - meanStrike) * (difference[at]! - meanDifference);
+    variance += (strike[at]! - meanStrike) ** 2;
+  }
+  const discount = -covariance / variance;
+  const rate = -Math.log(discount) / tte;
+  if (!(rate >= 0 && rate <= REGRESSION_RATE_MAX)) return undefined;
+  const forward = meanStrike + meanDifference / discount;
+  return isPlausible(forward, spot) ? { forward, rate, method: 'regression' } : undefined;
+}
+
+/** Outward from spot, of two as near the lower first. */
+function byParity({ strike, difference }: Pairs, spot: number, discount: number): number | undefined {
+  const forwards: number[] = [];
+  let above = 0;
+  while (above < strike.length && strike[above]! < spot) above++;
+  let below = above - 1;
+  while (forwards.length < PARITY_PAIRS && (below >= 0 || above < strike.length)) {
+    const lower = below >= 0 && !(strike[above]! - spot < spot - strike[below]!);
+    const at = lower ? below-- : above++;
+    forwards.push(strike[at]! + difference[at]! / discount);
+  }
+  return plausibleMedian(forwards, spot);
+}
+
+/** From N(d1) = delta: F = K exp(N^-1(delta) s - s^2/2), s = IV sqrt(T), over calls around the money. */
+function byDelta(chain: Chain, series: Series, tte: number): number | undefined {
+  const forwards: number[] = [];
+  for (let row = series.start; row < series.end; row++) {
+    const delta = chain.delta[row]!;
+    const iv = chain.iv[row]!;
+    if (chain.callPut[row] !== 1 || !(delta > 0.3 && delta < 0.7 && isOpinion(iv))) continue;
+    const s = iv * Math.sqrt(tte);
+    forwards.push(chain.strike[row]! * Math.exp(inverseNormalCdf(delta) * s - (s * s) / 2));
+  }
+  return plausibleMedian(forwards, chain.spot);
+}
+
+function twoSidedPairs(chain: Chain, series: Series): Pairs {
+  const strike = new Float64Array((series.end - series.start) >> 1);
+  const difference = new Float64Array(strike.length);
+  let count = 0;
+  for (let row = series.start; row + 1 < series.end; row++) {
+    // Rows are ordered by strike, calls before puts: a pair is two neighbours.
+    if (chain.callPut[row] !== 1 || chain.strike[row + 1] !== chain.strike[row]) continue;
+    const between = mid(chain, row) - mid(chain, row + 1);
+    if (Number.isNaN(between)) continue;
+    strike[count] = chain.strike[row]!;
+    difference[count++] = between;
+  }
+  return { strike: strike.subarray(0, count), difference: difference.subarray(0, count) };
+}
+
+function mean(values: Float64Array): number {
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) sum += values[at]!;
+  return sum / values.length;
+}
+
+function isPlausible(forward: number, spot: number): boolean {
+  return forward >= spot / SPOT_FACTOR_MAX && forward <= spot * SPOT_FACTOR_MAX;
+}
+
+function plausibleMedian(values: readonly number[], spot: number): number | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length >> 1;
+  const median = sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+  return isPlausible(median, spot) ? median : undefined;
+}

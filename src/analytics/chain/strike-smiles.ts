@@ -1,0 +1,40 @@
+import type { Chain } from '../../market/chain.ts';
+import type { Smile } from './prepared-chain.ts';
+import { mid } from './quotes.ts';
+import type { SeriesInput, Strikes } from './strikes.ts';
+
+/** So many bid strikes make a smile by themselves. */
+const BID_STRIKES_MIN = 5;
+
+/**
+ * By series, the strikes that have a volatility and whose row is not stale. Where enough of a series are bid, only those: a
+ * volatility that nobody bids for may be a sentinel, and bends the wings.
+ */
+export function smilesOf(
+  chain: Chain,
+  inputs: readonly SeriesInput[],
+  { count, seriesStart, strike, otmRow }: Strikes,
+  iv: Float64Array,
+  stale: ReadonlySet<number>,
+): Smile[] {
+  const known = new Uint32Array(count);
+  const bid = new Uint32Array(count);
+  return inputs.map(({ forward, tte }, series) => {
+    let [knowns, bids] = [0, 0];
+    for (let at = seriesStart[series]!; at < seriesStart[series + 1]!; at++) {
+      const row = otmRow[at]!;
+      if (Number.isNaN(iv[at]!) || stale.has(row)) continue;
+      known[knowns++] = at;
+      if (!Number.isNaN(mid(chain, row))) bid[bids++] = at;
+    }
+    const chosen = bids >= BID_STRIKES_MIN ? bid.subarray(0, bids) : known.subarray(0, knowns);
+    const logMoneyness = new Float64Array(chosen.length);
+    const totalVariance = new Float64Array(chosen.length);
+    for (let each = 0; each < chosen.length; each++) {
+      const at = chosen[each]!;
+      logMoneyness[each] = Math.log(strike[at]! / forward);
+      totalVariance[each] = iv[at]! * iv[at]! * tte;
+    }
+    return { logMoneyness, totalVariance };
+  });
+}

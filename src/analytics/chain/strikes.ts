@@ -1,0 +1,61 @@
+import type { Chain, Series } from '../../market/chain.ts';
+import type { Pairs } from './prepared-chain.ts';
+
+/** A series as its volatilities depend on it. */
+export interface SeriesInput {
+  readonly series: Series;
+  /** Years to settlement. */
+  readonly tte: number;
+  readonly forward: number;
+  /** Continuous, per year; `dividend` carries spot to the forward. */
+  readonly rate: number;
+  readonly dividend: number;
+}
+
+/** The strikes of some series, series after series, each with its side out of the money: columns of `count` rows. */
+export interface Strikes extends Omit<Pairs, 'iv'> {
+  /** Strikes of series s are rows [seriesStart[s], seriesStart[s + 1]). */
+  readonly seriesStart: Uint32Array;
+  /** The side out of the money: +1 call, at or above the forward, -1 put. */
+  readonly callPut: Float64Array;
+  /** That side's row in the chain, -1 where it is not listed. */
+  readonly otmRow: Int32Array;
+}
+
+export function strikesOf(chain: Chain, inputs: readonly SeriesInput[]): Strikes {
+  const count = inputs.reduce((sum, { series }) => sum + strikesIn(chain, series), 0);
+  const seriesStart = new Uint32Array(inputs.length + 1);
+  const contracts = new Uint32Array(count + 1);
+  const otmRow = new Int32Array(count).fill(-1);
+  const [strike, callPut] = [new Float64Array(count), new Float64Array(count)];
+  const [tte, rate, dividend] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  let end = 0;
+  let contract = 0;
+  for (const [at, input] of inputs.entries()) {
+    const start = end;
+    for (let row = input.series.start; row < input.series.end; row++, contract++) {
+      if (beginsStrike(chain, input.series, row)) {
+        contracts[end] = contract;
+        strike[end] = chain.strike[row]!;
+        callPut[end++] = chain.strike[row]! >= input.forward ? 1 : -1;
+      }
+      if (chain.callPut[row] === callPut[end - 1]) otmRow[end - 1] = row;
+    }
+    tte.fill(input.tte, start, end);
+    rate.fill(input.rate, start, end);
+    dividend.fill(input.dividend, start, end);
+    seriesStart[at + 1] = end;
+  }
+  contracts[count] = contract;
+  return { count, seriesStart, contracts, strike, callPut, otmRow, tte, rate, dividend };
+}
+
+function strikesIn(chain: Chain, series: Series): number {
+  let count = 0;
+  for (let row = series.start; row < series.end; row++) if (beginsStrike(chain, series, row)) count++;
+  return count;
+}
+
+function beginsStrike(chain: Chain, { start }: Series, row: number): boolean {
+  return row === start || chain.strike[row] !== chain.strike[row - 1];
+}

@@ -1,0 +1,179 @@
+import { merton } from '../../math/jump-diffusion.ts';
+import { leastSquares } from '../../math/least-squares.ts';
+import { pick } from '../chain/pick.ts';
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { atmVolatility } from '../chain/smile.ts';
+import { fitError, joined, type PricePoints, pricePoints, pricingErrors } from './price-points.ts';
+
+/** Size of the log-jumps: normal with this mean and width. */
+export interface JumpSizes {
+  readonly mean: number;
+  readonly width: number;
+}
+
+/** Sizes where the chain does not say: a fall of two percent, give or take four. */
+export const DEFAULT_JUMP_SIZES: JumpSizes = { mean: -0.02, width: 0.04 };
+
+export interface JumpFit {
+  readonly sizes: JumpSizes;
+  /** Null where the chain is too thin and the sizes are the default. */
+  readonly fitted: {
+    /** Jumps per year. */
+    readonly intensity: number;
+    /** By series fitted, decimal per year: of the diffusion alone. */
+    readonly diffusionVolatilities: readonly number[];
+    /** Root mean square error within two and a half standard deviations, by the quotes' weights, vol points. */
+    readonly error: number;
+  } | null;
+  /** Strikes of the fit, or those that were too few. */
+  readonly points: number;
+}
+
+/** Jumps show in short options: over a quarter they are so many that their sum is all but normal; below a week quotes are coarse. */
+const DAYS_MIN = 6;
+const DAYS_MAX = 100;
+const YEAR_DAYS = 365.25;
+/** Series and strikes of each, evenly among those there are: more say little more. */
+const SERIES_MAX = 4;
+const STRIKES_MAX = 16;
+const STRIKES_MIN = 5;
+/** Beyond so many deviations there are sentinels and ticks. */
+const DEVIATIONS_MAX = 4;
+const POINTS_MIN = 20;
+
+const MEAN_MIN = -0.2;
+const MEAN_MAX = 0.1;
+const WIDTH_MAX = 0.2;
+/** Per year, at the default sizes. */
+const INTENSITY = 2;
+const LOG_INTENSITY_MAX = 3.2;
+/** Pull toward the default sizes, as an error in volatility: decides where a smile without jumps does not. */
+const PULL = 0.0003;
+/** Few large jumps, many small ones, and in between: [log of intensity over INTENSITY, mean, width], then [log of diffusion over atm]. */
+const STARTS: readonly [number, JumpSizes, number][] = [
+  [0, DEFAULT_JUMP_SIZES, -0.1],
+  [1.5, { mean: -0.035, width: 0.02 }, -0.1],
+  [-1, { mean: -0.09, width: 0.075 }, -0.15],
+];
+const TRIAL_ITERATIONS = 8;
+const ITERATIONS_MAX = 30;
+
+/**
+ * Merton's jump diffusion fitted to a ticker's options between a week and three months: one intensity, one mean and one width
+ * for all series, a diffusion volatility for each. Fitted once a prepared chain: it is a function of the snapshot.
+ */
+export function jumpSizesOf(prepared: PreparedChain): JumpFit {
+  const known = fits.get(prepared) ?? fit(prepared);
+  fits.set(prepared, known);
+  return known;
+}
+
+const fits = new WeakMap<PreparedChain, JumpFit>();
+
+/** A series to be met. */
+interface Target {
+  readonly points: PricePoints;
+  readonly atmIv: number;
+  readonly tte: number;
+}
+
+function fit(prepared: PreparedChain): JumpFit {
+  const targets = evenly(targetsOf(prepared), SERIES_MAX);
+  const points = targets.reduce((sum, { points: { strike } }) => sum + strike.length, 0);
+  if (points < POINTS_MIN) return { sizes: DEFAULT_JUMP_SIZES, fitted: null, points };
+  const pull = PULL * Math.sqrt(points);
+  const centre = encode([0, DEFAULT_JUMP_SIZES, 0], 0);
+  const residuals = (parameters: readonly number[]): Float64Array => {
+    const { intensity, sizes, volatilities } = decode(parameters, targets);
+    const errors = targets.map((target, at) =>
+      pricingErrors(target.points, prices(target, volatilities[at]!, intensity, sizes)),
+    );
+    return joined([...errors, centre.map((each, at) => pull * (parameters[at]! - each))]);
+  };
+  const ahead = STARTS.map((start) => leastSquares(residuals, encode(start, targets.length), TRIAL_ITERATIONS)).reduce(
+    (best, each) => (each.sumOfSquares < best.sumOfSquares ? each : best),
+  );
+  const { intensity, sizes, volatilities } = decode(
+    leastSquares(residuals, ahead.parameters, ITERATIONS_MAX).parameters,
+    targets,
+  );
+  const error = fitError(
+    targets.map((target, at) => ({ ...target, prices: prices(target, volatilities[at]!, intensity, sizes) })),
+  );
+  return { sizes, fitted: { intensity, diffusionVolatilities: volatilities, error }, points };
+}
+
+function targetsOf(prepared: PreparedChain): Target[] {
+  return prepared.series
+    .filter(({ tte }) => tte * YEAR_DAYS >= DAYS_MIN && tte * YEAR_DAYS <= DAYS_MAX)
+    .map((series) => {
+      const { tte } = series;
+      const atmIv = atmVolatility(series);
+      return { points: thinned(pricePoints(prepared, series), DEVIATIONS_MAX * atmIv * Math.sqrt(tte)), atmIv, tte };
+    })
+    .filter(({ points }) => points.strike.length >= STRIKES_MIN);
+}
+
+/** Within so much log-moneyness, and no more than STRIKES_MAX. */
+function thinned(points: PricePoints, reach: number): PricePoints {
+  const near = [...points.strike.keys()].filter((at) => Math.abs(Math.log(points.strike[at]!)) <= reach);
+  const rows = Uint32Array.from(evenly(near, STRIKES_MAX));
+  const { callPut, strike, price, vega, weight } = points;
+  return {
+    callPut: pick(callPut, rows),
+    strike: pick(strike, rows),
+    price: pick(price, rows),
+    vega: pick(vega, rows),
+    weight: pick(weight, rows),
+  };
+}
+
+/** At most so many of them, the first and the last included. */
+function evenly<Item>(items: readonly Item[], most: number): readonly Item[] {
+  if (items.length <= most) return items;
+  return Array.from({ length: most }, (_, at) => items[Math.round((at * (items.length - 1)) / (most - 1))]!);
+}
+
+function prices({ points, tte }: Target, iv: number, jumpIntensity: number, { mean, width }: JumpSizes): Float64Array {
+  const { callPut, strike } = points;
+  const count = strike.length;
+  const model = {
+    count,
+    spot: 1,
+    strike,
+    tte,
+    iv,
+    rate: 0,
+    dividend: 0,
+    jumpIntensity,
+    jumpMean: mean,
+    jumpVol: width,
+  };
+  const { call, put } = merton(model);
+  return call.map((each, at) => (callPut[at] === 1 ? each : put[at]!));
+}
+
+const MEAN_CENTRE = (MEAN_MIN + MEAN_MAX) / 2;
+const MEAN_REACH = (MEAN_MAX - MEAN_MIN) / 2;
+
+/** Parameters without bounds: log intensity, then mean and width through curves that end at theirs, then a log volatility a series. */
+function encode([logIntensity, { mean, width }, logVolatility]: (typeof STARTS)[number], series: number): number[] {
+  return [
+    logIntensity,
+    Math.atanh((mean - MEAN_CENTRE) / MEAN_REACH),
+    Math.log(width / (WIDTH_MAX - width)),
+    ...new Array<number>(series).fill(logVolatility),
+  ];
+}
+
+function decode(parameters: readonly number[], targets: readonly Target[]) {
+  const [logIntensity, mean, width, ...logVolatilities] = parameters as [number, number, number, ...number[]];
+  return {
+    intensity: INTENSITY * Math.exp(Math.min(Math.max(logIntensity, -LOG_INTENSITY_MAX), LOG_INTENSITY_MAX)),
+    sizes: {
+      mean: MEAN_CENTRE + MEAN_REACH * Math.tanh(mean),
+      width: WIDTH_MAX / (1 + Math.exp(-width)),
+    },
+    volatilities: targets.map(({ atmIv }, at) => atmIv * Math.exp(logVolatilities[at]!)),
+  };
+}

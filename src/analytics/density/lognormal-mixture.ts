@@ -1,0 +1,118 @@
+import { oneGreek } from '../../math/black-scholes.ts';
+import { leastSquares } from '../../math/least-squares.ts';
+import { joined, type PricePoints, pricingErrors, type Strikes } from './price-points.ts';
+
+/** One lognormal of a mixture: its weight, its mean as a multiple of the forward, and its volatility per year. */
+export interface Component {
+  readonly weight: number;
+  readonly mean: number;
+  readonly volatility: number;
+}
+
+/** Fewer say no more than a level. */
+const POINTS_MIN = 4;
+/** A third component has three parameters more: it needs quotes to determine them, and must earn them. */
+const THIRD_POINTS_MIN = 8;
+const THIRD_GAIN_MIN = 0.1;
+/**
+ * Components stay within these multiples of the at-the-money volatility, and their means within so many deviations of the
+ * forward: no spikes.
+ */
+const VOLATILITY_MIN = 0.4;
+const VOLATILITY_MAX = 4;
+const MEAN_DEVIATIONS_MAX = 6;
+/** Least weight of a component, about e^-7: the far tail of an index weighs a thousandth. */
+const LOG_RATIO_MAX = 7;
+/**
+ * Pull of every parameter toward the single lognormal, as an error in volatility: what noise in sparse quotes cannot pay for.
+ * Of 0.0002, 0.0005 and 0.002 the one by which every second strike of the recorded chains, left out of the fit, is met best.
+ */
+const PULL = 0.0005;
+/** So many steps from every start tell which one leads to the least. */
+const TRIAL_ITERATIONS = 10;
+
+/** [log weight ratio, mean in deviations, log volatility of the first, of the second]: fat to the left, to both, to the right. */
+const TWO = [
+  [-1.5, -1.5, -0.2, 0.4],
+  [-0.7, -0.3, -0.3, 0.4],
+  [-1.5, 0.5, -0.2, 0.4],
+];
+/** Two ratios, two means, three log volatilities: ever fatter to the left, fat on either side, ever fatter to the right. */
+const THREE = [
+  [-0.5, -2, -1, -2.5, -0.5, 0, 0.5],
+  [-1, -2.5, -1, 0.5, -0.3, 0.3, 0.6],
+  [-0.5, -2, 1, 2.5, -0.5, 0, 0.5],
+];
+
+/**
+ * Fits two or three lognormals to a smile: positive and of mass one by construction, and of mean one (the forward) because the
+ * means are normalised. One lognormal of the at-the-money volatility where the points are too few. (Bahra 1997, with the
+ * forward pinned.)
+ */
+export function fitMixture(points: PricePoints, atmVolatility: number, tte: number): Component[] {
+  const single = [{ weight: 1, mean: 1, volatility: atmVolatility }];
+  const count = points.strike.length;
+  if (count < POINTS_MIN) return single;
+  const residuals = residualsOf(points, atmVolatility, tte);
+  const bestFrom = (starts: readonly (readonly number[])[]) => {
+    const ahead = starts
+      .map((start) => leastSquares(residuals, start, TRIAL_ITERATIONS))
+      .reduce((best, each) => (each.sumOfSquares < best.sumOfSquares ? each : best));
+    return leastSquares(residuals, ahead.parameters);
+  };
+  const two = bestFrom(TWO);
+  const three = count < THIRD_POINTS_MIN ? two : bestFrom(THREE);
+  const best = three.sumOfSquares < (1 - THIRD_GAIN_MIN) * two.sumOfSquares ? three : two;
+  const components = decode(best.parameters, atmVolatility, tte);
+  return components.every(({ weight, mean, volatility }) => [weight, mean, volatility].every(Number.isFinite))
+    ? components
+    : single;
+}
+
+/** Undiscounted prices of a mixture, as multiples of the forward. */
+export function mixturePrices(
+  components: readonly Component[],
+  { callPut, strike }: Strikes,
+  tte: number,
+): Float64Array {
+  const count = strike.length;
+  const prices = new Float64Array(count);
+  for (const { weight, mean, volatility } of components) {
+    const its = { count, callPut, spot: mean, strike, tte, iv: volatility, rate: 0, dividend: 0 };
+    const price = oneGreek('price', its);
+    for (let at = 0; at < count; at++) prices[at]! += weight * price[at]!;
+  }
+  return prices;
+}
+
+function residualsOf(points: PricePoints, atmVolatility: number, tte: number) {
+  const pull = PULL * Math.sqrt(points.strike.length);
+  return (parameters: readonly number[]): Float64Array => {
+    const errors = pricingErrors(points, mixturePrices(decode(parameters, atmVolatility, tte), points, tte));
+    const pulled = parameters.slice((parameters.length - 1) / 3).map((each) => pull * each);
+    return joined([errors, pulled]);
+  };
+}
+
+/** Parameters: n-1 log weight ratios, n-1 means in deviations, n log volatilities over the at-the-money one. */
+function decode(parameters: readonly number[], atmVolatility: number, tte: number): Component[] {
+  const n = (parameters.length + 2) / 3;
+  const deviation = atmVolatility * Math.sqrt(tte);
+  const ratios = [1, ...parameters.slice(0, n - 1).map((each) => Math.exp(clamp(each, LOG_RATIO_MAX)))];
+  const means = [
+    1,
+    ...parameters.slice(n - 1, 2 * n - 2).map((each) => Math.exp(deviation * clamp(each, MEAN_DEVIATIONS_MAX))),
+  ];
+  const total = ratios.reduce((sum, each) => sum + each, 0);
+  const mean = ratios.reduce((sum, each, at) => sum + (each / total) * means[at]!, 0);
+  return ratios.map((ratio, at) => ({
+    weight: ratio / total,
+    mean: means[at]! / mean,
+    volatility:
+      atmVolatility * Math.min(Math.max(Math.exp(parameters[2 * n - 2 + at]!), VOLATILITY_MIN), VOLATILITY_MAX),
+  }));
+}
+
+function clamp(value: number, limit: number): number {
+  return Math.min(Math.max(value, -limit), limit);
+}

@@ -1,0 +1,106 @@
+import type { Chain } from '../../market/chain.ts';
+import { greeks } from '../../math/black-scholes.ts';
+import { impliedVolatility } from '../../math/implied-volatility.ts';
+import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+
+/** Options to be priced; a strike is a multiple of the forward. */
+export interface Strikes {
+  /** +1 call, -1 put. */
+  readonly callPut: Float64Array;
+  readonly strike: Float64Array;
+}
+
+/** What a model of one series is fitted to: out-of-the-money undiscounted prices, as multiples of the forward. */
+export interface PricePoints extends Strikes {
+  readonly price: Float64Array;
+  /** Price per 1.00 of volatility: turns a price error into one of volatility. */
+  readonly vega: Float64Array;
+  /** How much the quote can be trusted, 0 to 1: less the wider it is. */
+  readonly weight: Float64Array;
+}
+
+/** A quote whose middle is so far from either side, in volatility, counts half. */
+const WIDTH = 0.02;
+/** Tails are quoted in ticks, not in volatility: their errors are damped by this share of the largest vega. */
+const VEGA_FLOOR = 0.05;
+/** Errors beyond this, in volatility, are a quote's fault rather than the fit's. */
+const OUTLIER = 0.03;
+/** Standard deviations from the forward within which a fit is judged. */
+const JUDGED_DEVIATIONS = 2.5;
+
+/** Out-of-the-money strikes of a series' smile. */
+export function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoints {
+  const known = new Set(smile.logMoneyness);
+  const chosen: number[] = [];
+  for (let at = start; at < end; at++) {
+    const otm = prepared.strike[at]! >= forward === (prepared.callPut[at] === 1);
+    // Interpolated volatilities are no quotes.
+    if (otm && known.has(Math.log(prepared.strike[at]! / forward))) chosen.push(at);
+  }
+  const callPut = Float64Array.from(chosen, (at) => prepared.callPut[at]!);
+  const strike = Float64Array.from(chosen, (at) => prepared.strike[at]! / forward);
+  const iv = Float64Array.from(chosen, (at) => prepared.iv[at]!);
+  const { price, vega } = greeks({ count: chosen.length, callPut, spot: 1, strike, tte, iv, rate: 0, dividend: 0 });
+  const weight = Float64Array.from(chosen, (position, at) =>
+    trust(prepared.chain, prepared.row[position]!, vega[at]! * forward),
+  );
+  return { callPut, strike, price, vega, weight };
+}
+
+/** 1 for a tight quote, a half where its half-width is two vol points, or where it has one side only. */
+function trust(chain: Chain, row: number, vega: number): number {
+  const halfWidth = (chain.ask[row]! - chain.bid[row]!) / 2 / vega;
+  return halfWidth >= 0 ? WIDTH / (WIDTH + halfWidth) : 0.5;
+}
+
+/** What a least-squares fit makes small: errors in volatility, by trust; one absurd quote does not bend the rest. */
+export function pricingErrors({ price, vega, weight }: PricePoints, prices: Float64Array): Float64Array {
+  const floor = VEGA_FLOOR * Math.max(...vega);
+  return prices.map((each, at) => weight[at]! * softened((each - price[at]!) / (vega[at]! + floor)));
+}
+
+/** Residuals of a fit in one column. */
+export function joined(parts: readonly ArrayLike<number>[]): Float64Array {
+  const column = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    column.set(part, at);
+    at += part.length;
+  }
+  return column;
+}
+
+/** Grows like the root of an error beyond OUTLIER (soft L1 loss). */
+function softened(error: number): number {
+  const ratio = error / OUTLIER;
+  return OUTLIER * Math.sign(error) * Math.sqrt(2 * (Math.sqrt(1 + ratio * ratio) - 1));
+}
+
+/** The points of one series and what a model makes of them. */
+export interface Fit {
+  readonly points: PricePoints;
+  readonly prices: Float64Array;
+  /** Decimal per year, at the money. */
+  readonly atmIv: number;
+  readonly tte: number;
+}
+
+/** Root mean square error within two and a half standard deviations, by the quotes' weights, vol points; 0 without a point there. */
+export function fitError(fits: readonly Fit[]): number {
+  let squares = 0;
+  let weights = 0;
+  for (const { points, prices, atmIv, tte } of fits) {
+    const { callPut, strike, weight } = points;
+    const columns = { count: strike.length, callPut, spot: 1, strike, tte, rate: 0, dividend: 0 };
+    const quoted = impliedVolatility({ ...columns, price: points.price });
+    const fitted = impliedVolatility({ ...columns, price: prices });
+    const reach = JUDGED_DEVIATIONS * atmIv * Math.sqrt(tte);
+    for (let at = 0; at < strike.length; at++) {
+      const error = 100 * (fitted[at]! - quoted[at]!);
+      if (!(Number.isFinite(error) && Math.abs(Math.log(strike[at]!)) <= reach)) continue;
+      squares += (weight[at]! * error) ** 2;
+      weights += weight[at]! ** 2;
+    }
+  }
+  return weights === 0 ? 0 : Math.sqrt(squares / weights);
+}

@@ -1,0 +1,46 @@
+import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+import { densityOf } from './density.ts';
+
+/** What the chain implies at any strike and time, free of arbitrage between strikes at its expiries. */
+export interface Surface {
+  /** Total variance to `tte` years at a log-moneyness ln(K/F). */
+  variance(logMoneyness: number, tte: number): number;
+  /** ln(F/S) to `tte` years. */
+  carry(tte: number): number;
+  /** Continuous discount rate to `tte` years. */
+  rate(tte: number): number;
+}
+
+/**
+ * The implied variance of each series' fitted density, linear in time at fixed log-moneyness; before the first expiry that
+ * expiry's volatility, after the last that expiry's at as many standard deviations (the slope of a smile falls with the root
+ * of time), and their carry and discount per year. Undefined where no series has a volatility.
+ *
+ * Not the smile as quoted: with a variance of its own for each strike, its noise makes the probability of ending beyond a
+ * strike rise with the strike. Of a smile that comes of a density both d1 and d2 fall with the strike (Fukasawa 2012).
+ */
+export function surfaceOf(prepared: PreparedChain): Surface | undefined {
+  const known = prepared.series
+    .filter((series) => series.smile.logMoneyness.length > 0)
+    .toSorted((a, b) => a.tte - b.tte);
+  if (known.length === 0) return undefined;
+  const linear = (tte: number, value: (series: PreparedSeries) => number): number => {
+    const next = known.findIndex((series) => series.tte >= tte);
+    if (next <= 0) {
+      const edge = next === 0 ? known[0]! : known[known.length - 1]!;
+      return (value(edge) * tte) / edge.tte;
+    }
+    const [before, after] = [known[next - 1]!, known[next]!];
+    const share = (tte - before.tte) / (after.tte - before.tte);
+    return value(before) + share * (value(after) - value(before));
+  };
+  const last = known[known.length - 1]!.tte;
+  return {
+    variance: (logMoneyness, tte) => {
+      const x = logMoneyness / Math.sqrt(Math.max(tte / last, 1));
+      return linear(tte, (series) => densityOf(prepared, series).totalVariance(x));
+    },
+    carry: (tte) => linear(tte, (series) => Math.log(series.forward / prepared.chain.spot)),
+    rate: (tte) => linear(tte, (series) => series.rate * series.tte) / tte,
+  };
+}

@@ -1,0 +1,48 @@
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { pricedExposures } from './exposures.ts';
+
+/** Spots at which vanna and charm exposure change sign, dollars: of several the nearest, `NaN` where there is none near. */
+export interface ExposureFlips {
+  readonly vanna: number;
+  readonly charm: number;
+}
+
+/** As far as the narrowest gamma profile reaches, as a fraction of spot. */
+const REACH = 0.2;
+/** Each level prices the whole chain, so they are as many as tell the sign; the step with a change is then divided in four. */
+const STEP = 0.01;
+const PARTS = 4;
+
+export function exposureFlips(prepared: PreparedChain): ExposureFlips {
+  const { spot } = prepared.chain;
+  const steps = Math.round(REACH / STEP);
+  const levels = Array.from({ length: 2 * steps + 1 }, (_, at) => spot * (1 + (at - steps) * STEP));
+  const coarse = levels.map((level) => pricedExposures(prepared, level));
+  const flip = (name: 'vex' | 'cex'): number => {
+    const values = coarse.map((each) => each[name]);
+    const [from, to] = nearestChange(levels, values, spot) ?? [];
+    if (from === undefined || to === undefined) return Number.NaN;
+    const finer = Array.from({ length: PARTS + 1 }, (_, at) => from + ((to - from) * at) / PARTS);
+    const exact = finer.map((level) => pricedExposures(prepared, level)[name]);
+    const [low, high] = nearestChange(finer, exact, spot)!;
+    const [a, b] = [exact[finer.indexOf(low)]!, exact[finer.indexOf(high)]!];
+    return low + ((high - low) * a) / (a - b);
+  };
+  return { vanna: flip('vex'), charm: flip('cex') };
+}
+
+/** The levels next to each other between which values change sign, nearest to spot. */
+function nearestChange(
+  levels: readonly number[],
+  values: readonly number[],
+  spot: number,
+): [from: number, to: number] | undefined {
+  let nearest: [number, number] | undefined;
+  const distance = ([from, to]: [number, number]) => Math.max(from - spot, spot - to, 0);
+  for (let at = 1; at < levels.length; at++) {
+    if (!(values[at - 1]! * values[at]! <= 0) || values[at - 1] === values[at]) continue;
+    const step: [number, number] = [levels[at - 1]!, levels[at]!];
+    if (nearest === undefined || distance(step) < distance(nearest)) nearest = step;
+  }
+  return nearest;
+}

@@ -1,0 +1,84 @@
+import { DAY_MS, YEAR_MS } from '../../market/calendar.ts';
+import { greeks } from '../../math/black-scholes.ts';
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+
+/** A contract and the trades it makes its dealer do: + buys, - sells. */
+export interface HedgingNode {
+  readonly strike: number;
+  readonly callPut: number;
+  /** `YYYY-MM-DD` */
+  readonly expiry: string;
+  /** OSI root, which tells two series of one date apart. */
+  readonly root: string;
+  /** Shares per +1 % move of spot. */
+  readonly dealerShares: number;
+  /** Shares over the coming calendar day, spot and volatility standing still. */
+  readonly deltaFlux: number;
+  /** What the two are made of. */
+  readonly parts: {
+    /** Contracts that dealers hold, + long, - short. */
+    readonly position: number;
+    /** Shares per contract. */
+    readonly multiplier: number;
+    readonly tte: number;
+    /** Decimal per year; 0 where it is not known, and then there is no flux. */
+    readonly iv: number;
+    /** Per 1.00 of spot. */
+    readonly gamma: number;
+    readonly delta: number;
+    /** A calendar day later. */
+    readonly deltaAfter: number;
+  };
+}
+
+/**
+ * The contracts whose hedging moves most shares, by the absolute trade per +1 % move. The flux is a difference of deltas a
+ * day apart (at settlement where less is left): the derivative, charm, explodes in the last minutes.
+ */
+export function hedgingNodes(prepared: PreparedChain, limit: number): HedgingNode[] {
+  const { chain, gamma, position, multiplier } = prepared;
+  const shares = gamma.map((each, at) => -each * position[at]! * multiplier[at]! * 0.01 * chain.spot);
+  const ranked = Array.from(shares.keys())
+    .filter((at) => shares[at] !== 0)
+    .sort((a, b) => Math.abs(shares[b]!) - Math.abs(shares[a]!))
+    .slice(0, limit);
+  const { iv, before, after } = deltasADayApart(prepared, ranked);
+  return ranked.map((at, rank) => {
+    const { series } = prepared.series[prepared.seriesIndex[at]!]!;
+    return {
+      strike: prepared.strike[at]!,
+      callPut: prepared.callPut[at]!,
+      expiry: series.expiry,
+      root: series.root,
+      dealerShares: Math.round(shares[at]!),
+      deltaFlux: iv[rank]! > 0 ? (before[rank]! - after[rank]!) * position[at]! * multiplier[at]! : 0,
+      parts: {
+        position: position[at]!,
+        multiplier: multiplier[at]!,
+        tte: prepared.tte[at]!,
+        iv: iv[rank]!,
+        gamma: gamma[at]!,
+        delta: before[rank]!,
+        deltaAfter: after[rank]!,
+      },
+    };
+  });
+}
+
+function deltasADayApart(prepared: PreparedChain, rows: readonly number[]) {
+  const column = (source: Float64Array) => Float64Array.from(rows, (at) => source[at]!);
+  const tte = column(prepared.tte);
+  const now = {
+    count: rows.length,
+    callPut: column(prepared.callPut),
+    spot: prepared.chain.spot,
+    strike: column(prepared.strike),
+    tte,
+    iv: column(prepared.iv).map((iv) => iv || 0),
+    rate: column(prepared.rate),
+    dividend: column(prepared.dividend),
+  };
+  const before = greeks(now).delta;
+  const after = greeks({ ...now, tte: tte.map((each) => Math.max(each - DAY_MS / YEAR_MS, 0)) }).delta;
+  return { iv: now.iv, before, after };
+}

@@ -1,0 +1,59 @@
+import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
+import { DEFAULT_OPTIONS } from '../chain/options.ts';
+import { prepareChain } from '../chain/prepare.ts';
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { atmVolatility } from '../chain/smile.ts';
+import { gexLevels } from './gex-levels.ts';
+
+/** The tenor that volatilities of different days are compared at, years. */
+const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
+
+/**
+ * What is kept of a chain's levels. `premiumBySeries` as `gexLevels` takes it.
+ * Throws `Failure('no_chain')` where no live contract is left.
+ */
+export function levelRecordOf(chain: Chain, premiumBySeries: ReadonlyMap<string, number>): LevelRecord {
+  const prepared = prepareChain(chain, DEFAULT_OPTIONS);
+  const { exposures, walls, flip, dominant, maxPain } = gexLevels(prepared, premiumBySeries);
+  return {
+    underlying: chain.underlying,
+    simulated: chain.simulated,
+    asOf: chain.asOf,
+    day: newYorkDate(chain.asOf),
+    spot: chain.spot,
+    netGex: exposures.gex,
+    grossGex: exposures.grossGex,
+    gexFlip: flip.level,
+    flipResolved: flip.resolved,
+    callWall: walls.call.strike,
+    putWall: walls.put.strike,
+    maxPain,
+    expiry: dominant.series.expiry,
+    dex: exposures.dex,
+    vex: exposures.vex,
+    cex: exposures.cex,
+    atmIv30d: atmVolatilityAt(prepared, THIRTY_DAYS),
+  };
+}
+
+/**
+ * At-the-money volatility to `tte` years, decimal per year, as quoted: total variance linear in time, before the first expiry and
+ * after the last that one's volatility; null where no series has one.
+ */
+function atmVolatilityAt(prepared: PreparedChain, tte: number): number | null {
+  const known = prepared.series
+    .map((series) => ({ tte: series.tte, variance: atmVolatility(series) ** 2 * series.tte }))
+    .filter(({ variance }) => variance > 0)
+    .sort((a, b) => a.tte - b.tte);
+  const after = known.findIndex((each) => each.tte >= tte);
+  if (known.length === 0) return null;
+  if (after <= 0) {
+    const edge = after === 0 ? known[0]! : known.at(-1)!;
+    return Math.sqrt(edge.variance / edge.tte);
+  }
+  const [a, b] = [known[after - 1]!, known[after]!];
+  const variance = a.variance + ((b.variance - a.variance) * (tte - a.tte)) / (b.tte - a.tte);
+  return Math.sqrt(variance / tte);
+}

@@ -1,0 +1,52 @@
+import type { Print } from '../../market/prints.ts';
+import { greeks } from '../../math/black-scholes.ts';
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { tradedPrice } from '../chain/quotes.ts';
+import { contractKey } from './trade-side.ts';
+
+/**
+ * Net delta-notional of a day's large flow, dollars, customers taken as buyers (as in the flow figures): the kinetic term of
+ * the energy reading. A contract's delta is its prepared one; contracts without a volatility are passed over.
+ */
+export function printsDeltaNotional(prepared: PreparedChain, large: readonly Print[]): number {
+  const deltas = deltaByContract(prepared);
+  return large.reduce((sum, print) => {
+    const delta = deltas.get(contractKey(print)) ?? 0;
+    return sum + delta * print.size * print.multiplier * prepared.chain.spot;
+  }, 0);
+}
+
+/** The same from a snapshot's volumes, counting contracts whose day's premium reaches the threshold of a large print. */
+export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): number {
+  const { chain, multiplier } = prepared;
+  const delta = deltasOf(prepared);
+  let sum = 0;
+  for (let at = 0; at < prepared.count; at++) {
+    const row = prepared.row[at]!;
+    const volume = chain.volume[row]!;
+    if (volume * tradedPrice(chain, row) * multiplier[at]! >= minPremiumUsd) {
+      sum += delta[at]! * volume * multiplier[at]! * chain.spot;
+    }
+  }
+  return sum;
+}
+
+/** Delta of each contract by its key. */
+export function deltaByContract(prepared: PreparedChain): Map<string, number> {
+  const delta = deltasOf(prepared);
+  const byContract = new Map<string, number>();
+  for (let at = 0; at < prepared.count; at++) {
+    const { root, expiry } = prepared.series[prepared.seriesIndex[at]!]!.series;
+    byContract.set(
+      contractKey({ root, expiry, callPut: prepared.callPut[at]!, strike: prepared.strike[at]! }),
+      delta[at]!,
+    );
+  }
+  return byContract;
+}
+
+function deltasOf({ chain, count, callPut, strike, tte, iv, rate, dividend }: PreparedChain): Float64Array {
+  const known = iv.map((each) => each || 0);
+  const { delta } = greeks({ count, callPut, spot: chain.spot, strike, tte, iv: known, rate, dividend });
+  return delta.map((each, at) => (known[at]! > 0 ? each : 0));
+}

@@ -1,0 +1,100 @@
+import type { Chain, Series } from '../../market/chain.ts';
+import { rootOf } from '../../market/option-symbol.ts';
+import type { Print } from '../../market/prints.ts';
+import { tradedPrice } from '../chain/quotes.ts';
+
+/** Premium and contracts of one expiry's flow: calls against puts. */
+export interface Flow {
+  /** Dollars. */
+  readonly callPremium: number;
+  readonly putPremium: number;
+  readonly callContracts: number;
+  readonly putContracts: number;
+  /** What was counted: prints, or contract-days where the flow was taken from snapshots. */
+  readonly counted: number;
+}
+
+/** Calendar days that flow is gathered over. */
+export const FLOW_WINDOW_DAYS = 30;
+/** Deeper than this is dividend and financing trades, not opinion. */
+const OPINION_DELTA_MAX = 0.9;
+
+/** Premium of a print, dollars. */
+export function premiumOf(print: Print): number {
+  return print.price * print.size * print.multiplier;
+}
+
+/** Prints that count as large: not cancelled, of no adjusted deliverable, at or above the threshold. */
+export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
+  return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);
+}
+
+/** Flow of one expiry from large prints. */
+export function flowOfPrints(large: readonly Print[], expiry: string): Flow {
+  return sum(
+    large
+      .filter((print) => print.expiry === expiry)
+      .map((print) => ({ callPut: print.callPut, premium: premiumOf(print), contracts: print.size })),
+  );
+}
+
+/**
+ * Flow by expiry where the feed has snapshots only: each contract-day's last volume at its mid, else its last trade. It has no
+ * size threshold, and says nothing about single trades. `days` gives the last snapshot of each day, one at a time.
+ */
+export function flowsOfSnapshots(days: Iterable<Chain>): Map<string, Flow> {
+  const flows = new Map<string, Flow>();
+  for (const chain of days) {
+    for (const series of chain.series) {
+      if (series.adjusted) continue;
+      flows.set(series.expiry, sum(contractDays(chain, series), flows.get(series.expiry)));
+    }
+  }
+  return flows;
+}
+
+/** Premium by series (`ROOT EXPIRY`) in large prints that are opinions: no legs of spreads, no |delta| beyond 0.9. */
+export function opinionPremium(large: readonly Print[]): Map<string, number> {
+  const premium = new Map<string, number>();
+  for (const print of large) {
+    if (print.multiLeg || Math.abs(print.delta ?? 0) > OPINION_DELTA_MAX) continue;
+    const key = `${print.root} ${print.expiry}`;
+    premium.set(key, (premium.get(key) ?? 0) + premiumOf(print));
+  }
+  return premium;
+}
+
+interface Traded {
+  readonly callPut: number;
+  readonly premium: number;
+  readonly contracts: number;
+}
+
+/** What each contract of a series traded on the day of a snapshot. */
+function contractDays(chain: Chain, { start, end }: Series): Traded[] {
+  const traded: Traded[] = [];
+  for (let row = start; row < end; row++) {
+    const contracts = chain.volume[row]!;
+    const price = tradedPrice(chain, row);
+    if (contracts > 0 && price > 0) {
+      traded.push({ callPut: chain.callPut[row]!, premium: contracts * price * chain.multiplier[row]!, contracts });
+    }
+  }
+  return traded;
+}
+
+export const NO_FLOW: Flow = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, counted: 0 };
+
+function sum(traded: readonly Traded[], before: Flow = NO_FLOW): Flow {
+  const flow = { ...before, counted: before.counted + traded.length };
+  for (const { callPut, premium, contracts } of traded) {
+    if (callPut === 1) {
+      flow.callPremium += premium;
+      flow.callContracts += contracts;
+    } else {
+      flow.putPremium += premium;
+      flow.putContracts += contracts;
+    }
+  }
+  return flow;
+}

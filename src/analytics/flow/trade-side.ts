@@ -1,0 +1,77 @@
+import type { Print } from '../../market/prints.ts';
+
+/** A print with the side that started it. */
+export interface SignedPrint {
+  readonly print: Print;
+  /** +1 where a customer bought, -1 where a customer sold, 0 where nothing tells. */
+  readonly aggressor: 1 | -1 | 0;
+  readonly by: SideRule;
+}
+
+/** What told the side. */
+export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
+
+/** Prices as far apart as a double's rounding are the same price. */
+const SAME = 1e-9;
+
+/**
+ * Signs prints (in time order) by the first that tells: the feed; the quote they met, since who pays more than its middle bought
+ * and who takes less sold; the contract's last move, a rise being a purchase (Lee and Ready 1991). For options the quote rule is the
+ * best of the simple ones (Savickas and Wilson 2003). The aggressor is taken to be the customer.
+ *
+ * A move is one of the quote's middle where there is a quote, else of the price. By prices alone a trade at the middle after a
+ * purchase would always be a sale: it is cheaper for the half spread that the purchase paid, and purchases follow purchases.
+ */
+export function* signPrints(prints: Iterable<Print>): Generator<SignedPrint, void> {
+  const moves = new Map<string, Move>();
+  for (const print of prints) yield signed(print, moves);
+}
+
+function signed(print: Print, moves: Map<string, Move>): SignedPrint {
+  const middle = middleOf(print);
+  const move = nextMove(moves, contractKey(print), middle ?? print.price);
+  if (print.side === 'ask') return { print, aggressor: 1, by: 'feed' };
+  if (print.side === 'bid') return { print, aggressor: -1, by: 'feed' };
+  const beside = middle === undefined ? 0 : change(middle, print.price);
+  if (beside !== 0) return { print, aggressor: beside, by: 'quote' };
+  return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
+}
+
+/** Where a contract's price was last, and which way it came there. */
+interface Move {
+  price: number;
+  direction: Direction;
+}
+
+type Direction = SignedPrint['aggressor'];
+
+function nextMove(moves: Map<string, Move>, key: string, price: number): Direction {
+  const last = moves.get(key);
+  if (last === undefined) {
+    moves.set(key, { price, direction: 0 });
+    return 0;
+  }
+  last.direction = change(last.price, price) || last.direction;
+  last.price = price;
+  return last.direction;
+}
+
+function change(from: number, to: number): Direction {
+  if (Math.abs(to - from) <= SAME * Math.max(from, to)) return 0;
+  return to > from ? 1 : -1;
+}
+
+/** Middle of the quote that a print met; undefined where there is none that could have been met. */
+function middleOf({ bid, ask }: Print): number | undefined {
+  return bid !== null && ask !== null && ask > bid ? (bid + ask) / 2 : undefined;
+}
+
+/** Tells contracts of one underlying apart. */
+export function contractKey({
+  root,
+  expiry,
+  callPut,
+  strike,
+}: Pick<Print, 'root' | 'expiry' | 'strike'> & { callPut: number }): string {
+  return `${root} ${expiry} ${callPut} ${strike}`;
+}

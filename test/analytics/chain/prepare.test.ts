@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'bun:test';
+import { DEFAULT_OPTIONS, type ExpirySelection } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
+import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
+import { Failure } from '../../../src/errors.ts';
+import type { ContractRow } from '../../../src/market/build-chain.ts';
+import { greeks } from '../../../src/math/black-scholes.ts';
+import { AS_OF, chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
+
+const MINUTE_MS = 60_000;
+const TOMORROW = '2026-01-06';
+/** 16:00 in New York on the day of the snapshot. */
+const CLOSE = AS_OF + 60 * MINUTE_MS;
+const MINUTES_A_YEAR = 365.25 * 24 * 60;
+
+describe('what is settled is dropped', () => {
+  const rows = [contract({ expiry: TODAY }), contract({ expiry: TODAY, callPut: -1 }), contract()];
+  test.each([
+    ['an hour before the close', CLOSE - 60 * MINUTE_MS, 0, 60],
+    ['16 minutes before', CLOSE - 16 * MINUTE_MS, 0, 16],
+    ['ten minutes before: counted as 15', CLOSE - 10 * MINUTE_MS, 0, 15],
+    ['a moment before: counted as 15', CLOSE - 1, 0, 15],
+    ['at the close', CLOSE, 2, undefined],
+    ['after it', CLOSE + 1, 2, undefined],
+  ])('%s', (_what, asOf, settled, minutes) => {
+    const { counts, series } = prepared(rows, {}, { asOf });
+    expect(counts.left_out.settled).toBe(settled);
+    expect(counts.used).toBe(3 - settled);
+    if (minutes !== undefined) expect(series[0]!.tte * MINUTES_A_YEAR).toBeCloseTo(minutes, 9);
+    else expect(series.map(({ series: { expiry } }) => expiry)).toEqual([EXPIRY]);
+  });
+});
+
+describe('two series of a third Friday', () => {
+  const strikes = range(5900, 6100, 20);
+  const common = { strikes, spot: 6000, expiry: EXPIRY };
+  const rows = [
+    ...quoted({ ...common, root: 'SPX', iv: 0.1, dividend: 0.01 }),
+    ...quoted({ ...common, root: 'SPXW', iv: 0.2, dividend: 0.02 }),
+  ];
+  const head = { underlying: 'SPX', spot: 6000 };
+
+  test('have a time, a forward and a smile each', () => {
+    const { series } = prepared(rows, {}, head);
+    expect(series.map(({ series: { root, settlement } }) => [root, settlement])).toEqual([
+      ['SPX', 'AM'],
+      ['SPXW', 'PM'],
+    ]);
+    // 09:30 to 16:00.
+    expect((series[1]!.tte - series[0]!.tte) * MINUTES_A_YEAR).toBeCloseTo(390, 6);
+    series.forEach((each, at) => {
+      expect(each.dividend).toBeCloseTo([0.01, 0.02][at]!, 6);
+      expect(each.forward).toBeCloseTo(6000 * Math.exp((0.04 - [0.01, 0.02][at]!) * each.tte), 6);
+      expect(Math.sqrt(each.smile.totalVariance[3]! / each.tte)).toBeCloseTo([0.1, 0.2][at]!, 6);
+      expect(each.end - each.start).toBe(2 * strikes.length);
+    });
+  });
+
+  test('the opening settles the one and not the other', () => {
+    const noon = Date.parse('2026-01-16T17:00:00Z');
+    const { series, counts } = prepared(rows, { expiries: { kind: '0dte' } }, { ...head, asOf: noon });
+    expect(series.map(({ series: { root } }) => root)).toEqual(['SPXW']);
+    expect(counts.left_out).toEqual({ settled: 22, adjusted: 0, other_expiry: 0, no_volatility: 0 });
+  });
+});
+
+describe('expiries', () => {
+  const rows = [TODAY, TOMORROW, EXPIRY, LATER].map((expiry) => contract({ expiry }));
+  test.each([
+    [{ kind: 'all' }, [TODAY, TOMORROW, EXPIRY, LATER]],
+    [{ kind: '0dte' }, [TODAY]],
+    [{ kind: 'date', date: LATER }, [LATER]],
+    [{ kind: 'next', days: 1 }, [TODAY]],
+    [{ kind: 'next', days: 11 }, [TODAY, TOMORROW]],
+    [{ kind: 'next', days: 12 }, [TODAY, TOMORROW, EXPIRY]],
+    [{ kind: 'next', days: 100 }, [TODAY, TOMORROW, EXPIRY, LATER]],
+  ] satisfies [ExpirySelection, string[]][])('%j', (expiries, expected) => {
+    const { series, counts } = prepared(rows, { expiries });
+    expect(series.map(({ series: { expiry } }) => expiry)).toEqual(expected);
+    expect(counts.left_out.other_expiry).toBe(4 - expected.length);
+    expect(counts.contracts).toBe(4);
+  });
+});
+
+test('adjusted deliverables are left out, settled or not', () => {
+  const rows = [contract({ root: 'ACME1' }), contract({ root: 'ACME1', expiry: TODAY }), contract()];
+  const { counts } = prepared(rows, {}, { asOf: CLOSE });
+  expect(counts.left_out).toEqual({ settled: 0, adjusted: 2, other_expiry: 0, no_volatility: 1 });
+  expect(counts.used).toBe(1);
+});
+
+describe('nothing left is a refusal', () => {
+  test.each([
+    ['all settled', [contract({ expiry: TODAY })], { kind: 'all' }, /had settled/],
+    ['all adjusted', [contract({ root: 'ACME1' })], { kind: 'all' }, /had settled/],
+    ['none selected', [contract()], { kind: '0dte' }, /selection/],
+    ['a date that is not listed', [contract()], { kind: 'date', date: '2026-01-17' }, /selection/],
+  ] as const)('%s', (_what, rows, expiries, hint) => {
+    const read = () => prepared(rows, { expiries }, { asOf: CLOSE });
+    expect(read).toThrow(Failure);
+    try {
+      read();
+    } catch (error) {
+      expect((error as Failure).code).toBe('no_chain');
+      expect((error as Failure).hint).toMatch(hint);
+    }
+  });
+});
+
+test('weight counts open interest, or volume; what is not given counts nothing', () => {
+  const rows = [contract({ openInterest: 7, volume: 3 }), contract({ strike: 105, volume: 2, multiplier: 10 })];
+  expect([...prepared(rows).weight]).toEqual([7, 0]);
+  expect([...prepared(rows, { weight: 'volume' }).weight]).toEqual([3, 2]);
+  expect([...prepared(rows).multiplier]).toEqual([100, 10]);
+});
+
+describe('gamma is that of the formulas, to the bit', () => {
+  const rows = [...quoted({ strikes: range(90, 110), iv: (strike) => 0.5 - strike / 400 }), contract({ strike: 111 })];
+  const given = rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at >> 2) }));
+  test.each([
+    ['a call’s its put’s', rows, {}],
+    ['each by its own volatility', given, { iv: 'own' }],
+  ] as const)('%s', (_what, rows, options) => {
+    const ready = prepared(rows, options);
+    const { count, callPut, strike, tte, iv, rate, dividend } = ready;
+    const { gamma } = greeks({ count, callPut, spot: 100, strike, tte, iv, rate, dividend });
+    expect([...ready.gamma]).toEqual([...gamma]);
+  });
+});
+
+test('a call and a put of one volatility are a pair, any other stands alone', () => {
+  const rows = [
+    contract({ strike: 95, iv: 0.2 }),
+    contract({ strike: 95, callPut: -1, iv: 0.4 }),
+    contract({ strike: 100, iv: 0.3 }),
+    contract({ strike: 100, callPut: -1, iv: 0.3 }),
+    contract({ strike: 105, callPut: -1 }),
+    contract({ expiry: LATER, strike: 105, iv: 0.3 }),
+  ];
+  const own = prepared(rows, { iv: 'own' }).pairs;
+  expect([...own.contracts]).toEqual([0, 1, 2, 4, 5, 6]);
+  expect([...own.strike]).toEqual([95, 95, 100, 105, 105]);
+  expect([...own.iv]).toEqual([0.2, 0.4, 0.3, Number.NaN, 0.3]);
+  expect(own.tte[4]).toBeGreaterThan(own.tte[3]!);
+  const shared = prepared(rows).pairs;
+  expect([...shared.contracts]).toEqual([0, 2, 4, 5, 6]);
+  expect([...shared.iv].slice(0, 2)).toEqual([0.4, 0.3]);
+});
+
+test('columns are those of the live contracts, whatever lies before, between and after them', () => {
+  const rows = [TODAY, EXPIRY, LATER].flatMap((expiry, far) =>
+    [95, 100].map((strike) =>
+      contract({ expiry, strike: strike + far, callPut: far === 1 ? -1 : 1, multiplier: 10 + far }),
+    ),
+  );
+  const adjusted = contract({ root: 'ACME1', strike: 50, multiplier: 7 });
+  const ready = (more: ContractRow[], expiries: ExpirySelection = { kind: 'all' }) => {
+    const { row, strike, callPut, multiplier, chain } = prepared([...rows, ...more], { expiries }, { asOf: CLOSE });
+    expect([...strike]).toEqual(Array.from(row, (at) => chain.strike[at]!));
+    return { strike: [...strike], callPut: [...callPut], multiplier: [...multiplier] };
+  };
+  const all = { strike: [96, 101, 97, 102], callPut: [-1, -1, 1, 1], multiplier: [11, 11, 12, 12] };
+  expect(ready([])).toEqual(all);
+  expect(ready([adjusted, { ...adjusted, expiry: LATER }])).toEqual(all);
+  expect(ready([], { kind: 'next', days: 20 })).toEqual({ strike: [96, 101], callPut: [-1, -1], multiplier: [11, 11] });
+});
+
+test('the same chain and options give the same object, other options another', () => {
+  const chain = chainOf(quoted({ strikes: [95, 100, 105] }));
+  const first = prepareChain(chain, DEFAULT_OPTIONS);
+  expect(prepareChain(chain, { ...DEFAULT_OPTIONS })).toBe(first);
+  for (const rate of [0.01, 0.02, 0.03, 0.05, 0.06]) {
+    expect(prepareChain(chain, { ...DEFAULT_OPTIONS, rate })).not.toBe(first);
+    expect(prepareChain(chain, { ...DEFAULT_OPTIONS, rate }).options.rate).toBe(rate);
+  }
+});
+
+describe('poor chains have sensible levels, and every figure is a number', () => {
+  const open = { openInterest: 10 };
+  const strikes = [90, 95, 100, 105, 110];
+  test.each([
+    ['no open interest', quoted({ strikes }), { pain: 90, flip: 100, net: 0 }],
+    ['one strike, quoted', quoted({ strikes: [100], rest: open }), { pain: 100, net: 0 }],
+    ['one contract of which nothing is known', [contract(open)], { pain: 100, flip: 100, net: 0 }],
+    ['no volatility by any route', unquoted(strikes, open), { pain: 100, flip: 100, net: 0 }],
+    ['puts only', onlySide(-1), { pain: 110, sign: -1, resolved: false }],
+    ['calls only', onlySide(1), { pain: 90, sign: 1, resolved: false }],
+    ['strikes above spot only', quoted({ strikes: [110, 120], rest: open }), { pain: 110, net: 0 }],
+    ['strikes below spot only', quoted({ strikes: [80, 90], rest: open }), { pain: 80, net: 0 }],
+  ] as const)('%s', (_what, rows, expected) => {
+    const ready = prepared(rows as readonly ContractRow[]);
+    const levels = gexLevels(ready, new Map());
+    const { exposures, walls, flip } = levels;
+    const figures = [...Object.values(exposures), walls.call.strike, walls.put.strike, flip.level, levels.maxPain];
+    for (const figure of figures) expect(figure).toBeFinite();
+    for (const node of hedgingNodes(ready, 10))
+      expect([node.dealerShares, node.deltaFlux].every(Number.isFinite)).toBe(true);
+    expect(levels.maxPain).toBe(expected.pain);
+    // Calls and puts of the same open interest weigh each other up.
+    if ('net' in expected) expect(exposures.gex).toBeCloseTo(expected.net, 6);
+    if ('flip' in expected) expect(flip).toEqual({ level: expected.flip, resolved: false });
+    if ('sign' in expected) expect(Math.sign(exposures.gex)).toBe(expected.sign);
+    if ('resolved' in expected) expect(flip.resolved).toBe(expected.resolved);
+  });
+
+  function onlySide(callPut: 1 | -1): ContractRow[] {
+    return quoted({ strikes, rest: open }).filter((row) => row.callPut === callPut);
+  }
+
+  function unquoted(strikes: readonly number[], rest: Partial<ContractRow>): ContractRow[] {
+    return strikes.flatMap((strike) => [1, -1].map((callPut) => contract({ strike, callPut, ...rest })));
+  }
+});

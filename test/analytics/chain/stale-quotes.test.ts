@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test';
+import { staleQuotes } from '../../../src/analytics/chain/stale-quotes.ts';
+import { chainOf, contract, prepared, quoted } from '../small-chains.ts';
+
+/** A wing of calls by [bid, ask], nearest the money first: positions of the stale ones. */
+const cases: [name: string, quotes: (readonly [number, number])[], stale: number[]][] = [
+  [
+    'falling prices',
+    [
+      [5, 5.2],
+      [4, 4.2],
+      [3, 3.2],
+      [2, 2.2],
+    ],
+    [],
+  ],
+  [
+    'equal prices',
+    [
+      [5, 5.2],
+      [5, 5.2],
+      [5, 5.2],
+    ],
+    [],
+  ],
+  [
+    'a rise within the spread and a tick',
+    [
+      [5, 5.2],
+      [5.21, 5.4],
+      [5.2, 5.4],
+    ],
+    [],
+  ],
+  [
+    'a dead block that agrees with itself',
+    [
+      [5, 5.2],
+      [4, 4.2],
+      [19, 21],
+      [18, 20],
+      [17, 19],
+    ],
+    [2, 3, 4],
+  ],
+  [
+    'one dear quote',
+    [
+      [5, 5.2],
+      [4, 4.2],
+      [9, 9.2],
+      [3, 3.2],
+    ],
+    [2],
+  ],
+  [
+    'one cheap quote',
+    [
+      [5, 5.2],
+      [4, 4.2],
+      [0.1, 0.2],
+      [3, 3.2],
+      [2, 2.2],
+    ],
+    [2],
+  ],
+  [
+    'two quotes that disagree: the nearer stands',
+    [
+      [5, 5.2],
+      [9, 9.2],
+    ],
+    [1],
+  ],
+  [
+    'quotes with a side missing say nothing',
+    [
+      [5, 5.2],
+      [4, 4.2],
+      [0, 9],
+      [3, 3.2],
+    ],
+    [],
+  ],
+];
+
+describe('a wing of calls', () => {
+  test.each(cases)('%s', (_name, quotes, stale) => {
+    const rows = quotes.map(([bid, ask], at) => contract({ strike: 100 + at, callPut: 1, bid, ask }));
+    const chain = chainOf(rows);
+    expect(
+      staleQuotes(
+        chain,
+        rows.map((_, at) => at),
+        0.01,
+      ).sort(),
+    ).toEqual(stale);
+  });
+
+  test('none at all', () => {
+    expect(staleQuotes(chainOf([contract({ strike: 100 })]), [], 0.01)).toEqual([]);
+  });
+});
+
+test('stale quotes are counted and are no part of the smile; their contracts keep what the quote implies', () => {
+  const strikes = Array.from({ length: 21 }, (_, at) => 90 + at);
+  const dead = quoted({ strikes: [112, 113], iv: 3 });
+  const ready = prepared([...quoted({ strikes, halfSpread: 0.01 }), ...dead]);
+  expect(ready.counts.stale_quotes).toBe(2);
+  const smile = ready.series[0]!.smile;
+  expect(Math.max(...smile.logMoneyness)).toBeLessThan(Math.log(111 / ready.series[0]!.forward));
+  expect(ready.iv[ready.strike.indexOf(112)]).toBeCloseTo(3, 1);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test';
+import { byContract } from '../../../src/analytics/chain/by-contract.ts';
+import { strikesOf } from '../../../src/analytics/chain/strikes.ts';
+import { chainOf, contract, EXPIRY, LATER } from '../small-chains.ts';
+
+/** Strikes 95 (both sides), 100 (a put alone) and 105 (both); later 100 (both) and 110 (a call alone). */
+const chain = chainOf([
+  contract({ strike: 95 }),
+  contract({ strike: 95, callPut: -1 }),
+  contract({ strike: 100, callPut: -1 }),
+  contract({ strike: 105 }),
+  contract({ strike: 105, callPut: -1 }),
+  contract({ strike: 100, expiry: LATER }),
+  contract({ strike: 100, callPut: -1, expiry: LATER }),
+  contract({ strike: 110, expiry: LATER }),
+]);
+const [near, later] = chain.series;
+const inputs = [
+  { series: near!, tte: 0.1, forward: 100, rate: 0.04, dividend: 0.01 },
+  { series: later!, tte: 0.2, forward: 101, rate: 0.05, dividend: 0.02 },
+];
+
+test('one row a strike of a series, with what the series gives it', () => {
+  const strikes = strikesOf(chain, inputs);
+  expect(strikes.count).toBe(5);
+  expect([...strikes.strike]).toEqual([95, 100, 105, 100, 110]);
+  expect([...strikes.seriesStart]).toEqual([0, 3, 5]);
+  expect([...strikes.contracts]).toEqual([0, 2, 3, 5, 7, 8]);
+  expect([...strikes.tte]).toEqual([0.1, 0.1, 0.1, 0.2, 0.2]);
+  expect([...strikes.rate]).toEqual([0.04, 0.04, 0.04, 0.05, 0.05]);
+  expect([...strikes.dividend]).toEqual([0.01, 0.01, 0.01, 0.02, 0.02]);
+});
+
+test('the side out of the money is the call from the forward on; where it is not listed there is no row', () => {
+  const { callPut, otmRow } = strikesOf(chain, inputs);
+  expect([...callPut]).toEqual([-1, 1, 1, -1, 1]);
+  expect([...otmRow]).toEqual([1, -1, 3, 6, 7]);
+});
+
+test('of series that are not all of the chain, positions count their own contracts', () => {
+  const { contracts, otmRow } = strikesOf(chain, [inputs[1]!]);
+  expect([...contracts]).toEqual([0, 2, 3]);
+  expect([...otmRow]).toEqual([6, 7]);
+});
+
+test('the same strike at the end of one series and the start of the next is two', () => {
+  const two = chainOf([contract({ strike: 100, expiry: EXPIRY }), contract({ strike: 100, expiry: LATER })]);
+  const strikes = strikesOf(
+    two,
+    two.series.map((series) => ({ ...inputs[0]!, series })),
+  );
+  expect([...strikes.contracts]).toEqual([0, 1, 2]);
+});
+
+test('what holds of a strike holds of each of its contracts', () => {
+  expect([...byContract(strikesOf(chain, inputs), Float64Array.of(1, 2, 3, 4, 5))]).toEqual([1, 1, 2, 3, 3, 4, 4, 5]);
+});

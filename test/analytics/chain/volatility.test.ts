@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'bun:test';
+import type { ContractRow } from '../../../src/market/build-chain.ts';
+import { blackScholesPrice } from '../plain.ts';
+import { contract, EXPIRY, FEED_GAMMA, prepared, quoted, range, yearsTo } from '../small-chains.ts';
+
+const TTE = yearsTo('ACME', EXPIRY);
+/** Spot is the forward, and nothing is discounted: what is out of the money can be seen at a glance. */
+const FLAT = { forward: 'flat', rate: 0, dividend: 0 } as const;
+
+function price(callPut: number, strike: number, iv: number): number {
+  return blackScholesPrice({ callPut, spot: 100, strike, tte: TTE, iv, rate: 0, dividend: 0 });
+}
+
+/** A call at 105, by its feed's volatility and its quote; its true volatility is 0.3. */
+function call(iv: number, quote: { bid?: number; ask?: number } = {}): ContractRow {
+  return contract({ strike: 105, iv, ...quote });
+}
+
+describe('the volatility of one strike', () => {
+  const fair = price(1, 105, 0.3);
+  const around = { bid: fair - 0.02, ask: fair + 0.02 };
+  const NONE = Number.NaN;
+  test.each([
+    ['within the quote: taken', call(0.3, around), 'taken', 0.3],
+    ['a tick above the ask: taken', call(0.3, { bid: fair - 0.05, ask: fair - 0.009 }), 'taken', 0.3],
+    ['a tick below the bid: taken', call(0.3, { bid: fair + 0.009, ask: fair + 0.05 }), 'taken', 0.3],
+    ['more than a tick above: solved', call(0.3, { bid: fair + 0.1, ask: fair + 0.2 }), 'solved', undefined],
+    ['a sentinel against a two-sided quote: solved', call(0.125009, around), 'solved', 0.3],
+    ['a sentinel without a bid: taken, for want of better', call(0.125009, { ask: fair }), 'taken', 0.125009],
+    ['a sentinel with a bid of 0: taken', call(0.125009, { bid: 0, ask: fair }), 'taken', 0.125009],
+    ['a sentinel against a crossed quote: taken', call(0.5, { bid: 2, ask: 1 }), 'taken', 0.5],
+    ['the least that is an opinion', call(0.02), 'taken', 0.02],
+    ['the largest', call(5), 'taken', 5],
+    ['1e-5 with a quote: solved', call(1e-5, around), 'solved', 0.3],
+    ['1e-5 without one: none', call(1e-5), 'none', NONE],
+    ['beyond 5 without a quote: none', call(5.01), 'none', NONE],
+    ['not given, with a quote: solved', call(NONE, around), 'solved', 0.3],
+    ['not given, one-sided: none', call(NONE, { ask: fair }), 'none', NONE],
+    ['a quote worth more than the share: none', call(NONE, { bid: 101, ask: 101 }), 'none', NONE],
+  ] as const)('%s', (_what, row, origin, iv) => {
+    const { counts, iv: found } = prepared([row], FLAT);
+    const none = { taken: 0, solved: 0, interpolated: 0, extended: 0 };
+    expect(counts.iv).toEqual(origin === 'none' ? none : { ...none, [origin]: 1 });
+    expect(counts.left_out.no_volatility).toBe(origin === 'none' ? 1 : 0);
+    if (iv === undefined) expect(price(1, 105, found[0]!)).toBeCloseTo(fair + 0.15, 9);
+    else if (Number.isNaN(iv)) expect(found[0]).toBeNaN();
+    else expect(found[0]).toBeCloseTo(iv, 6);
+  });
+
+  test('a tenth of a cent at the money is a quote at its intrinsic value, no opinion', () => {
+    expect(prepared([contract({ strike: 100.01, bid: 0.001, ask: 0.001 })], FLAT).iv[0]).toBeNaN();
+    expect(prepared([contract({ strike: 100.01, bid: 0.01, ask: 0.01 })], FLAT).counts.iv.solved).toBe(1);
+  });
+
+  test('the tick of an index is five cents', () => {
+    const off = { bid: fair - 0.2, ask: fair - 0.04 };
+    const head = { underlying: 'SPX' };
+    // SPXW settles at the close, as ACME does.
+    expect(prepared([{ ...call(0.3, off), root: 'SPXW' }], FLAT, head).counts.iv.taken).toBe(1);
+    expect(prepared([call(0.3, off)], FLAT).counts.iv.solved).toBe(1);
+  });
+});
+
+describe('a strike’s call and put share the volatility of the side out of the money', () => {
+  test.each([
+    [95, 0.4, -1],
+    [100, 0.2, 1],
+    [105, 0.2, 1],
+  ])('at %d: %d', (strike, expected) => {
+    const rows = [contract({ strike, iv: 0.2 }), contract({ strike, iv: 0.4, callPut: -1 })];
+    const { iv, counts } = prepared(rows, FLAT);
+    expect([...iv]).toEqual([expected, expected]);
+    expect(counts.iv.taken).toBe(2);
+  });
+
+  test('out of the money is against the forward, not spot', () => {
+    const rows = [contract({ strike: 101, iv: 0.2 }), contract({ strike: 101, iv: 0.4, callPut: -1 })];
+    expect(prepared(rows, { ...FLAT, rate: 1 }).iv[0]).toBe(0.4);
+  });
+
+  test('the side in the money is not asked', () => {
+    const { iv, counts } = prepared([contract({ strike: 95, iv: 0.2 })], FLAT);
+    expect(iv[0]).toBeNaN();
+    expect(counts.left_out.no_volatility).toBe(1);
+  });
+});
+
+describe('strikes without a volatility of their own', () => {
+  const known = [contract({ strike: 90, callPut: -1, iv: 0.4 }), contract({ strike: 110, iv: 0.2 })];
+  const between = Math.log(0.96) / Math.log(110 / 90) - Math.log(0.9) / Math.log(110 / 90);
+  test.each([
+    [
+      'between: linear in total variance over log-moneyness',
+      96,
+      -1,
+      'interpolated',
+      0.4 ** 2 + between * (0.2 ** 2 - 0.4 ** 2),
+    ],
+    ['below the first: flat', 50, -1, 'extended', 0.4 ** 2],
+    ['above the last: flat', 200, 1, 'extended', 0.2 ** 2],
+    ['a call in the money too', 50, 1, 'extended', 0.4 ** 2],
+  ] as const)('%s', (_what, strike, callPut, origin, variance) => {
+    const found = prepared([...known, contract({ strike, callPut })], FLAT);
+    const at = found.strike.indexOf(strike);
+    expect(found.iv[at]! ** 2).toBeCloseTo(variance, 12);
+    expect(found.counts.iv).toEqual({ taken: 2, solved: 0, interpolated: 0, extended: 0, [origin]: 1 });
+    // What is not its own makes no smile.
+    expect(found.series[0]!.smile.logMoneyness).toHaveLength(2);
+  });
+});
+
+describe('iv: own', () => {
+  const own = { ...FLAT, iv: 'own' } as const;
+  test('keeps what each contract has, untested', () => {
+    const rows = [
+      contract({ strike: 95, iv: 0.2, bid: 50, ask: 51 }),
+      contract({ strike: 95, iv: 0.4, callPut: -1 }),
+      contract({ strike: 105, iv: 1e-5 }),
+      contract({ strike: 110, iv: 0.125009, bid: 3, ask: 4 }),
+      contract({ strike: 115 }),
+    ];
+    const { iv, counts, series } = prepared(rows, own);
+    expect([...iv]).toEqual([0.2, 0.4, Number.NaN, 0.125009, Number.NaN]);
+    expect(counts.iv).toEqual({ taken: 3, solved: 0, interpolated: 0, extended: 0 });
+    expect(counts.left_out.no_volatility).toBe(2);
+    // The smile still is that of the side out of the money.
+    expect([...series[0]!.smile.logMoneyness]).toEqual([Math.log(0.95), Math.log(1.1)]);
+    expect(series[0]!.smile.totalVariance[0]).toBeCloseTo(0.16 * TTE, 15);
+  });
+});
+
+test('a chain of quotes alone gives back the smile that it was quoted with', () => {
+  const iv = (strike: number) => 0.25 + 0.4 * Math.abs(Math.log(strike / 100));
+  const strikes = range(90, 110);
+  const found = prepared(quoted({ strikes, iv, dividend: 0.02 }));
+  strikes.forEach((strike, at) => {
+    expect(found.iv[2 * at]).toBeCloseTo(iv(strike), 7);
+    expect(found.iv[2 * at + 1]).toBeCloseTo(iv(strike), 7);
+  });
+  expect(found.counts.iv.solved).toBe(42);
+});
+
+test('the feed’s gamma stands where asked for, with nothing for what it does not give', () => {
+  const rows = [
+    contract({ gamma: 0.02, iv: 0.3 }),
+    contract({ strike: 105, iv: 0.3 }),
+    contract({ strike: 110, gamma: 0.01 }),
+  ];
+  expect([...prepared(rows, FEED_GAMMA).gamma]).toEqual([0.02, 0, 0.01]);
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test';
+import { combine } from '../../../src/analytics/exposure/combined.ts';
+import { exposures } from '../../../src/analytics/exposure/exposures.ts';
+import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
+import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
+import { prepared, type Quotes, quoted, range } from '../small-chains.ts';
+
+/** The same options on a thing at a price `scale` times as high, of which as many dollars are held. */
+function readAt(scale: number, share: number, over: Partial<Quotes> = {}) {
+  const rows = quoted({
+    strikes: range(85, 115, 2.5).map((strike) => strike * scale),
+    spot: 100 * scale,
+    iv: (strike) => 0.2 + (0.1 * (100 - strike / scale)) / 100,
+    ...over,
+  });
+  const open = rows.map((row, at) => ({ ...row, openInterest: ((1_000 + ((at * 331) % 700)) * share) / scale }));
+  return prepared(open, {}, { spot: 100 * scale });
+}
+
+describe('an index of which a part is held through its fund is the whole index again', () => {
+  const whole = readAt(40, 1);
+  const both = combine(readAt(40, 0.3), readAt(4, 0.7));
+  const levels = gexLevels(whole, new Map());
+
+  test('the ratio is that of the spots', () => {
+    expect(both.ratio).toBe(10);
+  });
+
+  test.each(['gex', 'grossGex', 'dex', 'vex', 'cex'] as const)('%s', (name) => {
+    expect(both.exposures[name] / exposures(whole)[name]).toBeCloseTo(1, 9);
+    expect(both.index[name] / exposures(whole)[name]).toBeCloseTo(0.3, 9);
+    expect(both.fund[name] / exposures(whole)[name]).toBeCloseTo(0.7, 9);
+  });
+
+  test('flip and walls', () => {
+    expect(both.flip.resolved).toBe(true);
+    expect(both.flip.level).toBeCloseTo(levels.flip.level, 6);
+    expect(both.walls.call).toEqual(levels.walls.call);
+    expect(both.walls.put).toEqual(levels.walls.put);
+    expect(both.walls.largestCalls).toEqual(levels.walls.largestCalls);
+  });
+
+  test('profile, and its two parts', () => {
+    const { level, gex } = netGammaProfile(whole, 0.2);
+    expect(both.profile.level).toEqual(level);
+    for (const [at, each] of gex.entries()) {
+      expect(both.profile.gex[at]! / 1e6).toBeCloseTo(each / 1e6, 8);
+      expect((both.indexGex[at]! + both.fundGex[at]!) / 1e6).toBeCloseTo(each / 1e6, 8);
+      expect(both.fundGex[at]! / 1e6).toBeCloseTo((0.7 * each) / 1e6, 8);
+    }
+  });
+});
+
+test('strikes of the fund count at the nearest of the index', () => {
+  // 100.4 times 40 lies nearer 4,000 than 4,100; beyond the last strike it is the last.
+  const index = prepared(
+    quoted({ strikes: [3_900, 4_000, 4_100], spot: 4_000, rest: { openInterest: 1 } }),
+    {},
+    { spot: 4_000 },
+  );
+  const fund = prepared(
+    quoted({ strikes: [100.4, 120], rest: { openInterest: 1_000_000 } }).filter(({ callPut }) => callPut === 1),
+  );
+  expect(combine(index, fund).walls.largestCalls.slice(0, 2)).toEqual([4_000, 4_100]);
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'bun:test';
+import { exposureFlips } from '../../../src/analytics/exposure/exposure-flips.ts';
+import { exposures, pricedExposures } from '../../../src/analytics/exposure/exposures.ts';
+import { prepared, quoted, range } from '../small-chains.ts';
+
+const weighed = (openInterest: (strike: number, callPut: number) => number) =>
+  prepared(
+    quoted({ strikes: range(70, 130, 2) }).map((row) => ({
+      ...row,
+      openInterest: openInterest(row.strike, row.callPut),
+    })),
+  );
+
+describe('vanna and charm flips', () => {
+  // Calls around spot: vanna is positive where spot is below them, negative above.
+  const book = weighed((strike, callPut) => (callPut === 1 && Math.abs(strike - 101) < 10 ? strike : 0));
+  const flips = exposureFlips(book);
+
+  test('are where the exposure is next to nothing, and of another sign on either side', () => {
+    for (const [name, level] of [
+      ['vex', flips.vanna],
+      ['cex', flips.charm],
+    ] as const) {
+      expect(level).toBeWithin(80, 120);
+      const at = (spot: number) => pricedExposures(book, spot)[name];
+      expect(Math.sign(at(level * 0.995))).toBe(-Math.sign(at(level * 1.005)));
+      const scale = Math.max(...range(80, 120).map((spot) => Math.abs(at(spot))));
+      expect(Math.abs(at(level)) / scale).toBeLessThan(2e-3);
+    }
+  });
+
+  test('none lies near where the whole book has one sign', () => {
+    // Far above spot, calls alone: vanna positive and charm negative throughout.
+    const calls = weighed((strike, callPut) => (callPut === 1 && strike >= 128 ? 10 : 0));
+    expect(exposureFlips(calls).vanna).toBeNaN();
+  });
+
+  test('exposures at the present spot are those of the chain', () => {
+    const { dex, vex, cex } = exposures(book);
+    expect(pricedExposures(book, book.chain.spot)).toEqual({ dex, vex, cex });
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'bun:test';
+import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
+import { exposures } from '../../../src/analytics/exposure/exposures.ts';
+import { gammaFlip } from '../../../src/analytics/exposure/gamma-flip.ts';
+import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
+import { generator } from '../../../src/bench/workloads.ts';
+import type { ContractRow } from '../../../src/market/build-chain.ts';
+import { nearestSignChange, netGex } from '../plain.ts';
+import { contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
+
+const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;
+
+function call(strike: number, openInterest: number, iv = 0.3): ContractRow {
+  return contract({ strike, iv, openInterest });
+}
+
+function put(strike: number, openInterest: number, iv = 0.3): ContractRow {
+  return contract({ strike, iv, openInterest, callPut: -1 });
+}
+
+function contractsOf(ready: PreparedChain) {
+  return Array.from({ length: ready.count }, (_, at) => ({
+    callPut: ready.callPut[at]!,
+    spot: ready.chain.spot,
+    strike: ready.strike[at]!,
+    tte: ready.tte[at]!,
+    iv: ready.iv[at]!,
+    rate: ready.rate[at]!,
+    dividend: ready.dividend[at]!,
+    weight: ready.weight[at]!,
+    multiplier: ready.multiplier[at]!,
+  }));
+}
+
+describe('the crossing nearest spot, as a fine scan of bumped prices finds it', () => {
+  test.each([
+    ['puts below, calls above', [put(95, 10), call(105, 10)], FLAT],
+    ['calls below, puts above', [call(95, 10), put(105, 10)], FLAT],
+    ['more puts', [put(95, 30), call(105, 10)], FLAT],
+    ['two crossings: the nearer', [put(85, 10), call(97, 10), put(106, 30)], FLAT],
+    ['and the other way about', [put(94, 30), call(103, 10), put(115, 10)], FLAT],
+    ['a skew of volatilities', [put(90, 20, 0.5), call(110, 12, 0.2)], FLAT],
+    ['rates and a yield', [put(95, 30), call(105, 10)], { ...FLAT, rate: 0.08, dividend: 0.02 }],
+    ['two expiries', [put(95, 30), { ...call(105, 40), expiry: LATER }, call(110, 5)], FLAT],
+    [
+      'a quoted chain',
+      quoted({ strikes: range(90, 110), iv: (strike) => 0.3 + 0.002 * (100 - strike) }).map((row) => ({
+        ...row,
+        openInterest: row.callPut === 1 ? row.strike - 85 : 2 * (115 - row.strike),
+      })),
+      {},
+    ],
+  ] as const)('%s', (_what, rows, options) => {
+    const ready = prepared(rows as readonly ContractRow[], options);
+    const net = (level: number) => netGex(contractsOf(ready), level);
+    const { level, resolved } = gammaFlip(ready);
+    expect(resolved).toBe(true);
+    expect(level).toBeCloseTo(nearestSignChange(net, 100, 0.02), 2);
+    // At spot the profile is the chain's net gamma.
+    const { gex, grossGex } = exposures(ready);
+    expect(Math.abs(net(100) - gex)).toBeLessThan(1e-7 * grossGex);
+    const profile = netGammaProfile(ready, 0.2);
+    for (const at of [40, 80, 95]) {
+      expect(Math.abs(net(profile.level[at]!) - profile.gex[at]!)).toBeLessThan(1e-6 * grossGex);
+    }
+  });
+});
+
+describe('the grid widens until it finds one', () => {
+  // Equal contracts: the sign changes between the two strikes, wherever they are.
+  test.each([
+    ['within 20 %', 80, 84, 0.2],
+    ['within 35 %', 70, 74, 0.35],
+    ['within 50 %', 55, 59, 0.5],
+    ['above spot', 128, 134, 0.35],
+  ])('%s', (_what, low, high, halfWidth) => {
+    const ready = prepared([put(low, 10), call(high, 10)], FLAT);
+    const { level, resolved } = gammaFlip(ready);
+    expect(resolved).toBe(true);
+    expect(level).toBeGreaterThan(low);
+    expect(level).toBeLessThan(high);
+    expect(Math.abs(level / 100 - 1)).toBeLessThan(halfWidth);
+  });
+
+  test('beyond it: where it is least, not resolved', () => {
+    const ready = prepared([put(100, 10), call(200, 10, 0.05)], FLAT);
+    const { level, resolved } = gammaFlip(ready);
+    expect(resolved).toBe(false);
+    const profile = netGammaProfile(ready, 0.5);
+    const found = profile.gex[profile.level.indexOf(level)]!;
+    expect(found).not.toBe(0);
+    expect(Math.abs(found)).toBe(Math.min(...profile.gex.map(Math.abs)));
+  });
+});
+
+describe('exact zeros', () => {
+  test('gamma that is nothing everywhere: spot, not resolved', () => {
+    expect(gammaFlip(prepared([call(100, 0), put(100, 0)], FLAT))).toEqual({ level: 100, resolved: false });
+  });
+
+  test('calls and puts that weigh each other up exactly: spot, not resolved', () => {
+    const rows = [90, 100, 110].flatMap((strike) => [call(strike, 7), put(strike, 7)]);
+    expect(gammaFlip(prepared(rows, FLAT))).toEqual({ level: 100, resolved: false });
+  });
+
+  test('a desert between two signs is one crossing, at its middle', () => {
+    // An hour before they settle, gamma underflows to 0 within a percent of the strikes.
+    const ready = prepared([put(92, 10, 0.02), call(108, 10, 0.02)].map(inAnHour), FLAT);
+    const { gex, level: levels } = netGammaProfile(ready, 0.2);
+    expect(levels.filter((each, at) => gex[at] === 0 && each > 94 && each < 106)).toHaveLength(47);
+    const { level, resolved } = gammaFlip(ready);
+    expect(resolved).toBe(true);
+    expect(Math.abs(level - 100)).toBeLessThan(0.3);
+  });
+
+  test('touching zero without crossing it is no crossing', () => {
+    const ready = prepared([put(92, 10, 0.02), put(108, 10, 0.02)].map(inAnHour), FLAT);
+    expect(gammaFlip(ready).resolved).toBe(false);
+  });
+});
+
+function inAnHour(row: ContractRow): ContractRow {
+  return { ...row, expiry: TODAY };
+}
+
+describe('is what the whole grid says', () => {
+  const random = generator(11);
+  const pick = <T>(...from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  /** A few contracts anywhere, of an hour to months, as narrow or wide as they come. */
+  const books = Array.from({ length: 150 }, (_, at) => {
+    const rows = Array.from({ length: 1 + Math.floor(40 * random() ** 2) }, () =>
+      contract({
+        strike: Math.round(60 + 80 * random()) + pick(0, 0.5),
+        callPut: pick(1, -1),
+        iv: pick(0.02, 0.05, 0.2, 0.3, 0.46, 0.8),
+        openInterest: pick(0, 1, 10, 100, 1000),
+        expiry: pick(TODAY, TODAY, EXPIRY, LATER),
+      }),
+    );
+    return [at, rows] as const;
+  });
+
+  test.each(books)('book %d', (_at, rows) => {
+    const ready = prepared(rows, FLAT);
+    const { level, resolved } = gammaFlip(ready);
+    const expected = [0.2, 0.35, 0.5].map((halfWidth) => crossing(netGammaProfile(ready, halfWidth)));
+    const first = expected.find((each) => each !== undefined);
+    expect(resolved).toBe(first !== undefined);
+    if (first !== undefined) expect(Math.abs(level / first - 1)).toBeLessThan(1e-9);
+    else {
+      const profile = netGammaProfile(ready, 0.5);
+      const least = Math.min(...profile.gex.map(Math.abs));
+      expect(Math.abs(profile.gex[profile.level.indexOf(level)]!)).toBeLessThanOrEqual(least * (1 + 1e-9));
+    }
+  });
+
+  /** The sign change nearest 100, by going outward from it; a run of zeros is crossed in its middle. */
+  function crossing({ level, gex }: { level: Float64Array; gex: Float64Array }): number | undefined {
+    const signed = Array.from(level.keys()).filter((at) => gex[at] !== 0);
+    const crossings = signed.slice(1).flatMap((at, each) => {
+      const before = signed[each]!;
+      if (gex[before]! > 0 === gex[at]! > 0) return [];
+      if (at > before + 1) return [(level[before]! + level[at]!) / 2];
+      const share = gex[before]! / (gex[before]! - gex[at]!);
+      return [level[before]! + share * (level[at]! - level[before]!)];
+    });
+    return crossings.toSorted((a, b) => Math.abs(a - 100) - Math.abs(b - 100))[0];
+  }
+});
+
+describe('a dip of a few steps, between two points of the log grid', () => {
+  const base = range(40, 160, 2).map((strike) => ({ ...call(strike, 100), expiry: LATER }));
+  /** A put of an hour, so many that the chain's net gamma at its strike is that share of what it is without. */
+  const dip = (strike: number, share: number) => {
+    const at = (rows: readonly ContractRow[]) => {
+      const { level, gex } = netGammaProfile(prepared(rows, FLAT), 0.2);
+      return gex[level.findIndex((each) => Math.abs(each - strike) < 1e-9)]!;
+    };
+    const one = inAnHour(put(strike, 1, 0.56));
+    return { ...one, openInterest: ((1 - share) * at(base)) / -at([one]) };
+  };
+
+  test('below zero is found', () => {
+    const { level, resolved } = gammaFlip(prepared([...base, dip(105, -0.002)], FLAT));
+    expect(resolved).toBe(true);
+    expect(Math.abs(level - 105)).toBeLessThan(0.25);
+  });
+
+  test('above zero is none; the lower of two is where gamma is least', () => {
+    // Lines from point to point of the log grid pass above both, and further above the lower one.
+    const ready = prepared([...base, dip(100, 0.03), dip(105, 0.031)], FLAT);
+    expect(gammaFlip(ready)).toEqual({ level: 100, resolved: false });
+  });
+});
+
+test('contracts without a volatility have no part', () => {
+  const rows = [put(95, 10), call(105, 10)];
+  const more = [...rows, contract({ strike: 101, openInterest: 1e6, gamma: 0.5 })];
+  expect(gammaFlip(prepared(more, { ...FLAT, gamma: 'feed' }))).toEqual(gammaFlip(prepared(rows, FLAT)));
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'bun:test';
+import { levelsWithin, netGex, positionsOf } from '../../../src/analytics/exposure/gamma-profile.ts';
+import { sharpen, sketchProfile } from '../../../src/analytics/exposure/profile-sketch.ts';
+import { generator } from '../../../src/bench/workloads.ts';
+import type { ContractRow } from '../../../src/market/build-chain.ts';
+import { contract, LATER, prepared, range, TODAY } from '../small-chains.ts';
+
+const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;
+const LEVEL = levelsWithin(0.2, 100);
+
+/** Open interest as it comes, on strikes of one expiry. */
+function book(seed: number, iv: number, rest: Partial<ContractRow> = {}): ContractRow[] {
+  const random = generator(seed);
+  return range(85, 115).flatMap((strike) =>
+    [1, -1].map((callPut) =>
+      contract({ strike, callPut, iv, openInterest: Math.floor(1000 * random() ** 3), ...rest }),
+    ),
+  );
+}
+
+describe('a sketch is off by less than its doubt', () => {
+  test.each([
+    ['a smooth profile', book(1, 0.3)],
+    // Half a percent in an hour: as narrow as wide ones come.
+    ['one as jagged as a sketch will draw', book(2, 0.47, { expiry: TODAY })],
+    ['several expiries', [...book(3, 0.5, { expiry: TODAY }), ...book(4, 0.2), ...book(5, 0.3, { expiry: LATER })]],
+  ])('%s', (_what, rows) => {
+    const positions = positionsOf(prepared(rows, FLAT));
+    expect(positions.narrow.count).toBe(0);
+    const exact = netGex(positions, LEVEL);
+    const { gex, doubt } = sketchProfile(positions, LEVEL);
+    const largest = Math.max(...exact.map(Math.abs));
+    for (let at = 0; at < LEVEL.length; at++) expect(Math.abs(gex[at]! - exact[at]!)).toBeLessThanOrEqual(doubt[at]!);
+    // It would not be worth drawing if it left everything in doubt.
+    expect(gex.filter((each, at) => Math.abs(each) > doubt[at]!).length).toBeGreaterThan(120);
+    expect(Math.max(...doubt)).toBeGreaterThan(1e-6 * largest);
+  });
+});
+
+test('narrow peaks are drawn as they are, though they lie between the points of the grid', () => {
+  const positions = positionsOf(prepared(book(6, 0.03, { expiry: TODAY }), FLAT));
+  expect(positions.wide.count).toBe(0);
+  const { gex, doubt } = sketchProfile(positions, LEVEL);
+  expect([...gex]).toEqual([...netGex(positions, LEVEL)]);
+  expect(Math.max(...doubt)).toBe(0);
+});
+
+test('sharpened levels are exact, the others stay as they were', () => {
+  const positions = positionsOf(prepared(book(7, 0.3), FLAT));
+  const before = sketchProfile(positions, LEVEL);
+  const sketch = sketchProfile(positions, LEVEL);
+  const exact = netGex(positions, LEVEL);
+  expect(sharpen(sketch, positions, (at) => at === 3 || at === 90)).toBe(true);
+  for (const at of [3, 90]) {
+    expect(sketch.doubt[at]).toBe(0);
+    expect(Math.abs(sketch.gex[at]! / exact[at]! - 1)).toBeLessThan(1e-11);
+  }
+  expect(sketch.gex[4]).toBe(before.gex[4]!);
+  expect(sketch.doubt[4]).toBe(before.doubt[4]!);
+});
+
+test('what is exact is not computed again', () => {
+  const positions = positionsOf(prepared(book(8, 0.3), FLAT));
+  const sketch = sketchProfile(positions, LEVEL);
+  expect(sharpen(sketch, positions, (at) => at < 9)).toBe(true);
+  expect(sharpen(sketch, positions, (at) => at < 9)).toBe(false);
+  expect(sharpen(sketch, positions, () => false)).toBe(false);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test';
+import { customerPositions } from '../../../src/analytics/flow/customer-positions.ts';
+import { signPrints } from '../../../src/analytics/flow/trade-side.ts';
+import type { Print } from '../../../src/market/prints.ts';
+import { AS_OF, chainOf, contract, LATER, print } from '../small-chains.ts';
+
+const CHAIN = chainOf([
+  contract({ strike: 100, openInterest: 1_000, volume: 50 }),
+  contract({ strike: 100, callPut: -1, openInterest: 1_000 }),
+  contract({ strike: 110 }),
+  contract({ strike: 100, expiry: LATER, openInterest: 0 }),
+  contract({ root: 'ACME1', strike: 100, openInterest: 1_000 }),
+]);
+const ROWS = Array.from({ length: CHAIN.count }, (_, row) => {
+  const { root, expiry } = CHAIN.series[CHAIN.seriesIndex[row]!]!;
+  return `${root} ${expiry.slice(5)} ${CHAIN.callPut[row] === 1 ? 'C' : 'P'}${CHAIN.strike[row]}`;
+});
+
+/** What is not 0, by contract. */
+function netOf(...prints: Partial<Print>[]) {
+  const { net, ...rest } = customerPositions(CHAIN, signPrints(prints.map((each) => print({ side: 'ask', ...each }))));
+  return {
+    net: Object.fromEntries(ROWS.flatMap((name, row) => (net[row] === 0 ? [] : [[name, net[row]]]))),
+    ...rest,
+  };
+}
+
+test.each<[string, Partial<Print>[], Record<string, number>]>([
+  ['bought less sold', [{ size: 400 }, { size: 150, side: 'bid' }], { 'ACME 01-16 C100': 250 }],
+  ['a put is its own', [{ size: 10, callPut: -1 }], { 'ACME 01-16 P100': 10 }],
+  ['sold', [{ size: 10, side: 'bid' }], { 'ACME 01-16 C100': -10 }],
+  ['no more than is open and traded since', [{ size: 9_999 }], { 'ACME 01-16 C100': 1_050 }],
+  ['held by the net, not on the way', [{ size: 2_000 }, { size: 1_900, side: 'bid' }], { 'ACME 01-16 C100': 100 }],
+  ['short no more than that either', [{ size: 9_999, side: 'bid', callPut: -1 }], { 'ACME 01-16 P100': -1_000 }],
+  ['without an open interest nothing bounds it', [{ size: 9_999, strike: 110 }], { 'ACME 01-16 C110': 9_999 }],
+  ['nothing open', [{ size: 5, expiry: LATER }], {}],
+  ['cancelled', [{ canceled: true }], {}],
+  ['after the snapshot', [{ at: AS_OF + 1 }], {}],
+  ['at its instant', [{ at: AS_OF, size: 3 }], { 'ACME 01-16 C100': 3 }],
+  ['not listed', [{ strike: 101 }], {}],
+  ['an adjusted root', [{ root: 'ACME1' }], {}],
+  ['of unknown side', [{ side: null }], {}],
+])('%s', (_what, prints, expected) => {
+  expect(netOf(...prints).net).toEqual(expected);
+});
+
+test('says what signed it', () => {
+  const quote = { side: null, price: 1.2, bid: 1, ask: 1.2 };
+  expect(
+    netOf(
+      { side: 'bid' },
+      quote,
+      { side: null, price: 9 },
+      { side: null, strike: 110 },
+      { strike: 101 },
+      { size: 9e9 },
+    ),
+  ).toMatchObject({ contracts: 1, capped: 1, prints: { feed: 2, quote: 1, tick: 1, unknown: 1 } });
+});

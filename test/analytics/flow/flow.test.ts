@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  flowOfPrints,
+  flowsOfSnapshots,
+  largePrints,
+  opinionPremium,
+  premiumOf,
+} from '../../../src/analytics/flow/flow.ts';
+import { chainOf, contract, EXPIRY, LATER, print } from '../small-chains.ts';
+
+const MIN = 100_000;
+
+test('premium is price times size times shares', () => {
+  expect(premiumOf(print({ price: 2.5, size: 40, multiplier: 10 }))).toBe(1000);
+});
+
+describe('a print is large', () => {
+  test.each([
+    ['at the threshold', { price: 5, size: 200 }, true],
+    ['not a cent below', { price: 4.99, size: 200 }, false],
+    ['not when cancelled', { price: 50, canceled: true }, false],
+    ['also as a leg of a spread', { multiLeg: true }, true],
+    ['not where its deliverable is adjusted', { root: 'ACME1' }, false],
+  ])('%s', (_what, over, expected) => {
+    expect(largePrints([print(over)], MIN)).toHaveLength(expected ? 1 : 0);
+  });
+});
+
+describe('flow of prints', () => {
+  test('sums calls and puts of the expiry', () => {
+    const prints = [
+      print({ price: 5, size: 400 }),
+      print({ price: 6, size: 300, strike: 110 }),
+      print({ price: 2, size: 1000, callPut: -1 }),
+      print({ price: 9, size: 900, expiry: LATER }),
+    ];
+    expect(flowOfPrints(prints, EXPIRY)).toEqual({
+      callPremium: 200_000 + 180_000,
+      putPremium: 200_000,
+      callContracts: 700,
+      putContracts: 1000,
+      counted: 3,
+    });
+  });
+
+  test('nothing printed is zeros', () => {
+    const zeros = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, counted: 0 };
+    expect(flowOfPrints([], EXPIRY)).toEqual(zeros);
+    expect(flowOfPrints([print({ expiry: LATER })], EXPIRY)).toEqual(zeros);
+  });
+});
+
+describe('flow of snapshots', () => {
+  const days = [
+    chainOf([
+      contract({ volume: 10, bid: 1, ask: 2 }),
+      contract({ strike: 105, volume: 4, bid: 0, ask: 0, last: 3 }),
+      contract({ callPut: -1, volume: 5, bid: 2, ask: 2, multiplier: 10 }),
+      contract({ strike: 110, volume: 0, bid: 1, ask: 2 }),
+      contract({ strike: 115, volume: 9 }),
+      contract({ strike: 120, bid: 1, ask: 2 }),
+      contract({ expiry: LATER, volume: 99, bid: 1, ask: 1 }),
+      contract({ root: 'ACME1', volume: 99, bid: 1, ask: 1 }),
+    ]),
+    chainOf([contract({ volume: 20, bid: 2, ask: 2 })]),
+  ];
+
+  test('each contract-day is its volume at its mid, else its last trade, however small', () => {
+    expect(flowsOfSnapshots(days).get(EXPIRY)).toEqual({
+      callPremium: 10 * 1.5 * 100 + 4 * 3 * 100 + 20 * 2 * 100,
+      putPremium: 5 * 2 * 10,
+      callContracts: 34,
+      putContracts: 5,
+      counted: 4,
+    });
+  });
+
+  test('of no day is zeros', () => {
+    expect(flowsOfSnapshots([]).size).toBe(0);
+  });
+});
+
+describe('premium that is an opinion', () => {
+  test('sums by series, roots of one date apart', () => {
+    const premium = opinionPremium([
+      print(),
+      print({ price: 1 }),
+      print({ root: 'SPXW' }),
+      print({ expiry: LATER, callPut: -1 }),
+    ]);
+    expect(Object.fromEntries(premium)).toEqual({
+      [`ACME ${EXPIRY}`]: 240_000,
+      [`SPXW ${EXPIRY}`]: 200_000,
+      [`ACME ${LATER}`]: 200_000,
+    });
+  });
+
+  test.each([
+    ['a leg of a spread', { multiLeg: true }, false],
+    ['a call of delta 0.91', { delta: 0.91 }, false],
+    ['a put of delta -0.91', { delta: -0.91, callPut: -1 as const }, false],
+    ['a delta of 0.9', { delta: 0.9 }, true],
+    ['a delta that is not known', { delta: null }, true],
+  ])('%s', (_what, over, expected) => {
+    expect(opinionPremium([print(over)]).size).toBe(expected ? 1 : 0);
+  });
+});
