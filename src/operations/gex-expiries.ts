@@ -40,7 +40,9 @@ export const getGexByExpiry = defineOperation({
       forward_method: texts('regression, parity, delta, carry or flat.'),
       rate: columnOf('Discount rate, continuous, decimal per year.'),
       atm_iv: known('At-the-money volatility, decimal per year; null where no strike has one.'),
-      expected_move: known('One standard deviation to settlement at that volatility, dollars.'),
+      expected_move: known(
+        'One standard deviation to settlement at that volatility, dollars; a straddle costs about four fifths of it.',
+      ),
       skew_25d: known('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
       sign_convention: signConvention,
     },

@@ -10,6 +10,8 @@ import { date, number, ticker } from './schemas.ts';
 
 /** Expiries named to a caller who asked for one that is not listed. */
 const NEAREST_NAMED = 4;
+/** Such a share of the premium in deep contracts is worth a word. */
+const DEEP_TOLD = 0.25;
 
 export const getWhalePrints = defineOperation({
   name: 'get_whale_prints',
@@ -32,6 +34,9 @@ export const getWhalePrints = defineOperation({
       target_expiry: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
       flow_from: Type.String({ description: 'prints, or snapshots (daily volume at mid, no size threshold).' }),
       counted: Type.Integer({ description: 'Large prints counted; contract-days where flow is from snapshots.' }),
+      deep_premium_pct: number(
+        'Share of the premium in contracts of |delta| above 0.9 where that is known, percent: financing and dividend trades, no opinion.',
+      ),
       window_days: Type.Integer({ description: 'Calendar days of the window.' }),
       min_premium: number('Least premium of a print that counts, dollars; 0 where flow is from snapshots.'),
     },
@@ -45,7 +50,12 @@ export const getWhalePrints = defineOperation({
     requireListed(target_expiry, listed, chain.asOf);
     const byPrints = context.market.hasPrints(chain.underlying);
     const flow: Flow = byPrints ? flowOfPrints(large, target_expiry) : snapshotFlow(chain, target_expiry, context);
+    const paid = flow.callPremium + flow.putPremium;
     const notes = byPrints ? [] : ["The feed has no prints: flow is each contract-day's volume at its mid."];
+    if (flow.deepPremium > DEEP_TOLD * paid) {
+      const share = Math.round((100 * flow.deepPremium) / paid);
+      notes.push(`${share} % of the premium is in contracts of |delta| above 0.9: financing rather than opinion.`);
+    }
     return {
       result: {
         net_fiat_exposure: flow.callPremium - flow.putPremium,
@@ -56,6 +66,7 @@ export const getWhalePrints = defineOperation({
         target_expiry,
         flow_from: byPrints ? 'prints' : 'snapshots',
         counted: flow.counted,
+        deep_premium_pct: paid > 0 ? (100 * flow.deepPremium) / paid : 0,
         window_days: FLOW_WINDOW_DAYS,
         min_premium: byPrints ? context.largePrintMinUsd : 0,
       },

@@ -38,6 +38,19 @@ test('premium and contracts, calls against puts', () => {
   });
 });
 
+test('premium in contracts so deep that they are no opinion is told, where it is much', () => {
+  const deep = (share: number) => {
+    const prints = [
+      print({ id: 'deep', delta: 0.95, price: share }),
+      print({ id: 'other', delta: 0.5, price: 100 - share }),
+    ];
+    const extended = callExtended(getWhalePrints, { ticker: 'ACME', target_expiry: EXPIRY }, market({ prints }));
+    return { ...extended, ...(extended.provenance as { notes: string[] }) } as Record<string, unknown>;
+  };
+  expect(deep(20)).toMatchObject({ deep_premium_pct: 20, notes: [] });
+  expect(deep(60)).toMatchObject({ deep_premium_pct: 60, notes: [expect.stringMatching(/^60 % of the premium/)] });
+});
+
 const ZEROS = { net_fiat_exposure: 0, call_fiat_paid: 0, put_fiat_paid: 0, net_volume_delta: 0 };
 
 test('listed, with nothing printed: zeros', () => {

@@ -10,6 +10,8 @@ export interface Flow {
   readonly putPremium: number;
   readonly callContracts: number;
   readonly putContracts: number;
+  /** Of both premiums, what was paid in contracts so deep that they are financing rather than opinion; unknown deltas are none. */
+  readonly deepPremium: number;
   /** What was counted: prints, or contract-days where the flow was taken from snapshots. */
   readonly counted: number;
 }
@@ -34,7 +36,12 @@ export function flowOfPrints(large: readonly Print[], expiry: string): Flow {
   return sum(
     large
       .filter((print) => print.expiry === expiry)
-      .map((print) => ({ callPut: print.callPut, premium: premiumOf(print), contracts: print.size })),
+      .map((print) => ({
+        callPut: print.callPut,
+        premium: premiumOf(print),
+        contracts: print.size,
+        isDeep: isDeep(print.delta),
+      })),
   );
 }
 
@@ -57,7 +64,7 @@ export function flowsOfSnapshots(days: Iterable<Chain>): Map<string, Flow> {
 export function opinionPremium(large: readonly Print[]): Map<string, number> {
   const premium = new Map<string, number>();
   for (const print of large) {
-    if (print.multiLeg || Math.abs(print.delta ?? 0) > OPINION_DELTA_MAX) continue;
+    if (print.multiLeg || isDeep(print.delta)) continue;
     const key = `${print.root} ${print.expiry}`;
     premium.set(key, (premium.get(key) ?? 0) + premiumOf(print));
   }
@@ -68,6 +75,7 @@ interface Traded {
   readonly callPut: number;
   readonly premium: number;
   readonly contracts: number;
+  readonly isDeep: boolean;
 }
 
 /** What each contract of a series traded on the day of a snapshot. */
@@ -77,17 +85,34 @@ function contractDays(chain: Chain, { start, end }: Series): Traded[] {
     const contracts = chain.volume[row]!;
     const price = tradedPrice(chain, row);
     if (contracts > 0 && price > 0) {
-      traded.push({ callPut: chain.callPut[row]!, premium: contracts * price * chain.multiplier[row]!, contracts });
+      traded.push({
+        callPut: chain.callPut[row]!,
+        premium: contracts * price * chain.multiplier[row]!,
+        contracts,
+        isDeep: isDeep(chain.delta[row]!),
+      });
     }
   }
   return traded;
 }
 
-export const NO_FLOW: Flow = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, counted: 0 };
+export const NO_FLOW: Flow = {
+  callPremium: 0,
+  putPremium: 0,
+  callContracts: 0,
+  putContracts: 0,
+  deepPremium: 0,
+  counted: 0,
+};
+
+function isDeep(delta: number | null): boolean {
+  return Math.abs(delta ?? 0) > OPINION_DELTA_MAX;
+}
 
 function sum(traded: readonly Traded[], before: Flow = NO_FLOW): Flow {
   const flow = { ...before, counted: before.counted + traded.length };
-  for (const { callPut, premium, contracts } of traded) {
+  for (const { callPut, premium, contracts, isDeep } of traded) {
+    if (isDeep) flow.deepPremium += premium;
     if (callPut === 1) {
       flow.callPremium += premium;
       flow.callContracts += contracts;

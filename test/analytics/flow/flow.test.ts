@@ -31,7 +31,7 @@ describe('flow of prints', () => {
     const prints = [
       print({ price: 5, size: 400 }),
       print({ price: 6, size: 300, strike: 110 }),
-      print({ price: 2, size: 1000, callPut: -1 }),
+      print({ price: 2, size: 1000, callPut: -1, delta: -0.95 }),
       print({ price: 9, size: 900, expiry: LATER }),
     ];
     expect(flowOfPrints(prints, EXPIRY)).toEqual({
@@ -39,12 +39,13 @@ describe('flow of prints', () => {
       putPremium: 200_000,
       callContracts: 700,
       putContracts: 1000,
+      deepPremium: 200_000,
       counted: 3,
     });
   });
 
   test('nothing printed is zeros', () => {
-    const zeros = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, counted: 0 };
+    const zeros = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, deepPremium: 0, counted: 0 };
     expect(flowOfPrints([], EXPIRY)).toEqual(zeros);
     expect(flowOfPrints([print({ expiry: LATER })], EXPIRY)).toEqual(zeros);
   });
@@ -71,8 +72,16 @@ describe('flow of snapshots', () => {
       putPremium: 5 * 2 * 10,
       callContracts: 34,
       putContracts: 5,
+      deepPremium: 0,
       counted: 4,
     });
+  });
+
+  test('what is paid in contracts so deep that they are no opinion is told apart', () => {
+    const rows = [0.9, 0.91, -0.95, Number.NaN].map((delta, at) =>
+      contract({ strike: 80 + at, volume: 1, last: 10 ** at, delta }),
+    );
+    expect(flowsOfSnapshots([chainOf(rows)]).get(EXPIRY)!.deepPremium).toBe(1_000 + 10_000);
   });
 
   test('of no day is zeros', () => {
