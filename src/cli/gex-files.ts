@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow/flow.ts';
+import { FLOW_WINDOW_DAYS, largePrints, premiumOf } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../errors.ts';
-import { DAY_MS } from '../market/calendar.ts';
+import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import type { Print } from '../market/prints.ts';
@@ -12,11 +12,15 @@ import type { Ports } from './ports.ts';
 export async function printsOf(path: string, chain: Chain, minPremiumUsd: number, ports: Ports): Promise<PrintsAround> {
   if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, 'name a prints CSV');
   const byId = new Map<string, Print>();
+  const today = newYorkDate(chain.asOf);
   for await (const delivery of ports.readFile(path)) {
     if (delivery.kind === 'refusal') throw new OperatorError(`${path}: ${delivery.reason}`, 'name a prints CSV');
     if (delivery.kind !== 'prints') continue;
     for (const print of delivery.prints) {
-      if (print.underlying === chain.underlying && (print.canceled || !byId.has(print.id))) byId.set(print.id, print);
+      // What has expired says nothing of positions, and nothing of flow unless it is large.
+      const counts = print.expiry >= today || premiumOf(print) >= minPremiumUsd;
+      if (print.underlying !== chain.underlying || !counts) continue;
+      if (print.canceled || !byId.has(print.id)) byId.set(print.id, print);
     }
   }
   const prints = [...byId.values()].filter(({ canceled }) => !canceled).sort((a, b) => a.at - b.at);
@@ -28,7 +32,7 @@ export async function printsOf(path: string, chain: Chain, minPremiumUsd: number
       prints.filter(({ at }) => at >= from),
       minPremiumUsd,
     ),
-    tape: { mark: path, prints: prints.filter(({ at }) => at <= chain.asOf) },
+    tape: { mark: path, prints },
   };
 }
 

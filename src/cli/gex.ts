@@ -98,6 +98,12 @@ Examples:
       if (forms.length > 1) {
         throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'choose one');
       }
+      if (flags.prints !== undefined && !existsSync(target)) {
+        throw new OperatorError(
+          '--prints goes with a chain file',
+          'load the tape of a stored ticker with `zomma ingest`',
+        );
+      }
       // No ticker has a path or an extension: it was meant as a file.
       if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
         throw new OperatorError(`there is no file ${target}`, 'name a chain file, or a ticker');

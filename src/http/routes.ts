@@ -72,7 +72,7 @@ function operationRoutes(context: Context): Route[] {
  */
 function queryArguments({ operation, input }: View, path: string, query: URLSearchParams): Record<string, unknown> {
   const isWhole = Object.keys(operation.input.properties).every((name) => path.includes(`{${name}}`));
-  const names = [...new Set(query.keys())].filter((name) => !isWhole || name in input.properties);
+  const names = [...new Set(query.keys())].filter((name) => !isWhole || Object.hasOwn(input.properties, name));
   return Object.fromEntries(
     names.map((name) => {
       const given = query.getAll(name);

@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import { DAY_MS } from './calendar.ts';
+import { DAY_MS, newYorkDate } from './calendar.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker } from './option-symbol.ts';
@@ -20,7 +20,7 @@ export interface Market {
   findChain(ticker: string): Chain | undefined;
   /** Prints of at least a premium, of the `days` calendar days that end at the later of the chain's instant and the last print, in time order. */
   recentPrints(chain: Chain, days: number, minPremiumUsd: number): readonly Print[];
-  /** Every print of those days, or without them every one up to the chain's instant, in time order. */
+  /** Every print of those days, or without them every one up to the chain's instant that its day has not seen expire, in time order. */
   tape(chain: Chain, days?: number): Tape;
   /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
   hasPrints(ticker: string): boolean;
@@ -115,10 +115,9 @@ export function createMarket(
       const range = `${underlying} ${fromMs} ${toMs}`;
       const mark = marks.get(range) ?? `${range} ${store.tapeMark(underlying, fromMs, toMs, simulated)}`;
       marks.set(range, mark);
-      return {
-        mark,
-        prints: { [Symbol.iterator]: () => store.tape(underlying, fromMs, toMs, simulated)[Symbol.iterator]() },
-      };
+      const fromExpiry = days === undefined ? newYorkDate(asOf) : undefined;
+      const read = () => store.tape(underlying, fromMs, toMs, simulated, fromExpiry)[Symbol.iterator]();
+      return { mark, prints: { [Symbol.iterator]: read } };
     },
     hasPrints: (ticker) => store.lastPrintAt(canonicalTicker(ticker), simulated) !== undefined,
     recentChainIds: (chain, days) =>

@@ -39,8 +39,11 @@ export interface MarketStore {
   savePrints(prints: readonly Print[]): number;
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
-  /** The same of any premium, read as they are gone through: a month's tape is larger than memory. One at a time. */
-  tape(underlying: string, fromMs: number, toMs: number, simulated: boolean): Iterable<Print>;
+  /**
+   * The same of any premium and, where it is given, of that expiry on, read as they are gone through: a month's tape is larger than
+   * memory. One at a time.
+   */
+  tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** The same text as long as the tape in that range is the same. */
   tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): string;
   /** Time of the newest print that stands, ms; undefined where there is none. */

@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type AggressorFlow, flowBy, MANNERS, mannerOf, NOTHING } from '../analytics/flow/aggressor-flow.ts';
 import { deltaByContract } from '../analytics/flow/flow-notional.ts';
 import { contractKey, type SideRule, type SignedPrint } from '../analytics/flow/trade-side.ts';
 import { newYorkDate } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
 import type { Print } from '../market/prints.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, count, number } from './schemas.ts';
-import { signedTape, tapeInput, tapeNotes } from './signed-tape.ts';
+import { ofSignedTape, tapeInput, tapeNotes } from './signed-tape.ts';
 
 const flow = {
   prints: columnOf('Prints.'),
@@ -64,28 +66,17 @@ export const getFlowByAggressor = defineOperation({
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}' },
-  run({ ticker: name, days, min_premium }, context) {
-    const { chain, prepared } = readMarket(name, context);
-    const deltas = deltaByContract(prepared);
-    const signedBy: Record<SideRule, number> = { feed: 0, quote: 0, tick: 0, unknown: 0 };
-    const groupings = {
-      total: () => 'all',
-      manner: mannerOf,
-      day: tradingDay(),
-      expiry: (print: Print) => print.expiry,
-    };
-    const groups = flowBy(counted(signedTape(chain, days, min_premium, context), signedBy), groupings, {
-      spot: chain.spot,
-      deltaOf: (print) => deltas.get(contractKey(print)),
-    });
+  run(input, context) {
+    const { chain, prepared } = readMarket(input.ticker, context);
+    const { signedBy, groups } = ofSignedTape(kept, chain, input, context, (signed) => flowOf(signed, prepared));
     const inOrder = (by: ReadonlyMap<string, AggressorFlow>) => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return {
       result: {
         ticker: chain.underlying,
         spot_price: chain.spot,
-        days,
-        min_premium,
-        signed_by: signedBy,
+        days: input.days,
+        min_premium: input.min_premium,
+        signed_by: { ...signedBy },
         by_manner: columns('manner', [
           ...MANNERS.map((manner) => [manner, groups.manner.get(manner) ?? NOTHING] as const),
           ['all', groups.total.get('all') ?? NOTHING],
@@ -97,6 +88,19 @@ export const getFlowByAggressor = defineOperation({
     };
   },
 });
+
+const kept = new WeakMap<Chain, Map<string, ReturnType<typeof flowOf>>>();
+
+function flowOf(signed: Iterable<SignedPrint>, prepared: PreparedChain) {
+  const deltas = deltaByContract(prepared);
+  const signedBy: Record<SideRule, number> = { feed: 0, quote: 0, tick: 0, unknown: 0 };
+  const groupings = { total: () => 'all', manner: mannerOf, day: tradingDay(), expiry: (print: Print) => print.expiry };
+  const groups = flowBy(counted(signed, signedBy), groupings, {
+    spot: prepared.chain.spot,
+    deltaOf: (print) => deltas.get(contractKey(print)),
+  });
+  return { signedBy, groups };
+}
 
 function* counted(signed: Iterable<SignedPrint>, by: Record<SideRule, number>): Generator<SignedPrint, void> {
   for (const each of signed) {

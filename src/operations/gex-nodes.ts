@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { averageVolume } from '../analytics/returns.ts';
-import { newYorkDate } from '../market/calendar.ts';
+import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, reportGex } from './gex-report.ts';
@@ -80,7 +80,10 @@ export const getLiveGexNodes = defineOperation({
 
 function hedgingOf({ ticker, net_gex_mil, spot_price }: GexReport, asOf: number, { market }: Context) {
   const shares = (net_gex_mil * 1e6) / spot_price;
-  const volume = averageVolume(market.closes(ticker, newYorkDate(asOf), VOLUME_DAYS));
+  const today = newYorkDate(asOf);
+  // A day counts once it is over.
+  const last = asOf >= closeOf(today) ? today : addDays(today, -1);
+  const volume = averageVolume(market.closes(ticker, last, VOLUME_DAYS));
   return {
     shares_per_pct: shares,
     average_daily_volume: volume,

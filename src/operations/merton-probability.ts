@@ -105,25 +105,20 @@ export const calculateMertonProbability = defineOperation({
       sizes: jumps.sizes,
     });
     const carry = (reading.rate - reading.dividend) * reading.tte;
-    const density = () =>
-      densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
-    const above = reading.direction === 'at_or_above';
+    // The surface has fitted these densities already.
+    const density = densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
+    const ofDensity = density && (reading.direction === 'at_or_above' ? 1 - density.below : density.below);
     return {
-      // Getters: only the extended answer reads them, and has them computed.
       result: {
         ticker: chain.underlying,
         ambush_strike: input.ambush_strike,
         merton_probability: reading.probability,
+        // A getter: only the extended answer reads it, and has it computed.
         get touch_probability() {
           return touchProbability(reading, input.spot_price, input.ambush_strike);
         },
-        get density_probability() {
-          const its = density();
-          return its && (above ? 1 - its.below : its.below);
-        },
-        get density_fit_error() {
-          return density()?.fitError ?? null;
-        },
+        density_probability: ofDensity,
+        density_fit_error: density?.fitError ?? null,
         direction: reading.direction,
         tte: reading.tte,
         implied_volatility: Math.sqrt(reading.totalVariance / reading.tte),
@@ -140,10 +135,18 @@ export const calculateMertonProbability = defineOperation({
         rate: reading.rate,
         dividend: reading.dividend,
       },
-      provenance: provenanceOf(chain, context),
+      provenance: provenanceOf(chain, context, densityCaveats(reading.probability, ofDensity)),
     };
   },
 });
+
+/** How far from the options' own distribution is worth a word. */
+const APART = 0.03;
+
+function densityCaveats(probability: number, ofDensity: number | null): string[] {
+  if (ofDensity === null || Math.abs(probability - ofDensity) <= APART) return [];
+  return [`The options' own density, without the prior on jumps, gives ${ofDensity.toFixed(3)}.`];
+}
 
 /** Years from an instant to the close of its New York day; 0 (held at its floor downstream) once that has passed. */
 function untilClose(atMs: number): number {

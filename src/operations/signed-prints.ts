@@ -2,10 +2,11 @@ import { Type } from '@sinclair/typebox';
 import { mannerOf } from '../analytics/flow/aggressor-flow.ts';
 import { premiumOf } from '../analytics/flow/flow.ts';
 import type { SignedPrint } from '../analytics/flow/trade-side.ts';
+import type { Chain } from '../market/chain.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, count, defaulted } from './schemas.ts';
-import { signedTape, tapeInput, tapeNotes } from './signed-tape.ts';
+import { ofSignedTape, tapeInput, tapeNotes } from './signed-tape.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
 const known = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
@@ -50,16 +51,9 @@ export const getSignedPrints = defineOperation({
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}/prints' },
-  run({ ticker: name, days, min_premium, limit }, context) {
-    const chain = context.market.chain(name);
-    let newest: SignedPrint[] = [];
-    let counted = 0;
-    for (const signed of signedTape(chain, days, min_premium, context)) {
-      counted++;
-      newest.push(signed);
-      if (newest.length >= 2 * PRINTS_MAX) newest = newest.slice(-limit);
-    }
-    newest = newest.slice(-limit).reverse();
+  run(input, context) {
+    const chain = context.market.chain(input.ticker);
+    const { newest, counted } = ofSignedTape(kept, chain, input, context, (signed) => newestOf(signed, input.limit));
     const prints = newest.map(({ print }) => print);
     return {
       result: {
@@ -87,3 +81,17 @@ export const getSignedPrints = defineOperation({
 });
 
 const SIDES = { 1: 'buyer', '-1': 'seller', 0: 'unknown' } as const;
+
+const kept = new WeakMap<Chain, Map<string, ReturnType<typeof newestOf>>>();
+
+/** The last `limit` of them, newest first, and how many there are. */
+function newestOf(signed: Iterable<SignedPrint>, limit: number) {
+  let newest: SignedPrint[] = [];
+  let counted = 0;
+  for (const each of signed) {
+    counted++;
+    newest.push(each);
+    if (newest.length >= 2 * PRINTS_MAX) newest = newest.slice(-limit);
+  }
+  return { newest: newest.slice(-limit).reverse(), counted };
+}

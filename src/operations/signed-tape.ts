@@ -3,6 +3,7 @@ import { premiumOf } from '../analytics/flow/flow.ts';
 import { type SignedPrint, signPrints } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
+import type { Print } from '../market/prints.ts';
 import type { Context } from './operation.ts';
 import { defaulted, number, ticker } from './schemas.ts';
 
@@ -23,15 +24,33 @@ export const tapeInput = {
   min_premium: defaulted(number('Least premium of a print that counts, dollars.', { minimum: 0, maximum: 1e12 }), 0),
 };
 
-/** Signed prints of a chain's underlying over some days, in time order; those of adjusted deliverables and below a premium left out. */
-export function* signedTape(
+/**
+ * What `work` makes of the signed prints of a chain's underlying over some days, in time order; those of adjusted deliverables and
+ * below a premium left out. A long tape takes seconds: the last answers are kept while the tape is the same.
+ */
+export function ofSignedTape<Result>(
+  kept: WeakMap<Chain, Map<string, Result>>,
   chain: Chain,
-  days: number,
-  minPremium: number,
+  { days, min_premium, limit }: { readonly days: number; readonly min_premium: number; readonly limit?: number },
   { market }: Context,
-): Generator<SignedPrint, void> {
+  work: (signed: Iterable<SignedPrint>) => Result,
+): Result {
+  const { mark, prints } = market.tape(chain, days);
+  const results = kept.get(chain) ?? new Map<string, Result>();
+  kept.set(chain, results);
+  const key = `${mark} ${min_premium} ${limit}`;
+  const known = results.get(key) ?? work(countedOf(prints, min_premium));
+  if (!results.has(key) && results.size >= KEPT) results.clear();
+  results.set(key, known);
+  return known;
+}
+
+/** Ways to ask that are kept by chain. */
+const KEPT = 4;
+
+function* countedOf(prints: Iterable<Print>, minPremium: number): Generator<SignedPrint, void> {
   // Signing goes through the whole tape, small prints too.
-  for (const signed of signPrints(market.tape(chain, days).prints)) {
+  for (const signed of signPrints(prints)) {
     if (premiumOf(signed.print) >= minPremium && !rootOf(signed.print.root).adjusted) yield signed;
   }
 }

@@ -4,7 +4,10 @@ import type { MarketStore } from '../market/store.ts';
 
 type PrintTable = Pick<MarketStore, 'savePrints' | 'prints' | 'tape' | 'tapeMark' | 'lastPrintAt'>;
 
-/** Option trades, each once by its id; a copy that says it was cancelled cancels it for good. */
+/**
+ * Option trades, each once by its id; a copy that says it was cancelled cancels it for good. Those of one moment stay in the order
+ * in which they came: the tick rule reads it.
+ */
 export function printTable(db: Database): PrintTable {
   const insert = db.prepare<null, [PrintRow]>(
     `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side,
@@ -20,9 +23,11 @@ export function printTable(db: Database): PrintTable {
        delta, multi_leg AS multiLeg, sweep, block, canceled
      FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ${more}`;
   const selectLarge = db.prepare<PrintRow, [number, string, number, number, number]>(
-    between('AND premium >= ? ORDER BY at, id'),
+    between('AND premium >= ? ORDER BY at, rowid'),
   );
-  const selectTape = db.prepare<PrintRow, [number, string, number, number]>(between('ORDER BY at, id'));
+  const selectTape = db.prepare<PrintRow, [number, string, number, number, string]>(
+    between('AND expiry >= ? ORDER BY at, rowid'),
+  );
   const selectMark = db.prepare<{ mark: string }, [number, string, number, number]>(
     `SELECT count(*) || '.' || ifnull(sum(canceled), 0) AS mark
      FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ?`,
@@ -46,8 +51,8 @@ export function printTable(db: Database): PrintTable {
     savePrints: (prints) => save.immediate(prints),
     prints: (underlying, fromMs, toMs, simulated, minPremiumUsd) =>
       selectLarge.all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd).map(printOf),
-    *tape(underlying, fromMs, toMs, simulated) {
-      for (const row of selectTape.iterate(Number(simulated), underlying, fromMs, toMs)) yield printOf(row);
+    *tape(underlying, fromMs, toMs, simulated, fromExpiry = '') {
+      for (const row of selectTape.iterate(Number(simulated), underlying, fromMs, toMs, fromExpiry)) yield printOf(row);
     },
     tapeMark: (underlying, fromMs, toMs, simulated) =>
       selectMark.get(Number(simulated), underlying, fromMs, toMs)!.mark,

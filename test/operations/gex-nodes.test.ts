@@ -190,13 +190,13 @@ describe('other ways to count, beside the default', () => {
       const { hedging: its, net_gex_mil: net } = answer as { hedging: Record<string, number>; net_gex_mil: number };
       return { ...its, net } as Record<string, number>;
     };
-    const known = hedging(close('2026-01-01', 1_000), close('2026-01-02', null), close('2026-01-05', 3_000));
+    const known = hedging(close('2025-12-31', 1_000), close('2026-01-01', null), close('2026-01-02', 3_000));
     expect(known.shares_per_pct).toBeCloseTo(known.net! * 1e4, 6);
     expect(known.average_daily_volume).toBe(2_000);
     expect(known.share_of_volume_pct).toBeCloseTo(Math.abs(known.shares_per_pct!) / 20, 9);
     expect(hedging(close('2026-01-02', null))).toMatchObject({ average_daily_volume: null, share_of_volume_pct: null });
-    // A day that the snapshot does not know yet.
-    expect(hedging(close('2026-01-06', 5)).average_daily_volume).toBeNull();
+    // A day that is not over yet, and one to come.
+    expect(hedging(close('2026-01-05', 5), close('2026-01-06', 5)).average_daily_volume).toBeNull();
   });
 });
 

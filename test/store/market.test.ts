@@ -126,7 +126,7 @@ test('prints come back as they were, in time order, within bounds that count', (
       printOf('e', { at: MONDAY_MS + 1, underlying: 'NDX' }),
     ];
     expect(store.savePrints(prints)).toBe(5);
-    expect(store.prints('SPX', MONDAY_MS, MONDAY_MS + 2, true, 0)).toEqual([prints[2]!, prints[1]!, prints[0]!]);
+    expect(store.prints('SPX', MONDAY_MS, MONDAY_MS + 2, true, 0)).toEqual([prints[2]!, prints[0]!, prints[1]!]);
     expect(store.lastPrintAt('SPX', true)).toBe(MONDAY_MS + 3);
     expect(store.lastPrintAt('SPX', false)).toBeUndefined();
   }));

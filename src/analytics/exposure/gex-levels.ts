@@ -21,8 +21,10 @@ export interface GexLevels {
  * it names a live one; otherwise the series with most gamma does: by open interest alone LEAPS would win everywhere.
  */
 export function gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): GexLevels {
+  // Where nothing is open there is no pain to be least.
+  const isOpen = ({ start, end }: PreparedSeries) => prepared.weight.subarray(start, end).some((each) => each > 0);
   const byPremium = largestSeries(
-    prepared.series,
+    prepared.series.filter(isOpen),
     ({ series }) => premiumBySeries.get(`${series.root} ${series.expiry}`) ?? 0,
   );
   const dominant = byPremium ?? largestSeries(prepared.series, grossGammaOf(prepared)) ?? prepared.series[0]!;

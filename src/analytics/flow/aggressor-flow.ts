@@ -35,7 +35,7 @@ export interface DeltaReading {
   readonly deltaOf: (print: Print) => number | undefined;
 }
 
-/** Adds signed prints up by what each of some groupings makes of them, in one pass; cancelled ones count nowhere. */
+/** Adds signed prints up by what each of some groupings makes of them, in one pass. */
 export function flowBy<Grouping extends string>(
   signed: Iterable<SignedPrint>,
   groupings: Readonly<Record<Grouping, (print: Print) => string>>,
@@ -47,7 +47,6 @@ export function flowBy<Grouping extends string>(
     Map<string, Sums>
   >;
   for (const { print, aggressor } of signed) {
-    if (print.canceled) continue;
     const premium = premiumOf(print);
     const field = fieldOf(print, aggressor);
     const delta = aggressor === 0 ? 0 : (print.delta ?? deltaOf(print) ?? 0);

@@ -5,17 +5,17 @@ import { contractKey, type SideRule, type SignedPrint } from './trade-side.ts';
 export interface CustomerPositions {
   /** By row of the chain: contracts, + long, - short, what was bought to what was sold. */
   readonly net: Float64Array;
-  /** Contracts of the chain that have a signed print. */
+  /** Live contracts of the chain that have a signed print. */
   readonly contracts: number;
   /** Contracts whose net position came out above what can be open, and was held at it. */
   readonly capped: number;
-  /** Prints of the chain's contracts, by what told their side. */
+  /** Prints of its live contracts, by what told their side. */
   readonly prints: Readonly<Record<SideRule, number>>;
 }
 
 /**
  * Adds signed prints up by contract, those after the chain's instant left out. Nobody can hold more than is open: a net position
- * stays within the open interest (which is the day before's) and what was traded since.
+ * stays within the open interest (which is the day before's; not given is none) and what was traded since.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const rows = rowsByContract(chain);
@@ -23,7 +23,7 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
   const seen = new Set<number>();
   const prints = { feed: 0, quote: 0, tick: 0, unknown: 0 };
   for (const { print, aggressor, by } of signed) {
-    if (print.canceled || print.at > chain.asOf) continue;
+    if (print.at > chain.asOf) continue;
     const row = rows.get(contractKey(print));
     if (row === undefined) continue;
     prints[by]++;
@@ -33,8 +33,8 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
   }
   let capped = 0;
   for (const row of seen) {
-    const open = chain.openInterest[row]! + (chain.volume[row]! || 0);
-    if (!(Math.abs(net[row]!) > open)) continue;
+    const open = (chain.openInterest[row]! || 0) + (chain.volume[row]! || 0);
+    if (Math.abs(net[row]!) <= open) continue;
     net[row] = Math.sign(net[row]!) * open;
     capped++;
   }
@@ -43,8 +43,8 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
 
 function rowsByContract(chain: Chain): Map<string, number> {
   const rows = new Map<string, number>();
-  for (const { root, expiry, start, end, adjusted } of chain.series) {
-    if (adjusted) continue;
+  for (const { root, expiry, start, end, adjusted, settlesAt } of chain.series) {
+    if (adjusted || chain.asOf >= settlesAt) continue;
     for (let row = start; row < end; row++) {
       rows.set(contractKey({ root, expiry, callPut: chain.callPut[row]!, strike: chain.strike[row]! }), row);
     }

@@ -20,14 +20,16 @@ export interface SignedShare {
 
 /** Of a chain signed by flow. */
 export function signedShare(prepared: PreparedChain): SignedShare {
-  const { position, weight, gamma, multiplier } = prepared;
+  const { chain, row, position, gamma, multiplier } = prepared;
   let [signed, open] = [0, 0];
   const rest = new Float64Array(prepared.count);
   for (let at = 0; at < prepared.count; at++) {
-    const held = Math.min(Math.abs(position[at]!), weight[at]!);
+    // Of open interest, whatever contracts count by elsewhere.
+    const its = chain.openInterest[row[at]!]! || 0;
+    const held = Math.min(Math.abs(position[at]!), its);
     signed += held;
-    open += weight[at]!;
-    rest[at] = weight[at]! - held;
+    open += its;
+    rest[at] = its - held;
   }
   const unsigned = gexByContract({ chain: prepared.chain, count: prepared.count, gamma, multiplier, position: rest });
   return { share: open > 0 ? signed / open : 0, unsignedGex: unsigned.reduce((sum, each) => sum + each, 0) };

@@ -19,7 +19,7 @@ const SAME = 1e-9;
  * and who takes less sold; the contract's last move, a rise being a purchase (Lee and Ready 1991). For options the quote rule is the
  * best of the simple ones (Savickas and Wilson 2003). The aggressor is taken to be the customer.
  *
- * A move is one of the quote's middle where there is a quote, else of the price. By prices alone a trade at the middle after a
+ * A move is one of the quote's middle where both prints have a quote, else of the price. By prices alone a trade at the middle after a
  * purchase would always be a sale: it is cheaper for the half spread that the purchase paid, and purchases follow purchases.
  */
 export function* signPrints(prints: Iterable<Print>): Generator<SignedPrint, void> {
@@ -29,7 +29,7 @@ export function* signPrints(prints: Iterable<Print>): Generator<SignedPrint, voi
 
 function signed(print: Print, moves: Map<string, Move>): SignedPrint {
   const middle = middleOf(print);
-  const move = nextMove(moves, contractKey(print), middle ?? print.price);
+  const move = nextMove(moves, print, middle);
   if (print.side === 'ask') return { print, aggressor: 1, by: 'feed' };
   if (print.side === 'bid') return { print, aggressor: -1, by: 'feed' };
   const beside = middle === undefined ? 0 : change(middle, print.price);
@@ -37,22 +37,28 @@ function signed(print: Print, moves: Map<string, Move>): SignedPrint {
   return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
 }
 
-/** Where a contract's price was last, and which way it came there. */
+/** Where a contract was at its last print, and which way it came there. */
 interface Move {
   price: number;
+  middle: number | undefined;
   direction: Direction;
 }
 
 type Direction = SignedPrint['aggressor'];
 
-function nextMove(moves: Map<string, Move>, key: string, price: number): Direction {
+function nextMove(moves: Map<string, Move>, print: Print, middle: number | undefined): Direction {
+  const key = contractKey(print);
+  const { price } = print;
   const last = moves.get(key);
   if (last === undefined) {
-    moves.set(key, { price, direction: 0 });
+    moves.set(key, { price, middle, direction: 0 });
     return 0;
   }
-  last.direction = change(last.price, price) || last.direction;
+  const moved =
+    middle !== undefined && last.middle !== undefined ? change(last.middle, middle) : change(last.price, price);
+  last.direction = moved || last.direction;
   last.price = price;
+  last.middle = middle;
   return last.direction;
 }
 

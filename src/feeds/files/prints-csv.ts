@@ -108,10 +108,7 @@ const ID_LENGTH_MAX = 100;
 function rowReader(header: readonly string[], delimiter: string, nowMs: number): RowReader {
   const at = columnsOf(header);
   const contracts = remembering(contractOf);
-  const executions = remembering(([flags = '', condition = '']) => ({
-    ...executionOf(flags, condition),
-    condition: condition.toLowerCase(),
-  }));
+  const executions = remembering(([flags = '', condition = '']) => executionOf(flags, condition));
   const identity = new PrintIdentity();
 
   return (line, open) => {
@@ -141,13 +138,14 @@ function rowReader(header: readonly string[], delimiter: string, nowMs: number):
     const execution = executions(`${cell(at.report_flags)}\n${cell(at.upstream_condition_detail)}`);
     const given = cell(at.id) || withinDay(ms, contract, cell(at.trade_id) || cell(at.sequence));
     if (given.length > ID_LENGTH_MAX) return 'bad_id';
-    const trade = `${micros}|${contract.symbol}|${price}|${size}|${cell(at.exchange)}|${execution.condition}`;
+    const trade = `${micros}|${contract.symbol}|${price}|${size}|${cell(at.exchange)}`;
+    const canceled = execution.canceled || TRUE.test(cell(at.canceled));
     const bid = cellNumber(cell(at.nbbo_bid));
     const ask = cellNumber(cell(at.nbbo_ask));
     const isQuote = bid >= 0 && ask >= 0 && bid + ask < Number.POSITIVE_INFINITY;
     const delta = cellNumber(cell(at.delta));
     return {
-      id: given || identity.of(ms, trade),
+      id: given || identity.of(ms, trade, canceled),
       underlying: contract.underlying,
       root: contract.root,
       expiry: contract.expiry,
@@ -164,7 +162,7 @@ function rowReader(header: readonly string[], delimiter: string, nowMs: number):
       multiLeg: execution.multiLeg,
       sweep: execution.sweep,
       block: execution.block,
-      canceled: execution.canceled || TRUE.test(cell(at.canceled)),
+      canceled,
       simulated: false,
     };
   };
@@ -251,11 +249,18 @@ function callPutOf(type: string): 1 | -1 | undefined {
   return side === 'C' || side === 'CALL' ? 1 : side === 'P' || side === 'PUT' ? -1 : undefined;
 }
 
-/** `no_side` and the like are none. Tapes without the column have it among their tags, as `ask_side`. */
+/** As tapes write it (`ask`, `above_ask`, `buy`); anything else, as `no_side`, is none. Without the column it stands among the tags, as `ask_side`. */
 function sideOf(cell: string, tags: string): Print['side'] {
-  const word = cell === '' ? /\b(ask|bid|mid)_side\b/.exec(tags)?.[1] : cell.toLowerCase();
-  return word === 'ask' || word === 'bid' || word === 'mid' ? word : null;
+  const word = cell === '' ? (/\b(ask|bid|mid)_side\b/i.exec(tags)?.[1] ?? '') : cell;
+  const plain = word.toLowerCase().replace(/[ _-]side$/, '');
+  return SIDES.get(plain.replace(/[ -]/g, '_')) ?? null;
 }
+
+const SIDES: ReadonlyMap<string, Print['side']> = new Map([
+  ...['ask', 'at_ask', 'above_ask', 'buy', 'buyer', 'bought'].map((word) => [word, 'ask'] as const),
+  ...['bid', 'at_bid', 'below_bid', 'sell', 'seller', 'sold'].map((word) => [word, 'bid'] as const),
+  ...['mid', 'middle', 'between'].map((word) => [word, 'mid'] as const),
+]);
 
 const TRUE = /^(?:t|true|1|y|yes)$/i;
 

@@ -2,15 +2,19 @@ import { expect, test } from 'bun:test';
 import { customerPositions } from '../../../src/analytics/flow/customer-positions.ts';
 import { signPrints } from '../../../src/analytics/flow/trade-side.ts';
 import type { Print } from '../../../src/market/prints.ts';
-import { AS_OF, chainOf, contract, LATER, print } from '../small-chains.ts';
+import { AS_OF, chainOf, contract, LATER, print, TODAY } from '../small-chains.ts';
 
-const CHAIN = chainOf([
-  contract({ strike: 100, openInterest: 1_000, volume: 50 }),
-  contract({ strike: 100, callPut: -1, openInterest: 1_000 }),
-  contract({ strike: 110 }),
-  contract({ strike: 100, expiry: LATER, openInterest: 0 }),
-  contract({ root: 'ACME1', strike: 100, openInterest: 1_000 }),
-]);
+const CHAIN = chainOf(
+  [
+    contract({ strike: 100, openInterest: 1_000, volume: 50 }),
+    contract({ strike: 100, callPut: -1, openInterest: 1_000 }),
+    contract({ strike: 110 }),
+    contract({ strike: 100, expiry: LATER, openInterest: 0 }),
+    contract({ root: 'ACME1', strike: 100, openInterest: 1_000 }),
+    contract({ expiry: TODAY, openInterest: 1_000 }),
+  ],
+  { asOf: AS_OF + 3_600_000 },
+);
 const ROWS = Array.from({ length: CHAIN.count }, (_, row) => {
   const { root, expiry } = CHAIN.series[CHAIN.seriesIndex[row]!]!;
   return `${root} ${expiry.slice(5)} ${CHAIN.callPut[row] === 1 ? 'C' : 'P'}${CHAIN.strike[row]}`;
@@ -32,11 +36,11 @@ test.each<[string, Partial<Print>[], Record<string, number>]>([
   ['no more than is open and traded since', [{ size: 9_999 }], { 'ACME 01-16 C100': 1_050 }],
   ['held by the net, not on the way', [{ size: 2_000 }, { size: 1_900, side: 'bid' }], { 'ACME 01-16 C100': 100 }],
   ['short no more than that either', [{ size: 9_999, side: 'bid', callPut: -1 }], { 'ACME 01-16 P100': -1_000 }],
-  ['without an open interest nothing bounds it', [{ size: 9_999, strike: 110 }], { 'ACME 01-16 C110': 9_999 }],
+  ['an open interest that is not given is none', [{ size: 9_999, strike: 110 }], {}],
+  ['settled', [{ expiry: TODAY, size: 3 }], {}],
   ['nothing open', [{ size: 5, expiry: LATER }], {}],
-  ['cancelled', [{ canceled: true }], {}],
-  ['after the snapshot', [{ at: AS_OF + 1 }], {}],
-  ['at its instant', [{ at: AS_OF, size: 3 }], { 'ACME 01-16 C100': 3 }],
+  ['after the snapshot', [{ at: CHAIN.asOf + 1 }], {}],
+  ['at its instant', [{ at: CHAIN.asOf, size: 3 }], { 'ACME 01-16 C100': 3 }],
   ['not listed', [{ strike: 101 }], {}],
   ['an adjusted root', [{ root: 'ACME1' }], {}],
   ['of unknown side', [{ side: null }], {}],

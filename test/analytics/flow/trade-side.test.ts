@@ -56,6 +56,12 @@ describe('after others of the contract', () => {
       ],
       [0, 'unknown'],
     ],
+    ['a price against a price, where one has no quote', [{ price: 3, bid: 1, ask: 3 }, { price: 2.5 }], [-1, 'tick']],
+    [
+      'and middles against middles after it',
+      [{ price: 1.2, ...QUOTE }, { price: 1.15 }, { price: 1.1, ...QUOTE }, { price: 1.1, ...QUOTE }],
+      [-1, 'tick'],
+    ],
     ['another strike says nothing', [{ price: 1, strike: 90 }, { price: 1.1 }], [0, 'unknown']],
     ['nor another expiry', [{ price: 1, expiry: LATER }, { price: 1.1 }], [0, 'unknown']],
     ['nor the put', [{ price: 1, callPut: -1 }, { price: 1.1 }], [0, 'unknown']],

@@ -106,6 +106,9 @@ describe('a cell is read', () => {
     [{ side: 'mid' }, { side: 'mid' }],
     [{ side: 'no_side' }, { side: null }],
     [{ side: '' }, { side: null }],
+    ...['at_ask', 'Above Ask', 'ask_side', 'BUY'].map((side) => [{ side }, { side: 'ask' }] as never),
+    ...['at bid', 'below_bid', 'bid-side', 'Seller'].map((side) => [{ side }, { side: 'bid' }] as never),
+    [{ side: 'toString' }, { side: null }],
     [{ side: '', tags: '{ask_side,bullish}' }, { side: 'ask' }],
     [{ side: '', tags: '{no_side}' }, { side: null }],
     [{ delta: '-1' }, { delta: -1 }],
@@ -251,6 +254,7 @@ describe('each print counts once', () => {
       { executed_at: '2026-08-17T09:30:01.007140-04:00' },
       { option_chain_id: 'O:SPXW260821C05000000', underlying_symbol: 'SPX' },
       { price: '25.30', size: '40.0', upstream_condition_detail: 'AUTO' },
+      { upstream_condition_detail: 'slan' },
       { canceled: 't', delta: '0.5', side: 'bid', report_flags: '{floor}', nbbo_bid: '' },
     ];
     for (const cells of same) expect([cells, await ids(tape(cells))]).toEqual([cells, [id!]]);
@@ -263,7 +267,6 @@ describe('each print counts once', () => {
     { price: '25.31' },
     { size: '41' },
     { exchange: 'XPHL' },
-    { upstream_condition_detail: 'slan' },
   ];
   test.each(trades)('%j makes another', async (cells) =>
     expect(await ids(tape(cells))).not.toEqual(await ids(tape({}))),
@@ -276,6 +279,26 @@ describe('each print counts once', () => {
     expect(await name({ executed_at: '2026-08-18 13:30:01' })).not.toBe(await name({}));
     expect(await name({ option_chain_id: '', strike: '5005' })).not.toBe(await name({}));
     expect(await ids(tape({ sequence: '7' }))).toEqual([(await name({}))!]);
+  });
+
+  const gone = { canceled: 't' };
+  test.each<[string, Cells[], number]>([
+    ['a row and the same cancelled', [{}, gone], 0],
+    ['by the condition of the copy', [{}, { upstream_condition_detail: 'canc' }], 0],
+    ['one of two twins', [{}, {}, gone], 1],
+    ['both', [{}, {}, gone, gone], 0],
+    ['one that comes cancelled', [gone], 0],
+    ['and a twin of it that stands', [gone, {}], 1],
+    ['one, and then it again', [{}, gone, {}], 1],
+  ])('cancelled within one file: %s', async (_what, rows, standing) => {
+    const store = openStore(':memory:');
+    try {
+      store.savePrints((await read(tape(...rows))).prints);
+      store.savePrints((await read(tape(...rows))).prints);
+      expect(store.prints('SPX', 0, NOW_MS, false, 0)).toHaveLength(standing);
+    } finally {
+      store.close();
+    }
   });
 
   test('a later copy that is cancelled cancels', async () => {
