@@ -16,10 +16,17 @@ export interface Walk {
   readonly jumpWidth: number;
 }
 
-/** Fewer leave more than the grid does. */
-const STEPS = 16;
-/** Grid points to a deviation of a step, at least; of a jump, at least. */
-const POINTS_A_DEVIATION = 2.2;
+/** How finely it is reckoned: `steps` of time, and grid points to a deviation of a step, at least; of a jump, at least. */
+interface Fineness {
+  readonly steps: number;
+  readonly points: number;
+}
+
+const FAR: Fineness = { steps: 16, points: 2.2 };
+/** Within a deviation of all there is, where what a step leaves out is most; more so with many jumps in a step. */
+const NEAR: Fineness = { steps: 32, points: 3 };
+const NEAR_WITH_MANY_JUMPS: Fineness = { steps: 64, points: 3 };
+const MANY_JUMPS = 2;
 /** Deviations of all there is beyond the start at which the grid ends: nobody comes back from there. */
 const REACH = 4;
 /** A barrier further than this is met by jumps alone, if at all. */
@@ -37,7 +44,7 @@ const GREGORY = [3 / 8, 7 / 6, 23 / 24];
  * Probability that the walk meets the barrier by the end of its time; 1 where it starts there. Between jumps it is a Brownian
  * motion, whose passage of a barrier is known (reflection principle); jumps come at the rate of a Poisson process. The two are
  * taken in turn over short steps (Strang 1968), the density of those that have not met it carried on a grid, and who meets it
- * in a step is known in closed form. Good to 2e-3, and as a rule to 3e-4.
+ * in a step is known in closed form. Good to 2e-3, and as a rule to 1e-4.
  */
 export function passage(walk: Walk): number {
   if (walk.start <= 0) return 1;
@@ -56,11 +63,17 @@ function diffusionPassage(start: number, { drift, variance }: Pick<Walk, 'drift'
   return Math.min(normalCdf(-(drift + start) / deviation) + returned, 1);
 }
 
+function finenessOf({ start, jumps }: Walk, deviation: number): Fineness {
+  if (start > deviation) return FAR;
+  return jumps > MANY_JUMPS ? NEAR_WITH_MANY_JUMPS : NEAR;
+}
+
 function splitPassage(walk: Walk, deviation: number): number {
-  const step = { drift: walk.drift / STEPS, variance: walk.variance / STEPS };
+  const { steps, points: fine } = finenessOf(walk, deviation);
+  const step = { drift: walk.drift / steps, variance: walk.variance / steps };
   const half = { drift: step.drift / 2, variance: step.variance / 2 };
   const width = Math.max(walk.jumpWidth, JUMP_WIDTH_MIN * deviation);
-  const spacing = Math.min(Math.sqrt(step.variance), width) / POINTS_A_DEVIATION;
+  const spacing = Math.min(Math.sqrt(step.variance), width) / fine;
   const points = Math.ceil((walk.start + REACH * deviation) / spacing);
   const grid = Float64Array.from({ length: points }, (_, at) => at * spacing);
   const weight = Float64Array.from({ length: points }, (_, at) => spacing * (GREGORY[at] ?? 1));
@@ -79,7 +92,7 @@ function splitPassage(walk: Walk, deviation: number): number {
   let passedPlain = passed;
   let density: Float64Array = grid.map((to) => passing(to, walk.start, half));
   let plain = density;
-  for (let at = 0; at < STEPS; at++) {
+  for (let at = 0; at < steps; at++) {
     if (at > 0) {
       passed += met(density, byDiffusion);
       density = diffuse(density);
@@ -87,14 +100,14 @@ function splitPassage(walk: Walk, deviation: number): number {
       plain = diffuse(plain);
     }
     // As many jumps as a step has, by their Poisson weights.
-    let chance = Math.exp(-walk.jumps / STEPS);
+    let chance = Math.exp(-walk.jumps / steps);
     let more = 1 - chance;
     let after = density;
     const next = density.map((each) => chance * each);
     for (let n = 1; more > 0; n++) {
       passed += more * met(after, byJump);
       after = jump(after);
-      chance *= walk.jumps / STEPS / n;
+      chance *= walk.jumps / steps / n;
       const its = more - chance > CHANCE_MIN ? chance : more;
       more -= its;
       for (let to = 0; to < points; to++) next[to]! += its * after[to]!;

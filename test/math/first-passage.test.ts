@@ -55,6 +55,9 @@ const WALKS: readonly Figures[] = [
   [0.05, 0, 0.25, 0.69, -0.5, 0.9],
   [0.2, -0.2, 0.4, 3, 0.3, 0.1],
   [2, 0.3, 1, 3, -0.2, 0.1],
+  // Near the barrier with many jumps.
+  [0.05, 0, 0.25, 6.9, -0.2, 0.262],
+  [0.06, 0, 0.25, 2.3, -0.3, 0.486],
   // A day's, in logarithms of price.
   [0.03, 0.0005, 0.0001, 0.69, -0.01, 0.015],
 ];
@@ -97,7 +100,7 @@ describe('is likelier', () => {
     'the nearer the barrier: $figures',
     ({ figures: [start, ...rest] }) => {
       let before = 1;
-      for (let from = 0.05 * start; from < 4 * start; from += 0.05 * start) {
+      for (let from = 0.1 * start; from < 4 * start; from += 0.1 * start) {
         const found = passage(walk([from, ...rest]));
         expect(found).toBeWithin(0, before + 1e-9);
         before = found;
