@@ -1,7 +1,7 @@
 import { unreadable } from './format.ts';
 
 export interface Lines {
-  /** Whole lines, without their breaks (LF or CRLF). */
+  /** Whole lines, without their breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
   /** Whether this is the last line, alone, without a break: the text ends within it, or just after it. */
   readonly open: boolean;
@@ -26,17 +26,23 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
     decoder ??= decoderOf(first);
     if (!decoder) throw unreadable('it is no text');
     rest += decoder.decode(bytes, { stream: true });
-    const lines = rest.split('\n');
-    rest = lines.pop()!;
+    // A return at the end may be half a break.
+    const returned = rest.endsWith('\r') ? '\r' : '';
+    const lines = withPlainBreaks(returned ? rest.slice(0, -1) : rest).split('\n');
+    rest = lines.pop()! + returned;
     if (rest.length > LINE_LENGTH_MAX) throw unreadable(`a line of more than ${LINE_LENGTH_MAX} characters`);
-    if (lines.length > 0) yield { lines: lines.map(withoutReturn), open: false };
+    if (lines.length > 0) yield { lines, open: false };
   }
   rest += decoder ? decoder.decode() : new TextDecoder().decode(first);
-  if (rest !== '') yield { lines: [withoutReturn(rest)], open: true };
+  const lines = withPlainBreaks(rest).split('\n');
+  const last = lines.pop()!;
+  if (lines.length > 0) yield { lines, open: false };
+  if (last !== '') yield { lines: [last], open: true };
 }
 
-function withoutReturn(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line;
+/** The text with its lines ended by `\n`. */
+export function withPlainBreaks(text: string): string {
+  return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
 const MARK_BYTES = 2;

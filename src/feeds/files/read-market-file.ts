@@ -4,7 +4,7 @@ import { chainCsv } from './chain-csv.ts';
 import { closesCsv } from './closes-csv.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
 import type { Format, MarketFile } from './format.ts';
-import { decoderOf } from './lines.ts';
+import { decoderOf, withPlainBreaks } from './lines.ts';
 import { quoteTable } from './quote-table.ts';
 
 /**
@@ -28,5 +28,5 @@ const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesC
 /** The text of a file, with lines ended by `\n`; undefined for binaries. */
 export function decode(bytes: Uint8Array): string | undefined {
   const text = decoderOf(bytes)?.decode(bytes);
-  return text?.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
+  return text && withPlainBreaks(text);
 }

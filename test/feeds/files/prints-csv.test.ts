@@ -359,6 +359,12 @@ describe('the text', () => {
     }
   });
 
+  test('lines ended by returns alone, in pieces of any size', async () => {
+    const { prints } = await read(tape(...rows));
+    const text = tape(...rows).replaceAll('\n', '\r');
+    for (const size of [1, 2, 7, 1_000]) expect((await read(text, size)).prints).toEqual(prints);
+  });
+
   test('cut anywhere: the rows before count, of the last one nothing is guessed', async () => {
     const text = tape(...rows);
     const { prints } = await read(text);
