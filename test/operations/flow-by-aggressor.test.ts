@@ -8,6 +8,8 @@ import { AS_OF, chainOf, LATER, print, quoted } from '../analytics/small-chains.
 import { smallMarket } from './small-market.ts';
 
 const DAY_MS = 86_400_000;
+/** Of the day before in New York, of the same day in Greenwich. */
+const EVENING = Date.parse('2026-01-05T02:00:00Z');
 const CHAIN = chainOf(quoted({ strikes: [95, 100, 105], rest: { openInterest: 100 } }));
 
 /** 5.00 a share, 10 contracts: 5,000 dollars, of delta 0.5: 50,000 dollars. */
@@ -16,7 +18,7 @@ const PRINTS = [
   each(1, { side: 'ask' }),
   each(2, { side: 'bid', sweep: true }),
   each(3, { callPut: -1, delta: -0.5, price: 6, bid: 5, ask: 6, block: true }),
-  each(4, { callPut: -1, delta: -0.5, side: 'bid', multiLeg: true, sweep: true, at: AS_OF - DAY_MS }),
+  each(4, { callPut: -1, delta: -0.5, side: 'bid', multiLeg: true, sweep: true, at: EVENING }),
   each(5, { strike: 105, expiry: LATER }),
   each(6, { side: 'ask', at: AS_OF - 40 * DAY_MS }),
   each(7, { side: 'ask', canceled: true }),
@@ -105,5 +107,14 @@ describe('signed prints', () => {
       ask: 6,
       delta: -0.5,
     });
+  });
+
+  test('of more than are held at a time, the newest', () => {
+    const many = Array.from({ length: 10_050 }, (_, at) =>
+      each(at, { side: 'ask', size: 1, at: AS_OF - 20_000 + at, price: 1 + at / 1_000 }),
+    );
+    const prints = ask(getSignedPrints, { limit: 3 }, many).body as unknown as Columns;
+    expect([prints.count, prints.of as unknown]).toEqual([3, 10_050]);
+    expect(prints.price).toEqual([11.049, 11.048, 11.047]);
   });
 });

@@ -125,7 +125,12 @@ describe('other ways to count, beside the default', () => {
     expect(customersOf(chain, context.market.tape(chain))).toBe(known!);
     store.savePrints([{ ...bought, id: 'later', strike: 98 }]);
     expect(contracts()).toBe(2);
-    for (const id of ['later', bought.id]) store.savePrints([{ ...bought, id, canceled: true }]);
+    const net = () =>
+      (callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).by_flow as Record<string, number>).net_gex_mil!;
+    const before = net();
+    store.savePrints([{ ...bought, id: 'more', strike: 98 }]);
+    expect(net()).toBeLessThan(before);
+    for (const id of ['later', 'more', bought.id]) store.savePrints([{ ...bought, id, canceled: true }]);
     expect(contracts()).toBeNull();
   });
 
@@ -148,7 +153,12 @@ describe('other ways to count, beside the default', () => {
   });
 
   test('0DTE: its own levels, by open interest and by volume, until it settles', () => {
-    const today = quoted({ strikes: range(97, 103), expiry: TODAY, iv: 0.25, rest: { openInterest: 50, volume: 200 } });
+    const today = quoted({
+      strikes: range(97, 103),
+      expiry: TODAY,
+      iv: 0.25,
+      rest: { openInterest: 50, volume: 200 },
+    }).map((row) => (row.callPut === 1 ? { ...row, openInterest: 30, volume: 120 } : row));
     const chain = chainOf([...rows, ...today]);
     const { context } = smallMarket({ chains: [chain] });
     const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context) as {
@@ -164,8 +174,8 @@ describe('other ways to count, beside the default', () => {
       hours_to_settlement: 1,
       atm_iv: expect.closeTo(0.25, 6),
       expected_move: expect.closeTo(25 * Math.sqrt(1 / 24 / 365.25), 3),
-      open_interest: 700,
-      volume: 2_800,
+      open_interest: 560,
+      volume: 2_240,
     });
     const { gross_share_pct, gross_gex_mil } = answer.zero_dte;
     expect(gross_share_pct).toBeCloseTo((100 * gross_gex_mil!) / answer.gross_gex_mil, 9);
@@ -195,6 +205,8 @@ describe('other ways to count, beside the default', () => {
     expect(known.average_daily_volume).toBe(2_000);
     expect(known.share_of_volume_pct).toBeCloseTo(Math.abs(known.shares_per_pct!) / 20, 9);
     expect(hedging(close('2026-01-02', null))).toMatchObject({ average_daily_volume: null, share_of_volume_pct: null });
+    const month = range(1, 30).map((day) => close(`2025-12-${String(day).padStart(2, '0')}`, day));
+    expect(hedging(...month).average_daily_volume).toBe(20.5);
     // A day that is not over yet, and one to come.
     expect(hedging(close('2026-01-05', 5), close('2026-01-06', 5)).average_daily_volume).toBeNull();
   });

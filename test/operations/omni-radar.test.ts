@@ -142,6 +142,36 @@ describe('boundaries', () => {
   });
 });
 
+describe('says what its figures do not show', () => {
+  const notes = (chain: Chain, args: object) => {
+    const { context } = smallMarket({ chains: [chain], prints: [print({})] });
+    const { provenance } = callExtended(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context);
+    return (provenance as { notes: string[] }).notes;
+  };
+
+  test.each<[string, object, string[]]>([
+    ['the expiry asked for', { target_dte: 11 }, []],
+    ['a week off', { target_dte: 53 }, []],
+    ['further off', { target_dte: 150 }, ['The expiry nearest 150 days is 104 days off.']],
+    ['near, for what is far', { target_dte: 60 }, []],
+  ])('%s', (_what, args, expected) => {
+    expect(notes(CHAIN, args)).toEqual(expected);
+  });
+
+  test('an expiry with next to no gamma', () => {
+    const thin = chainOf([...series(EXPIRY, 0.001), ...series(LATER, 1)]);
+    expect(notes(thin, { target_dte: 11 })).toEqual([expect.stringMatching(/^2026-01-16 has 0\.\d+ % of all gamma/)]);
+  });
+
+  test('quotes that say two things', () => {
+    const rows = series(EXPIRY, 1).map((row, at) => {
+      const factor = at % 4 < 2 ? 1.5 : 0.6;
+      return { ...row, bid: row.bid * factor, ask: row.ask * factor };
+    });
+    expect(notes(chainOf(rows), { target_dte: 11 })).toContainEqual(expect.stringMatching(/within \d+\.\d vol points/));
+  });
+});
+
 describe('concentration', () => {
   test('is the share of the five largest strikes', () => {
     const flat = (strikes: readonly number[], expiry: string) =>

@@ -102,6 +102,7 @@ test('times: bounds count, and the last of a New York day is told by its clocks'
     expect(found(at[2]!, at[3]!, 'day')).toEqual([at[2]!, at[3]!]);
     expect(found(at[1]! + 1, at[2]! - 1, 'day')).toEqual([]);
     expect(store.lastLevelsAt('SPX', at[2]! - 1, false)).toBe(at[1]!);
+    expect(store.lastLevelsAt('SPX', at[0], false)).toBe(at[0]);
     expect(store.lastLevelsAt('SPX', at[0] - 1, false)).toBeUndefined();
     expect(store.levels('SPX', [at[3]!, at[0], 12345], false).map(({ asOf }) => asOf)).toEqual([at[0], at[3]!]);
   }));

@@ -3,7 +3,7 @@ import { combine } from '../../../src/analytics/exposure/combined.ts';
 import { exposures } from '../../../src/analytics/exposure/exposures.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
-import { prepared, type Quotes, quoted, range } from '../small-chains.ts';
+import { contract, FEED_GAMMA, prepared, type Quotes, quoted, range } from '../small-chains.ts';
 
 /** The same options on a thing at a price `scale` times as high, of which as many dollars are held. */
 function readAt(scale: number, share: number, over: Partial<Quotes> = {}) {
@@ -49,6 +49,21 @@ describe('an index of which a part is held through its fund is the whole index a
       expect(both.fundGex[at]! / 1e6).toBeCloseTo((0.7 * each) / 1e6, 8);
     }
   });
+});
+
+test('what the fund has at a strike counts in the prices of the index', () => {
+  const of = (strike: number, openInterest: number, callPut: 1 | -1) =>
+    contract({ strike, gamma: 0.001, openInterest, callPut });
+  for (const callPut of [1, -1] as const) {
+    const index = prepared([of(4_000, 10, callPut), of(4_100, 20, callPut)], FEED_GAMMA, { spot: 4_050 });
+    // A fortieth of the price: 1,600 contracts of the fund make as much as one of the index with that gamma.
+    const most = (openInterest: number) => {
+      const fund = prepared([of(100, openInterest, callPut)], FEED_GAMMA, { spot: 101.25 });
+      const { largestCalls, largestPuts } = combine(index, fund).walls;
+      return (callPut === 1 ? largestCalls : largestPuts)[0]!;
+    };
+    expect([15_900, 16_100].map(most)).toEqual([4_100, 4_000]);
+  }
 });
 
 test('strikes of the fund count at the nearest of the index', () => {
