@@ -8,10 +8,7 @@ import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, number } from './schemas.ts';
-
-const texts = (description: string) => Type.Array(Type.String(), { description });
-const known = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
+import { columnOf, knownOf, number, texts } from './schemas.ts';
 
 export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',
@@ -35,15 +32,15 @@ export const getGexByExpiry = defineOperation({
       expired_share_pct: columnOf('Share of all gross gamma that is gone once this series has settled, percent.'),
       open_interest: columnOf('Contracts outstanding.'),
       volume: columnOf('Contracts traded on the day of the snapshot.'),
-      max_pain: known('Strike at which the options pay out least, dollars; null where no contract counts.'),
+      max_pain: knownOf('Strike at which the options pay out least, dollars; null where no contract counts.'),
       forward: columnOf('Forward price, dollars.'),
       forward_method: texts('regression, parity, delta, carry or flat.'),
       rate: columnOf('Discount rate, continuous, decimal per year.'),
-      atm_iv: known('At-the-money volatility, decimal per year; null where no strike has one.'),
-      expected_move: known(
+      atm_iv: knownOf('At-the-money volatility, decimal per year; null where no strike has one.'),
+      expected_move: knownOf(
         'One standard deviation to settlement at that volatility, dollars; a straddle costs about four fifths of it.',
       ),
-      skew_25d: known('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
+      skew_25d: knownOf('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },

@@ -8,7 +8,7 @@ import type { LevelRecord } from '../market/level-record.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
-import { columnOf, defaulted, nullable, oneOf, ticker } from './schemas.ts';
+import { columnOf, defaulted, nullable, oneOf, texts, ticker } from './schemas.ts';
 
 /** Of a range without a beginning, and of the days that a volatility is ranked among: New York days, the last included. */
 const YEAR_DAYS = 365;
@@ -38,8 +38,6 @@ const input = Type.Object(
   },
   { additionalProperties: false },
 );
-
-const texts = (description: string) => Type.Array(Type.String(), { description });
 
 export const getGexHistory = defineOperation({
   name: 'get_gex_history',

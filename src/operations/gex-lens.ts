@@ -8,7 +8,7 @@ import type { CustomerPositions } from '../analytics/flow/customer-positions.ts'
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { byFlow, customersOf } from './dealer-sign.ts';
-import { MILLION } from './gex-report.ts';
+import { MILLION, regimeOf } from './gex-report.ts';
 import type { Context } from './operation.ts';
 import { count, nullable, number } from './schemas.ts';
 
@@ -27,7 +27,7 @@ export function throughLens({ exposures, flip, walls }: Pick<GexLevels, 'exposur
   return {
     net_gex_mil: exposures.gex / MILLION,
     gross_gex_mil: exposures.grossGex / MILLION,
-    regime: exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+    regime: regimeOf(exposures),
     gex_flip: flip.level,
     flip_resolved: flip.resolved,
     call_wall: walls.call.strike,

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { atmVolatility } from '../analytics/chain/smile.ts';
+import type { Exposures } from '../analytics/exposure/exposures.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { count, nullable, number } from './schemas.ts';
@@ -91,6 +92,10 @@ export const gexReport = Type.Object(
   { additionalProperties: false },
 );
 
+export function regimeOf({ gex }: Exposures): 'negative_gamma' | 'positive_gamma' {
+  return gex < 0 ? 'negative_gamma' : 'positive_gamma';
+}
+
 export type GexReport = Static<typeof gexReport>;
 
 /** The levels of a prepared chain under their published names. */
@@ -116,7 +121,7 @@ export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport
     absolute_gamma_strike: walls.absolute,
     largest_call_strikes: [...walls.largestCalls],
     largest_put_strikes: [...walls.largestPuts],
-    regime: exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+    regime: regimeOf(exposures),
     gross_gex_mil: exposures.grossGex / MILLION,
     net_over_gross_pct: exposures.grossGex > 0 ? (100 * exposures.gex) / exposures.grossGex : 0,
     net_dex_mil: exposures.dex / MILLION,

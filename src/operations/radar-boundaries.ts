@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
+import { dailyMove } from '../analytics/exposure/whipsaw.ts';
 import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow/flow-notional.ts';
 import { newYorkDate } from '../market/calendar.ts';
+import { MILLION, regimeOf } from './gex-report.ts';
 import type { MarketReading } from './market-reading.ts';
 import type { Context } from './operation.ts';
 import { number } from './schemas.ts';
-
-const TRADING_DAYS_A_YEAR = 252;
 
 export const gexBoundaries = Type.Object(
   {
@@ -48,9 +48,9 @@ export function reportBoundaries(
     flip_resolved: flip.resolved,
     max_pain: maxPain,
     max_pain_expiry: dominant.series.expiry,
-    net_gex_mil: exposures.gex / 1e6,
-    regime: exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
+    net_gex_mil: exposures.gex / MILLION,
+    regime: regimeOf(exposures),
     whale_fiat_kinetic: Math.abs(kinetic),
-    gex_potential_friction: (exposures.gex * 100 * atmIv) / Math.sqrt(TRADING_DAYS_A_YEAR),
+    gex_potential_friction: exposures.gex * 100 * dailyMove(1, atmIv),
   };
 }

@@ -29,6 +29,10 @@ export const count = (description: string) => Type.Integer({ description, minimu
 /** One value a row. */
 export const columnOf = (description: string) => Type.Array(Type.Number(), { description });
 
+/** The same of texts, and of numbers that may not be known. */
+export const texts = (description: string) => Type.Array(Type.String(), { description });
+export const knownOf = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
+
 export const price = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
 
 export const dollars = (description: string) => number(description, { minimum: -DOLLARS_MAX, maximum: DOLLARS_MAX });

@@ -5,11 +5,8 @@ import type { SignedPrint } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, count, defaulted } from './schemas.ts';
+import { columnOf, count, defaulted, knownOf, texts } from './schemas.ts';
 import { ofSignedTape, tapeInput, tapeNotes } from './signed-tape.ts';
-
-const texts = (description: string) => Type.Array(Type.String(), { description });
-const known = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
 
 const PRINTS_MAX = 5_000;
 
@@ -41,12 +38,12 @@ export const getSignedPrints = defineOperation({
       price: columnOf('Dollars per share.'),
       size: columnOf('Contracts.'),
       premium: columnOf('Dollars.'),
-      bid: known('Best bid it met, dollars per share; null where the feed gives none.'),
-      ask: known('Best offer it met, dollars per share; null where the feed gives none.'),
+      bid: knownOf('Best bid it met, dollars per share; null where the feed gives none.'),
+      ask: knownOf('Best offer it met, dollars per share; null where the feed gives none.'),
       aggressor: texts('buyer, seller or unknown: who started the trade.'),
       signed_by: texts('feed, quote, tick or unknown: what told it.'),
       manner: texts('multi_leg, sweep, block or single.'),
-      delta: known('Delta of the contract when it traded, per 1.00 of spot; null where the feed gives none.'),
+      delta: knownOf('Delta of the contract when it traded, per 1.00 of spot; null where the feed gives none.'),
     },
     { additionalProperties: false },
   ),
