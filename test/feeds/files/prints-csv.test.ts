@@ -1,61 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { type PrintsDelivery, readPrints } from '../../../src/feeds/files/prints-csv.ts';
+import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
 import type { Print } from '../../../src/market/prints.ts';
-import { openStore } from '../../../src/store/sqlite.ts';
-
-const NOW_MS = Date.parse('2026-08-20T00:00:00Z');
-
-const ROW = {
-  executed_at: '2026-08-17 13:30:01.00714+00',
-  underlying_symbol: 'SPXW',
-  option_chain_id: 'SPXW260821C05000000',
-  side: 'ask',
-  strike: '5000',
-  option_type: 'call',
-  expiry: '2026-08-21',
-  underlying_price: '5010.25',
-  nbbo_bid: '24.9',
-  nbbo_ask: '25.3',
-  price: '25.3',
-  size: '40',
-  premium: '101200',
-  volume: '1200',
-  open_interest: '900',
-  implied_volatility: '0.14',
-  delta: '0.55',
-  exchange: 'XCBO',
-  report_flags: '{}',
-  canceled: 'f',
-  upstream_condition_detail: 'auto',
-};
-type Cells = Readonly<Record<string, string>>;
-
-/** A tape of rows that differ from `ROW` by these cells; without those that are undefined in the first. */
-function tape(...changes: readonly Cells[]): string {
-  const header = Object.keys({ ...ROW, ...changes[0] });
-  const lines = changes.map((cells) => header.map((name) => cellOf({ ...ROW, ...cells }, name)).join(','));
-  return `${[header.join(','), ...lines].join('\n')}\n`;
-}
-
-function cellOf(cells: Cells, name: string): string {
-  const text = cells[name] ?? '';
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-async function* inPieces(text: string | Uint8Array, size = 1e9): AsyncGenerator<Uint8Array> {
-  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
-
-async function read(text: string | Uint8Array, pieceBytes?: number, nowMs = NOW_MS) {
-  const batches: PrintsDelivery[] = [];
-  for await (const batch of readPrints(inPieces(text, pieceBytes), nowMs)) batches.push(batch);
-  const refused: Record<string, number> = {};
-  for (const batch of batches) {
-    for (const [why, count] of Object.entries(batch.refused ?? {})) refused[why] = (refused[why] ?? 0) + count;
-  }
-  return { prints: batches.flatMap(({ prints }) => prints), refused, batches };
-}
+import { type Cells, NOW_MS, ROW, read, tape } from './tapes.ts';
 
 /** The one print of a tape of one row. */
 async function only(cells: Cells): Promise<Print> {
@@ -63,8 +9,6 @@ async function only(cells: Cells): Promise<Print> {
   expect([prints.length, refused]).toEqual([1, {}]);
   return prints[0]!;
 }
-
-const ids = async (text: string) => (await read(text)).prints.map(({ id }) => id);
 
 test('every field comes over', async () => {
   expect(await only({ report_flags: '{sweep}', upstream_condition_detail: 'mlft', canceled: 't', id: 'a-1' })).toEqual({
@@ -229,90 +173,6 @@ describe('a row is refused', () => {
   test('a trade on the day after expiry is a late report', async () => {
     const late = { option_chain_id: '', executed_at: '2026-08-15 23:59:59', expiry: '2026-08-14' };
     expect((await read(tape(late))).prints).toHaveLength(1);
-  });
-});
-
-describe('each print counts once', () => {
-  const other = { price: '25.4' };
-
-  test('a file read twice names its prints alike; equal rows of one file are different prints', async () => {
-    const text = tape({}, {}, other, {});
-    const first = await ids(text);
-    expect(new Set(first).size).toBe(4);
-    expect(await ids(text)).toEqual(first);
-  });
-
-  test('files that overlap share what they share', async () => {
-    const [before, shared, after] = ['00', '01', '02'].map((second) => ({ executed_at: `2026-08-17 13:30:${second}` }));
-    const morning = await ids(tape(before!, shared!, shared!));
-    const day = await ids(tape(shared!, shared!, after!));
-    expect(new Set([...morning, ...day]).size).toBe(4);
-  });
-
-  test('spelling and what is beside the trade make no other print', async () => {
-    const [id] = await ids(tape({}));
-    const same: Cells[] = [
-      { executed_at: '2026-08-17T09:30:01.007140-04:00' },
-      { option_chain_id: 'O:SPXW260821C05000000', underlying_symbol: 'SPX' },
-      { price: '25.30', size: '40.0', upstream_condition_detail: 'AUTO' },
-      { upstream_condition_detail: 'slan' },
-      { canceled: 't', delta: '0.5', side: 'bid', report_flags: '{floor}', nbbo_bid: '' },
-    ];
-    for (const cells of same) expect([cells, await ids(tape(cells))]).toEqual([cells, [id!]]);
-  });
-
-  const trades: Cells[] = [
-    { executed_at: '2026-08-17 13:30:01.007141+00' },
-    { option_chain_id: 'SPXW260821P05000000', option_type: 'put' },
-    { option_chain_id: 'SPX260821C05000000' },
-    { price: '25.31' },
-    { size: '41' },
-    { exchange: 'XPHL' },
-  ];
-  test.each(trades)('%j makes another', async (cells) =>
-    expect(await ids(tape(cells))).not.toEqual(await ids(tape({}))),
-  );
-
-  test('a column that names prints decides; exchanges’ numbers within their day and contract', async () => {
-    expect(await ids(tape({ id: 'x', trade_id: '7' }, { id: 'x', price: '1' }))).toEqual(['x', 'x']);
-    const name = async (cells: Cells) => (await ids(tape({ trade_id: '7', ...cells })))[0];
-    expect(await name({ price: '1' })).toBe(await name({}));
-    expect(await name({ executed_at: '2026-08-18 13:30:01' })).not.toBe(await name({}));
-    expect(await name({ option_chain_id: '', strike: '5005' })).not.toBe(await name({}));
-    expect(await ids(tape({ sequence: '7' }))).toEqual([(await name({}))!]);
-  });
-
-  const gone = { canceled: 't' };
-  test.each<[string, Cells[], number]>([
-    ['a row and the same cancelled', [{}, gone], 0],
-    ['by the condition of the copy', [{}, { upstream_condition_detail: 'canc' }], 0],
-    ['one of two twins', [{}, {}, gone], 1],
-    ['both', [{}, {}, gone, gone], 0],
-    ['one that comes cancelled', [gone], 0],
-    ['and a twin of it that stands', [gone, {}], 1],
-    ['one, and then it again', [{}, gone, {}], 1],
-  ])('cancelled within one file: %s', async (_what, rows, standing) => {
-    const store = openStore(':memory:');
-    try {
-      store.savePrints((await read(tape(...rows))).prints);
-      store.savePrints((await read(tape(...rows))).prints);
-      expect(store.prints('SPX', 0, NOW_MS, false, 0)).toHaveLength(standing);
-    } finally {
-      store.close();
-    }
-  });
-
-  test('a later copy that is cancelled cancels', async () => {
-    const store = openStore(':memory:');
-    try {
-      const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints);
-      const standing = () => store.prints('SPX', 0, NOW_MS, false, 0).length;
-      expect([await save({}, {}, other), standing()]).toEqual([3, 3]);
-      expect([await save({}, { canceled: 't' }, other), standing()]).toEqual([0, 2]);
-      expect([await save({}, {}, other), standing()]).toEqual([0, 2]);
-    } finally {
-      store.close();
-    }
   });
 });
 
