@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { Argument, type Command } from 'commander';
 import { OperatorError } from '../errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
@@ -44,16 +45,29 @@ async function withProgress<T>(
   work: (reached: (bytes: number, ofBytes: number, rows: number) => void) => Promise<T>,
 ): Promise<T> {
   let progress: Progress | undefined;
+  let last = 0;
+  const brokenOff = (signal: NodeJS.Signals) => {
+    progress?.end();
+    process.stderr.write(
+      `zomma: broken off after ${grouped(last)} rows; what was committed stays, and to run it again counts nothing twice\n`,
+    );
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of SIGNALS) process.once(signal, brokenOff);
   const write = (text: string) => process.stderr.isTTY && process.stderr.write(text);
   try {
     return await work((bytes, ofBytes, rows) => {
       progress ??= new Progress(write, ofBytes, () => performance.now());
+      last = rows;
       progress.reached(bytes, rows);
     });
   } finally {
     progress?.end();
+    for (const signal of SIGNALS) process.off(signal, brokenOff);
   }
 }
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 function totalsOf(files: readonly LoadedFile[], seconds: number) {
   const sum = (count: (file: LoadedFile) => number) => files.reduce((all, file) => all + count(file), 0);

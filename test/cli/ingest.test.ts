@@ -163,10 +163,14 @@ test('broken off, it leaves what was committed and can be run again', async () =
     return count > 0 && count < rows.length;
   };
   stored(() => {});
-  const child = Bun.spawn([...FROM_SOURCE, 'ingest', path('tape.csv'), '--data-dir', dataDir], { cwd: folder });
+  const command = [...FROM_SOURCE, 'ingest', path('tape.csv'), '--data-dir', dataDir];
+  const child = Bun.spawn(command, { cwd: folder, stderr: 'pipe' });
   while (!isPartly() && child.exitCode === null) await Bun.sleep(5);
   child.kill('SIGINT');
-  await child.exited;
+  expect(await child.exited).toBe(130);
+  expect(await new Response(child.stderr).text()).toMatch(
+    /^zomma: broken off after [\d,]+ rows; what was committed stays/,
+  );
   expect(isPartly()).toBe(true);
 
   expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0 });
