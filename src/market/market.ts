@@ -2,7 +2,7 @@ import { Failure } from '../errors.ts';
 import { DAY_MS, newYorkDate } from './calendar.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord } from './level-record.ts';
-import { canonicalTicker } from './option-symbol.ts';
+import { canonicalTicker, rootOf } from './option-symbol.ts';
 import type { Close, Print } from './prints.ts';
 import type { MarketStore } from './store.ts';
 import type { Universe } from './universe.ts';
@@ -67,7 +67,7 @@ export function createMarket(
     marks = new Map();
   };
   const findChain = (spelling: string): Chain | undefined => {
-    const ticker = canonicalTicker(spelling);
+    const ticker = tickerOf(spelling);
     const id = store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS);
     if (id === undefined) return undefined;
     const cached = chains.get(ticker);
@@ -82,7 +82,7 @@ export function createMarket(
     return [toMs - days * DAY_MS, toMs];
   };
   const tracked = (spelling: string): string => {
-    const ticker = canonicalTicker(spelling);
+    const ticker = tickerOf(spelling);
     if (universe.tickers.has(ticker) || findChain(ticker)) return ticker;
     throw new Failure('unknown_ticker', 'The ticker is neither in the universe nor has it a stored chain', {
       hint: 'GET /api/v1/universe lists the tickers that are tracked.',
@@ -119,13 +119,20 @@ export function createMarket(
       const read = () => store.tape(underlying, fromMs, toMs, simulated, fromExpiry)[Symbol.iterator]();
       return { mark, prints: { [Symbol.iterator]: read } };
     },
-    hasPrints: (ticker) => store.lastPrintAt(canonicalTicker(ticker), simulated) !== undefined,
+    hasPrints: (ticker) => store.lastPrintAt(tickerOf(ticker), simulated) !== undefined,
     recentChainIds: (chain, days) =>
       store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
     chainById: (id) => store.chain(id),
-    closes: (ticker, date, limit) => store.closes(canonicalTicker(ticker), date, limit, simulated),
-    lastLevelsAt: (ticker, untilMs) => store.lastLevelsAt(canonicalTicker(ticker), untilMs, simulated),
-    levelTimes: (ticker, fromMs, toMs, per) => store.levelTimes(canonicalTicker(ticker), fromMs, toMs, per, simulated),
-    levels: (ticker, times) => store.levels(canonicalTicker(ticker), times, simulated),
+    closes: (ticker, date, limit) => store.closes(tickerOf(ticker), date, limit, simulated),
+    lastLevelsAt: (ticker, untilMs) => store.lastLevelsAt(tickerOf(ticker), untilMs, simulated),
+    levelTimes: (ticker, fromMs, toMs, per) => store.levelTimes(tickerOf(ticker), fromMs, toMs, per, simulated),
+    levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
   };
+}
+
+/** A ticker in any spelling; the root of an index's weekly options, or of a share with a dot, stands for what it is about. */
+function tickerOf(spelling: string): string {
+  const ticker = canonicalTicker(spelling);
+  const { underlying, adjusted } = rootOf(ticker);
+  return adjusted ? ticker : underlying;
 }

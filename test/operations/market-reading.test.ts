@@ -40,7 +40,7 @@ describe('the newest chain of a ticker', () => {
       chains: [chainOf(quoted({ strikes: [100], root: 'SPXW' }), { underlying: 'SPX' })],
     });
     const chain = context.market.chain('SPX');
-    for (const spelling of ['spx', '^SPX', '_SPX', ' SPX ']) expect(context.market.chain(spelling)).toBe(chain);
+    for (const spelling of ['spx', '^SPX', '_SPX', ' SPX ', 'SPXW']) expect(context.market.chain(spelling)).toBe(chain);
   });
 
   test('of the other kind, simulated, is none of it', () => {
