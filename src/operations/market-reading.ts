@@ -3,8 +3,9 @@ import { prepareChain } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow/flow.ts';
+import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
-import type { Print } from '../market/prints.ts';
+import type { Close, Print } from '../market/prints.ts';
 import { signedAs } from './dealer-sign.ts';
 import type { Context, Provenance } from './operation.ts';
 
@@ -51,4 +52,13 @@ export function provenanceOf(chain: Chain, context: Context, notes: readonly str
     age_s: Math.max(0, Math.round((context.nowMs() - chain.asOf) / 1000)),
     notes: chain.simulated ? ['Simulated market: no real quotes.', ...notes] : notes,
   };
+}
+
+/** The last `limit` daily closes as the snapshot knows them, oldest first: a day under way closes at its spot. */
+export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
+  const { underlying, asOf, spot, simulated } = chain;
+  const today = newYorkDate(asOf);
+  if (asOf >= closeOf(today)) return market.closes(underlying, today, limit);
+  const before = market.closes(underlying, addDays(today, -1), limit - 1);
+  return [...before, { ticker: underlying, date: today, close: spot, volume: null, simulated }];
 }

@@ -8,7 +8,7 @@ import { realisedVolatility } from '../analytics/returns.ts';
 import { Failure } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { MILLION } from './gex-report.ts';
-import { levelsOf, provenanceOf, readMarket } from './market-reading.ts';
+import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { gexBoundaries, reportBoundaries } from './radar-boundaries.ts';
 import { probability, reportDensity, stateDensity } from './radar-density.ts';
@@ -129,10 +129,7 @@ export const runStrategicOmniRadar = defineOperation({
       });
     }
     const density = densityOf(prepared, series);
-    const realised = realisedVolatility(
-      context.market.closes(chain.underlying, today, REALISED_DAYS + 1),
-      REALISED_DAYS,
-    );
+    const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
     const fromPrints = context.market.hasPrints(chain.underlying);
     const expiring = expiringGamma(prepared);
     const [ofExpiry, ofAll] = [concentrated(prepared, series), concentrated(prepared)];

@@ -230,6 +230,14 @@ describe('whipsaw', () => {
     expect(scan(CHAIN, {}, { closes: later }).realised_volatility).toBeNull();
   });
 
+  test('of a day under way the spot counts, not the close that is to come', () => {
+    const told = closes.map((each) => (each.date === TODAY ? { ...each, close: 150 } : each));
+    const { realised_volatility } = scan(CHAIN, {}, { closes });
+    expect(scan(CHAIN, {}, { closes: told }).realised_volatility).toBe(realised_volatility);
+    const late = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)], { asOf: AS_OF + 3_600_000 });
+    expect(scan(late, {}, { closes: told }).realised_volatility).toBeGreaterThan(1);
+  });
+
   test('with fewer the realised one is null and left out', () => {
     const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan();
     expect([realised_volatility, whipsaw_components.realised_over_implied]).toEqual([null, null]);
