@@ -63,28 +63,29 @@ export const zeroDteLens = Type.Object(
 /** Null where nothing that is not settled expires on the snapshot's day. */
 export function zeroDte({ chain, options, series }: PreparedChain, grossGex: number) {
   const today = newYorkDate(chain.asOf);
-  const last = series.findLast((each) => each.series.expiry === today);
+  // In order of settlement.
+  const ofToday = series.filter((each) => each.series.expiry === today);
+  const last = ofToday.at(-1);
   if (!last) return null;
   const only = { ...options, expiries: { kind: '0dte' } } as const;
   const levels = levelsUnder(chain, only);
   const atmIv = atmVolatility(last);
   const sum = (column: Float64Array) =>
-    series
-      .filter((each) => each.series.expiry === today)
-      .reduce(
-        (all, { series: { start, end } }) => all + column.subarray(start, end).reduce((a, b) => a + (b || 0), 0),
-        0,
-      );
+    ofToday.reduce(
+      (all, { series: { start, end } }) => all + column.subarray(start, end).reduce((a, b) => a + (b || 0), 0),
+      0,
+    );
+  const open = sum(chain.openInterest);
   return {
     expiry: today,
     ...throughLens(levels),
     gross_share_pct: grossGex > 0 ? Math.min(100, (100 * levels.exposures.grossGex) / grossGex) : 0,
     net_gex_volume_mil: levelsUnder(chain, { ...only, weight: 'volume' }).exposures.gex / MILLION,
-    max_pain: levels.dominant.series.expiry === today && sum(chain.openInterest) > 0 ? levels.maxPain : null,
+    max_pain: open > 0 ? levels.maxPain : null,
     hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
     atm_iv: Number.isNaN(atmIv) ? null : atmIv,
     expected_move: Number.isNaN(atmIv) ? null : last.forward * atmIv * Math.sqrt(last.tte),
-    open_interest: sum(chain.openInterest),
+    open_interest: open,
     volume: sum(chain.volume),
   };
 }

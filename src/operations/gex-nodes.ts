@@ -3,6 +3,7 @@ import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { averageVolume } from '../analytics/returns.ts';
 import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, reportGex } from './gex-report.ts';
@@ -70,7 +71,7 @@ export const getLiveGexNodes = defineOperation({
           return zeroDte(prepared, levels.exposures.grossGex);
         },
         get hedging() {
-          return hedgingOf(report, reading.chain.asOf, context);
+          return hedgingOf(reading.chain, levels.exposures.gex, context);
         },
       },
       provenance: provenanceOf(reading.chain, context, [...caveats(report), ...signCaveats(prepared)]),
@@ -78,12 +79,12 @@ export const getLiveGexNodes = defineOperation({
   },
 });
 
-function hedgingOf({ ticker, net_gex_mil, spot_price }: GexReport, asOf: number, { market }: Context) {
-  const shares = (net_gex_mil * 1e6) / spot_price;
+function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: Context) {
+  const shares = gex / spot;
   const today = newYorkDate(asOf);
   // A day counts once it is over.
   const last = asOf >= closeOf(today) ? today : addDays(today, -1);
-  const volume = averageVolume(market.closes(ticker, last, VOLUME_DAYS));
+  const volume = averageVolume(market.closes(underlying, last, VOLUME_DAYS));
   return {
     shares_per_pct: shares,
     average_daily_volume: volume,
