@@ -2,10 +2,11 @@ import type { Observe } from '../events.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Delivery, Feed } from '../market/feed.ts';
+import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 
 /** Where deliveries go: a store that can make several writes one transaction. */
-export interface IngestStore extends MarketStore {
+export interface IngestStore extends MarketStore, FeedLedger {
   transaction<T>(work: () => T): T;
 }
 
@@ -36,7 +37,7 @@ export async function ingestOnce(
   let batch: Delivery[] = [];
   let prints = 0;
   const flush = async () => {
-    const kept = store.transaction(() => batch.map((delivery) => keep(delivery, store, nowMs())));
+    const kept = store.transaction(() => batch.map((delivery) => keep(delivery, feed.name, store, nowMs())));
     for (const { delivery } of kept) report(delivery, counts, observe);
     batch = [];
     prints = 0;
@@ -69,7 +70,7 @@ export function startIngest(parts: IngestParts, polled: () => void = () => {}): 
           polled();
           if (!stopped) schedule();
         });
-    }, parts.feed.pollIntervalMs);
+    }, parts.feed.pace.everyMs);
   };
   schedule();
   return {
@@ -89,7 +90,7 @@ export interface Kept {
 }
 
 /** Writes a delivery, or turns it into the refusal that it deserves. */
-export function keep(delivery: Delivery, store: IngestStore, nowMs: number): Kept {
+export function keep(delivery: Delivery, feed: string, store: IngestStore, nowMs: number): Kept {
   if (delivery.kind === 'prints')
     return { delivery, known: delivery.prints.length - store.savePrints(delivery.prints) };
   if (delivery.kind === 'chain') {
@@ -98,6 +99,7 @@ export function keep(delivery: Delivery, store: IngestStore, nowMs: number): Kep
     if (reason) return { delivery: { kind: 'refusal', origin: source, reason: `${underlying}: ${reason}` }, known: 0 };
     store.saveChain(delivery.chain);
   } else if (delivery.kind === 'closes') store.saveCloses(delivery.closes);
+  else if (delivery.kind === 'mark') store.setMark(feed, delivery.key, delivery.value);
   return { delivery, known: 0 };
 }
 

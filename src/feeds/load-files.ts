@@ -42,7 +42,7 @@ export async function loadFiles(
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));
-        const { delivery: taken, known } = store.transaction(() => keep(delivery, store, nowMs()));
+        const { delivery: taken, known } = store.transaction(() => keep(delivery, 'files', store, nowMs()));
         if (taken.kind === 'refusal') result.refusals.push(taken.reason);
         result.kept += rowsOf(taken) - known;
         result.known += known;

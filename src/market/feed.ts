@@ -3,21 +3,43 @@ import type { Close, Print } from './prints.ts';
 
 /** A source of market data. Feeds parse and validate; what they deliver is whole or it is a refusal with its reason. */
 export interface Feed {
+  /** Kind of source: `simulated`, `files`, `cboe`, ...; one of each at most. */
   readonly name: string;
   readonly simulated: boolean;
-  /** How long to wait between two polls. */
-  readonly pollIntervalMs: number;
-  /** What is new since the last poll; everything present on the first. `nowMs` is the wall clock. */
-  poll(nowMs: number): AsyncIterable<Delivery>;
+  readonly pace: Pace;
+  /** Tickers that it asks for in every poll; none where it takes what it is given. */
+  readonly tickers: readonly string[];
+  /**
+   * What is new since the last poll; everything present on the first. `nowMs` is the wall clock. Ends early, without a fault,
+   * once `signal` is aborted. Throws nothing that a source can cause: that is a refusal.
+   */
+  poll(nowMs: number, signal?: AbortSignal): AsyncIterable<Delivery>;
+  /** What the source sends of itself, reconnecting where it must, until `signal` is aborted. */
+  stream?(signal: AbortSignal): AsyncIterable<Delivery>;
+}
+
+/** When a source is worth asking. */
+export interface Pace {
+  /** From one poll to the next, ms. */
+  readonly everyMs: number;
+  /** In trading hours alone, or at all times. */
+  readonly hours: 'always' | 'session';
+  /** How far its quotes are behind the market, ms: hours are shifted by it, so that the close is seen. */
+  readonly delayMs: number;
 }
 
 export type Delivery =
-  | { readonly kind: 'chain'; readonly chain: Chain }
+  /** A snapshot, and how many contracts the source listed for it, be they usable or not. */
+  | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number }
   /** Prints, and how many rows beside them are none, by reason. */
   | { readonly kind: 'prints'; readonly prints: readonly Print[]; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
-  /** Something offered as market data that could not be taken, with the reason. */
-  | { readonly kind: 'refusal'; readonly origin: string; readonly reason: string };
+  /** Something offered, or asked for, that could not be taken, with the reason; of which ticker, where that is known. */
+  | { readonly kind: 'refusal'; readonly origin: string; readonly reason: string; readonly ticker?: string }
+  /** The stream of a source is up from here on, or down: while it is down its prints are missed. */
+  | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
+  /** What the feed wants to know again after a restart; kept in one transaction with what came before it. Null forgets. */
+  | { readonly kind: 'mark'; readonly key: string; readonly value: string | null };
 
 /** What became of one file that was loaded. Rows are contracts, prints or closes. */
 export interface LoadedFile {

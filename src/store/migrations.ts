@@ -31,7 +31,7 @@ function versionOf(db: Database): number {
 }
 
 /** Each step as it was released: a released step is never edited, a change is a new one. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   -- AUTOINCREMENT: the id of a deleted snapshot is never given again, so what was computed for an id stays true.
   -- The blob comes last, so that reading the other columns does not page through it.
@@ -132,5 +132,56 @@ const MIGRATIONS: readonly string[] = [
     snapshot INTEGER PRIMARY KEY REFERENCES snapshots (id) ON DELETE CASCADE
   ) STRICT;
   INSERT INTO levels_due SELECT id FROM snapshots;
+  `,
+  `
+  -- What feeds did, for operators: a row says what was last seen, whoever asks and after any restart.
+  CREATE TABLE feeds (
+    feed TEXT PRIMARY KEY,
+    polled_at INTEGER,
+    completed_at INTEGER,
+    next_at INTEGER,
+    error TEXT,
+    connected INTEGER CHECK (connected IN (0, 1)),
+    connection_at INTEGER,
+    connection_reason TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE feed_tickers (
+    feed TEXT NOT NULL,
+    ticker TEXT NOT NULL,
+    attempted_at INTEGER,
+    fresh_at INTEGER,
+    as_of INTEGER,
+    expected INTEGER,
+    received INTEGER,
+    refused TEXT NOT NULL DEFAULT '{}',
+    failures INTEGER NOT NULL DEFAULT 0,
+    refusal TEXT,
+    PRIMARY KEY (feed, ticker)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE feed_refusals (
+    feed TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    ticker TEXT,
+    at INTEGER NOT NULL,
+    times INTEGER NOT NULL DEFAULT 1,
+    PRIMARY KEY (feed, origin)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX feed_refusals_by_time ON feed_refusals (feed, at);
+  -- Times in which a stream was down: its prints are missing.
+  CREATE TABLE feed_gaps (
+    feed TEXT NOT NULL,
+    from_at INTEGER NOT NULL,
+    to_at INTEGER,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (feed, from_at)
+  ) STRICT, WITHOUT ROWID;
+  -- What feeds remember across restarts.
+  CREATE TABLE feed_marks (
+    feed TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (feed, key)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];

@@ -3,16 +3,18 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { MemberStore } from '../access/members.ts';
 import { OperatorError } from '../errors.ts';
+import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import { chainTable } from './chain-table.ts';
 import { closeTable } from './close-table.ts';
+import { feedTable } from './feed-table.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { migrate } from './migrations.ts';
 import { printTable } from './print-table.ts';
 
 /** All that the server keeps, in one SQLite file that several processes may have open. */
-export interface Store extends MarketStore, MemberStore {
+export interface Store extends MarketStore, FeedLedger, MemberStore {
   /**
    * Makes every write within `work` one transaction: all are kept, or, where it throws, none. `work` must not await.
    * Nests.
@@ -64,6 +66,7 @@ function storeOn(db: Database): Store {
     ...printTable(db),
     ...closeTable(db),
     ...levelTable(db),
+    ...feedTable(db),
     ...memberTables(db),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
     // Only a close that may throw ends the statements too: without it the file stays open until they are collected.

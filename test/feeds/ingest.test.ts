@@ -84,7 +84,8 @@ test.each(implausible)('a chain %s leaves what stood before, and is reported', a
     feed: {
       name: 'test',
       simulated: false,
-      pollIntervalMs: 1,
+      pace: { everyMs: 1, hours: 'always', delayMs: 0 },
+      tickers: [],
       async *poll(): AsyncGenerator<Delivery> {
         yield { kind: 'chain', chain };
       },
@@ -157,7 +158,8 @@ test('prints of one poll go in several transactions: requests wait for each', as
     feed: {
       name: 'test',
       simulated: false,
-      pollIntervalMs: 1,
+      pace: { everyMs: 1, hours: 'always', delayMs: 0 },
+      tickers: [],
       async *poll(): AsyncGenerator<Delivery> {
         for (let batch = 0; batch < 5; batch++) yield { kind: 'prints', prints };
       },
@@ -187,7 +189,8 @@ test('a poll that fails is reported, the next one comes all the same, and each i
   const feed: Feed = {
     name: 'flaky',
     simulated: false,
-    pollIntervalMs: 1,
+    pace: { everyMs: 1, hours: 'always', delayMs: 0 },
+    tickers: [],
     // biome-ignore lint/correctness/useYield: a feed that has nothing to deliver
     async *poll(): AsyncGenerator<Delivery> {
       if (++polls === 1) throw new Error('cable pulled');

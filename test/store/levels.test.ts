@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import type { LevelRecord } from '../../src/market/level-record.ts';
-import { migrate } from '../../src/store/migrations.ts';
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { chainOf, DAY_MS, inFolder, keepLevels, MONDAY_MS, recordOf } from './samples.ts';
 
@@ -126,12 +126,11 @@ test('of simulated days gone by the last levels are kept, of recorded ones all',
 test('a database from before has the levels of all its snapshots due', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
-    const store = openStore(path);
-    for (const days of [0, 1]) keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS });
-    store.close();
     const db = new Database(path);
-    db.run('DROP TABLE levels; DROP TABLE levels_due; PRAGMA user_version = 2');
-    migrate(db);
+    migrate(db, MIGRATIONS.slice(0, 2));
+    const insert = db.prepare("INSERT INTO snapshots VALUES (NULL, 0, 'SPX', ?, '2026-01-05', 1, 'test', x'')");
+    for (const days of [0, 1]) insert.run(MONDAY_MS + days * DAY_MS);
+    insert.finalize();
     db.close();
     const after = openStore(path);
     expect(after.levelsDue()).toHaveLength(2);

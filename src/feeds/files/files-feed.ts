@@ -45,7 +45,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions = {}): Fe
     reported = new Map(problems.map(({ origin, reason }) => [origin, reason]));
   }
 
-  return { name: 'files', simulated: false, pollIntervalMs: options.pollIntervalMs ?? POLL_INTERVAL_MS, poll };
+  const pace = { everyMs: options.pollIntervalMs ?? POLL_INTERVAL_MS, hours: 'always', delayMs: 0 } as const;
+  return { name: 'files', simulated: false, pace, tickers: [], poll };
 }
 
 /** Soon enough for a person who drops a file, rare enough for a folder on a network. */

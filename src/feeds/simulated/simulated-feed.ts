@@ -40,7 +40,8 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
     deliveredUpTo = asOf;
   }
 
-  return { name: 'simulated', simulated: true, pollIntervalMs: POLL_INTERVAL_MS, poll };
+  const pace = { everyMs: POLL_INTERVAL_MS, hours: 'always', delayMs: 0 } as const;
+  return { name: 'simulated', simulated: true, pace, tickers: [...universe.tickers], poll };
 }
 
 const POLL_INTERVAL_MS = 60_000;

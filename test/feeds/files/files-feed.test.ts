@@ -37,7 +37,9 @@ async function poll(feed: ReturnType<typeof createFilesFeed>): Promise<string[]>
   for await (const delivery of feed.poll(Date.now())) {
     if (delivery.kind === 'chain') seen.push(delivery.chain.source);
     else if (delivery.kind === 'refusal') seen.push(`${delivery.origin}: ${delivery.reason}`);
-    else seen.push(`${delivery.kind} ${delivery.kind === 'closes' ? delivery.closes.length : delivery.prints.length}`);
+    else if (delivery.kind === 'closes') seen.push(`closes ${delivery.closes.length}`);
+    else if (delivery.kind === 'prints') seen.push(`prints ${delivery.prints.length}`);
+    else seen.push(delivery.kind);
   }
   return seen;
 }

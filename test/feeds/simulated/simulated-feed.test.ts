@@ -24,7 +24,7 @@ async function poll(feed: Feed, nowMs: number): Promise<News> {
     if (delivery.kind === 'chain') news.chains.push(delivery.chain);
     else if (delivery.kind === 'prints') news.prints.push(...delivery.prints);
     else if (delivery.kind === 'closes') news.closes.push(...delivery.closes);
-    else throw new Error(delivery.reason);
+    else throw new Error(`a delivery of ${delivery.kind}`);
   }
   return news;
 }
