@@ -34,7 +34,7 @@ export interface FeedSettings {
 /** The service, built and not yet listening. */
 export interface App {
   readonly handle: Handler;
-  readonly feed: Feed;
+  readonly feeds: readonly Feed[];
   readonly store: Store;
   readonly sessions: SseSessions;
   readonly access: Access;
@@ -47,11 +47,12 @@ export function buildApp(
   observe: Observe,
 ): App {
   const universe = readUniverse(settings.universe);
-  const feed = createFeed(settings, universe);
+  const feeds = createFeeds(settings, universe);
   const policy = parseRateLimit(settings.rateLimit);
   const store = openData(settings.dataDir);
+  store.openFeeds(feeds);
   const access = openAccess(store, settings.dataDir);
-  const context = createContext(settings, store, universe, feed.simulated);
+  const context = createContext(settings, store, universe, feeds[0]!.simulated);
   const sessions = createSseSessions({ context, version, observe });
   const openapi = openapiDocument(version);
   const handle = createHttp({
@@ -60,7 +61,7 @@ export function buildApp(
     streams: sessions,
     observe,
   });
-  return { handle, feed, store, sessions, access, context };
+  return { handle, feeds, store, sessions, access, context };
 }
 
 /** What operations need, over an open store: recorded data, or the simulated market's. */
@@ -73,6 +74,22 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
     contagionMinUsd: dollars(settings.contagionMin, '--contagion-min'),
   };
 }
+
+/** Several are named with commas between them. Throws `OperatorError` where they cannot be had, or not together. */
+function createFeeds(settings: FeedSettings, universe: Universe): Feed[] {
+  const feeds = settings.feed
+    .split(BETWEEN_FEEDS)
+    .map((feed) => createFeed({ ...settings, feed: feed.trim() }, universe));
+  const twice = feeds.find(({ name }, at) => feeds.findIndex((each) => each.name === name) !== at);
+  if (twice) throw new OperatorError(`there are two feeds ${twice.name}`, 'name each kind of feed once');
+  if (feeds.length > 1 && feeds.some(({ simulated }) => simulated)) {
+    throw new OperatorError('the simulated market stands alone', 'name it without other feeds, or leave it out');
+  }
+  return feeds;
+}
+
+/** A comma, unless it belongs to the name of a folder. */
+const BETWEEN_FEEDS = /,(?=\s*[a-z]+(?::|\s*(?:,|$)))/;
 
 /** Throws `OperatorError` where the text names no feed. */
 function createFeed({ feed, seed }: FeedSettings, universe: Universe): Feed {

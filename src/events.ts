@@ -39,6 +39,7 @@ export type Observation =
       readonly duration_ms: number;
     }
   | { readonly kind: 'ingest_failed'; readonly error: unknown }
+  | { readonly kind: 'feed_connection'; readonly up: boolean; readonly reason?: string }
   /** Levels of a snapshot could not be kept; null: none could. */
   | { readonly kind: 'levels_failed'; readonly snapshot: number | null; readonly error: unknown }
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }

@@ -15,6 +15,7 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   data_refused: 'warning',
   ingest_polled: 'debug',
   ingest_failed: 'error',
+  feed_connection: 'warning',
   levels_failed: 'error',
   started: 'info',
   stopping: 'info',

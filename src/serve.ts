@@ -1,9 +1,9 @@
 import { type App, buildApp, type DataSettings, type FeedSettings } from './app.ts';
 import { OperatorError } from './errors.ts';
-import { ingestOnce, startIngest } from './feeds/ingest.ts';
+import { startIngest } from './feeds/ingest.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, LOG_LEVELS } from './log.ts';
-import { createLevelRecorder } from './operations/level-recorder.ts';
+import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
 
 export interface ServeSettings extends DataSettings, FeedSettings, ListenSettings {
@@ -27,31 +27,34 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   const app = buildApp(settings, observe);
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
-  const parts = { feed: app.feed, store: app.store, observe, nowMs: Date.now };
-  let ended = false;
-  stopped.promise.then(() => {
-    ended = true;
-  });
-  await ingestOnce(parts, () => ended);
-  if (ended) return app.store.close();
+  let recorder: LevelRecorder | undefined;
+  const { feeds, store } = app;
+  const ingests = feeds.map((feed) =>
+    startIngest({ feed, store, observe, nowMs: Date.now, stored: () => recorder?.wake() }),
+  );
+  try {
+    // What lies at hand is served from the first request on; a network has its own time.
+    const atHand = ingests.filter((_, at) => feeds[at]!.pace.hours === 'always').map(({ loaded }) => loaded);
+    if (await Promise.race([Promise.all(atHand).then(() => undefined), stopped.promise])) return;
 
-  warmUp(app.context, performance.now() + WARM_UP_MS);
-  const server = listen(app.handle, listening);
-  const { largePrintMinUsd } = app.context;
-  const recorder = createLevelRecorder({ store: app.store, largePrintMinUsd, observe });
-  recorder.wake();
-  const ingest = startIngest(parts, recorder.wake);
-  welcome?.(app, server.url);
-  process.stdout.write(`listening on ${server.url}\n`);
-  const duration = Math.round(performance.now() - startedAt);
-  observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: duration });
+    warmUp(app.context, performance.now() + WARM_UP_MS);
+    const server = listen(app.handle, listening);
+    recorder = createLevelRecorder({ store, largePrintMinUsd: app.context.largePrintMinUsd, observe });
+    recorder.wake();
+    welcome?.(app, server.url);
+    process.stdout.write(`listening on ${server.url}\n`);
+    const duration = Math.round(performance.now() - startedAt);
+    observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: duration });
 
-  observe({ kind: 'stopping', signal: await stopped.promise });
-  // Streams first: the server would wait for them for ever.
-  await app.sessions.close();
-  await Promise.all([server.stop(STOP_DEADLINE_MS), ingest.stop()]);
-  await recorder.stop();
-  app.store.close();
+    observe({ kind: 'stopping', signal: await stopped.promise });
+    // Streams first: the server would wait for them for ever.
+    await app.sessions.close();
+    await server.stop(STOP_DEADLINE_MS);
+  } finally {
+    await Promise.all(ingests.map((ingest) => ingest.stop()));
+    await recorder?.stop();
+    store.close();
+  }
 }
 
 function logLevel(text: string): (typeof LOG_LEVELS)[number] {

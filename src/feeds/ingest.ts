@@ -1,151 +1,155 @@
 import type { Observe } from '../events.ts';
-import { DAY_MS } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
 import type { Delivery, Feed } from '../market/feed.ts';
-import type { FeedLedger } from '../market/feed-ledger.ts';
-import type { MarketStore } from '../market/store.ts';
-
-/** Where deliveries go: a store that can make several writes one transaction. */
-export interface IngestStore extends MarketStore, FeedLedger {
-  transaction<T>(work: () => T): T;
-}
+import { batchesOf } from './batches.ts';
+import { type IngestStore, type Kept, keep } from './keep.ts';
+import { nextAskAt } from './schedule.ts';
 
 export interface IngestParts {
   readonly feed: Feed;
   readonly store: IngestStore;
   readonly observe: Observe;
   readonly nowMs: () => number;
+  /** Told after each transaction. */
+  readonly stored?: () => void;
 }
 
 export interface Ingest {
-  /** Ends the loop after the delivery in hand. */
+  /** Once the first poll is over, whatever it brought. */
+  readonly loaded: Promise<void>;
+  /** Ends the loop after the transaction in hand. */
   stop(): Promise<void>;
 }
 
-/** Deliveries kept in memory until one transaction takes them: a synced commit costs more than writing any of them. */
-const BATCH_DELIVERIES = 64;
-/** But no more prints than this at a time: a tape has millions, and requests wait for the transaction. */
-const BATCH_PRINTS = 10_000;
-
-/** Stores everything a feed offers now. */
-export async function ingestOnce(
-  { feed, store, observe, nowMs }: IngestParts,
-  stopped: () => boolean = () => false,
-): Promise<void> {
-  const startedAt = performance.now();
-  const counts = { chains: 0, prints: 0, refusals: 0 };
-  let batch: Delivery[] = [];
-  let prints = 0;
-  const flush = async () => {
-    const kept = store.transaction(() => batch.map((delivery) => keep(delivery, feed.name, store, nowMs())));
-    for (const { delivery } of kept) report(delivery, counts, observe);
-    batch = [];
-    prints = 0;
-    // Between two transactions requests have their turn.
-    await new Promise(setImmediate);
-  };
-  for await (const delivery of feed.poll(nowMs())) {
-    batch.push(delivery);
-    if (delivery.kind === 'prints') prints += delivery.prints.length;
-    if (batch.length >= BATCH_DELIVERIES || prints >= BATCH_PRINTS) await flush();
-    if (stopped()) return;
-  }
-  if (batch.length > 0) await flush();
-  observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
-}
+/** A stream that ended by a defect is opened anew after this. */
+const REOPEN_MS = 5_000;
+/** The longest sleep: a clock that was set, or a machine that slept, is noticed so soon. */
+const SLEEP_MS_MAX = 60_000;
 
 /**
- * Polls a feed at its interval until stopped, and tells `polled` when what it had is stored. A poll that fails is reported, and
- * the next one comes as if it had not.
+ * Asks a feed when it is worth asking, and takes what it sends of itself, until stopped. A poll that fails is reported, and the
+ * next one comes as if it had not.
  */
-export function startIngest(parts: IngestParts, polled: () => void = () => {}): Ingest {
-  let stopped = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let running: Promise<void> = Promise.resolve();
-  const schedule = () => {
-    timer = setTimeout(() => {
-      running = ingestOnce(parts, () => stopped)
-        .catch((error) => parts.observe({ kind: 'ingest_failed', error }))
-        .finally(() => {
-          polled();
-          if (!stopped) schedule();
-        });
-    }, parts.feed.pace.everyMs);
+export function startIngest(parts: IngestParts): Ingest {
+  const { feed, nowMs } = parts;
+  const abort = new AbortController();
+  const { signal } = abort;
+  const loaded = Promise.withResolvers<void>();
+
+  const poll = async (): Promise<void> => {
+    for (let last: number | undefined; !signal.aborted; ) {
+      const at = nextAskAt(feed.pace, last, nowMs());
+      if (at > nowMs()) {
+        await sleep(Math.min(at - nowMs(), SLEEP_MS_MAX), signal);
+        continue;
+      }
+      last = nowMs();
+      // Told already; the ledger knows it too.
+      await ingestOnce(parts, signal).catch(() => {});
+      loaded.resolve();
+    }
+    loaded.resolve();
   };
-  schedule();
+  const running = Promise.all([poll(), listenTo(parts, signal)]);
   return {
+    loaded: loaded.promise,
     async stop() {
-      stopped = true;
-      clearTimeout(timer);
+      abort.abort();
       await running;
     },
   };
 }
 
-export interface Kept {
-  /** What was written, or the refusal in its place. */
-  readonly delivery: Delivery;
-  /** Prints that were known before. */
-  readonly known: number;
-}
-
-/** Writes a delivery, or turns it into the refusal that it deserves. */
-export function keep(delivery: Delivery, feed: string, store: IngestStore, nowMs: number): Kept {
-  if (delivery.kind === 'prints')
-    return { delivery, known: delivery.prints.length - store.savePrints(delivery.prints) };
-  if (delivery.kind === 'chain') {
-    const { underlying, source } = delivery.chain;
-    const reason = whyImplausible(delivery.chain, store, nowMs);
-    if (reason) return { delivery: { kind: 'refusal', origin: source, reason: `${underlying}: ${reason}` }, known: 0 };
-    store.saveChain(delivery.chain);
-  } else if (delivery.kind === 'closes') store.saveCloses(delivery.closes);
-  else if (delivery.kind === 'mark') store.setMark(feed, delivery.key, delivery.value);
-  return { delivery, known: 0 };
-}
-
-/** Quotes from before electronic records, or from further ahead than a clock that nobody has set can explain. */
-const AS_OF_MIN = Date.UTC(1990, 0, 1);
-const AHEAD_MS_MAX = 366 * DAY_MS;
-/** The same snapshot again with less than this share of its contracts is a file that was cut. */
-const REPLACEMENT_SHARE_MIN = 0.9;
-/** A table of which more than this share of rows is refused does not take the place of one that stands. */
-const REFUSED_SHARE_MAX = 0.2;
-
-/** Why a chain must not take the place of what stands; undefined where it may. */
-function whyImplausible(chain: Chain, store: IngestStore, nowMs: number): string | undefined {
-  if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
-    return `the quotes are dated ${new Date(chain.asOf).toISOString()}`;
+/** Stores everything a feed offers now. Throws what the feed throws, having reported it. */
+export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Promise<void> {
+  const { feed, store, observe, nowMs } = parts;
+  const startedAt = performance.now();
+  const began = nowMs();
+  const nextAt = () => nextAskAt(feed.pace, began, nowMs());
+  if (feed.tickers.length > 0) store.pollBegan(feed.name, began);
+  try {
+    const counts = await storeAll(feed.poll(began, signal), parts, signal);
+    store.pollEnded(feed.name, began, nextAt(), null);
+    observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
+  } catch (error) {
+    observe({ kind: 'ingest_failed', error });
+    store.pollEnded(feed.name, began, nextAt(), 'The feed failed; the log has the error.');
+    throw error;
   }
-  if (chain.series.every(({ settlesAt }) => chain.asOf >= settlesAt))
-    return 'every contract had settled when it was quoted';
-  if (!chain.openInterest.some((each) => each > 0)) return 'no contract has open interest';
-  const id = store.latestChainId(chain.underlying, chain.simulated);
-  const standing = id === undefined ? undefined : store.chain(id);
-  const refused = rowsRefused(chain);
-  if (standing && refused > REFUSED_SHARE_MAX * (refused + chain.count)) {
-    return `${refused} of ${refused + chain.count} rows cannot be read`;
-  }
-  if (standing?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * standing.count) {
-    return `${chain.count} contracts would replace ${standing.count} of the same moment`;
-  }
-  return undefined;
 }
 
-/** A contract that comes twice or a value that is dropped leaves its row readable. */
-export function rowsRefused({ refused }: Chain): number {
-  return Object.entries(refused).reduce(
-    (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),
-    0,
-  );
+async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> {
+  const { feed, store, observe, nowMs } = parts;
+  if (feed.stream === undefined) return;
+  while (!signal.aborted) {
+    try {
+      await storeAll(feed.stream(signal), parts, signal);
+    } catch (error) {
+      observe({ kind: 'ingest_failed', error });
+    }
+    if (signal.aborted) break;
+    store.connection(feed.name, false, nowMs(), 'the stream ended');
+    await sleep(REOPEN_MS, signal);
+  }
+  // What is traded while nobody listens is missed.
+  store.connection(feed.name, false, nowMs(), 'the service was stopped');
 }
 
-function report(
-  delivery: Delivery,
-  counts: { chains: number; prints: number; refusals: number },
-  observe: Observe,
-): void {
+interface Counts {
+  chains: number;
+  prints: number;
+  refusals: number;
+}
+
+async function storeAll(
+  deliveries: AsyncIterable<Delivery>,
+  parts: IngestParts,
+  signal?: AbortSignal,
+): Promise<Counts> {
+  const { feed, store, observe, nowMs, stored } = parts;
+  const counts = { chains: 0, prints: 0, refusals: 0 };
+  for await (const batch of batchesOf(deliveries)) {
+    const kept = store.transaction(() =>
+      batch.map((delivery) => {
+        const each = keep(delivery, store, nowMs());
+        record(each, feed.name, store, nowMs());
+        return each;
+      }),
+    );
+    for (const each of kept) report(each, counts, observe);
+    stored?.();
+    // Between two transactions requests have their turn.
+    await new Promise(setImmediate);
+    if (signal?.aborted) break;
+  }
+  return counts;
+}
+
+/** Writes down what a delivery says of its feed. */
+function record({ delivery, snapshot }: Kept, feed: string, store: IngestStore, at: number): void {
   switch (delivery.kind) {
     case 'chain': {
+      const { underlying: ticker, asOf, count: received, refused, source } = delivery.chain;
+      const { isFresh, expected } = snapshot!;
+      store.snapshotCame({ feed, ticker, at, asOf, isFresh, expected, received, refused });
+      store.settled(feed, source);
+      break;
+    }
+    case 'refusal':
+      store.refused({ feed, origin: delivery.origin, reason: delivery.reason, ticker: delivery.ticker ?? null, at });
+      break;
+    case 'connection':
+      store.connection(feed, delivery.up, delivery.at, delivery.reason ?? null);
+      break;
+    case 'mark':
+      store.setMark(feed, delivery.key, delivery.value);
+      break;
+  }
+}
+
+function report({ delivery, snapshot }: Kept, counts: Counts, observe: Observe): void {
+  switch (delivery.kind) {
+    case 'chain': {
+      if (!snapshot!.isNew) break;
       const { underlying, count, asOf, source, refused } = delivery.chain;
       counts.chains++;
       if (Object.keys(refused).length > 0) observe({ kind: 'rows_refused', underlying, source, refused });
@@ -166,5 +170,21 @@ function report(
       counts.refusals++;
       observe({ kind: 'data_refused', origin: delivery.origin, reason: delivery.reason });
       break;
+    case 'connection':
+      observe({ kind: 'feed_connection', up: delivery.up, ...(delivery.reason && { reason: delivery.reason }) });
+      break;
   }
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
+  });
 }

@@ -5,7 +5,7 @@ import { OperatorError } from '../errors.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import { deliveriesOf } from './files/deliveries.ts';
 import { type Found, type Problem, walk } from './files/walk.ts';
-import { type IngestStore, keep, rowsRefused } from './ingest.ts';
+import { type IngestStore, keep, rowsRefused } from './keep.ts';
 
 export interface LoadParts {
   readonly store: IngestStore;
@@ -42,7 +42,7 @@ export async function loadFiles(
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));
-        const { delivery: taken, known } = store.transaction(() => keep(delivery, 'files', store, nowMs()));
+        const { delivery: taken, known } = store.transaction(() => keep(delivery, store, nowMs()));
         if (taken.kind === 'refusal') result.refusals.push(taken.reason);
         result.kept += rowsOf(taken) - known;
         result.known += known;

@@ -48,3 +48,27 @@ export interface Series {
   readonly start: number;
   readonly end: number;
 }
+
+const COLUMNS = [
+  ...['seriesIndex', 'callPut', 'strike', 'bid', 'ask', 'last', 'volume'],
+  ...['openInterest', 'iv', 'delta', 'gamma', 'multiplier'],
+] as (keyof Chain & ('seriesIndex' | 'callPut' | 'strike'))[];
+
+/** Whether two snapshots say the same of the same moment, wherever they come from. */
+export function sameQuotes(a: Chain, b: Chain): boolean {
+  return (
+    a.asOf === b.asOf &&
+    a.underlying === b.underlying &&
+    a.simulated === b.simulated &&
+    a.spot === b.spot &&
+    a.count === b.count &&
+    COLUMNS.every((column) => bytesOf(a[column]).equals(bytesOf(b[column]))) &&
+    Bun.deepEquals(a.series, b.series) &&
+    Bun.deepEquals(a.refused, b.refused)
+  );
+}
+
+/** By their bits: a NaN is the same as itself. */
+function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint16Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+}

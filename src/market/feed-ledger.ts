@@ -4,4 +4,79 @@ export interface FeedLedger {
   marks(feed: string): Map<string, string>;
   /** Remembers, or with null forgets. */
   setMark(feed: string, key: string, value: string | null): void;
+  /** From now on these are the feeds, and the tickers that they are asked for: what is known of others is dropped, their marks are not. */
+  openFeeds(feeds: readonly OpenedFeed[]): void;
+  /** A poll began; what has been known of the last one stands until this one ends. */
+  pollBegan(feed: string, at: number): void;
+  /** It ended, broken off by an error or with all that there was, and the next one comes then. */
+  pollEnded(feed: string, at: number, nextAt: number | null, error: string | null): void;
+  snapshotCame(snapshot: SnapshotCame): void;
+  /** Nothing was taken from there; the same origin counts up. */
+  refused(refusal: Refusal): void;
+  /** Of an origin with which all is well again. */
+  settled(feed: string, origin: string): void;
+  /** A stream is up or down; while it is down there is a gap. */
+  connection(feed: string, up: boolean, at: number, reason: string | null): void;
+  feedStates(): FeedState[];
+}
+
+export interface OpenedFeed {
+  readonly name: string;
+  readonly simulated: boolean;
+  readonly tickers: readonly string[];
+}
+
+/** A snapshot that a feed brought, whether it said anything new or not. */
+export interface SnapshotCame {
+  readonly feed: string;
+  readonly ticker: string;
+  readonly at: number;
+  readonly asOf: number;
+  /** Newer than all that this ticker had. */
+  readonly isFresh: boolean;
+  /** Contracts that had to be there: those it listed, and no fewer than are left of the last good snapshot. */
+  readonly expected: number;
+  readonly received: number;
+  /** Rows that could not be taken, by reason. */
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+export interface Refusal {
+  readonly feed: string;
+  readonly origin: string;
+  readonly reason: string;
+  readonly ticker: string | null;
+  readonly at: number;
+}
+
+/** Instants are ms since the epoch, null for "not yet". */
+export interface FeedState {
+  readonly feed: string;
+  readonly simulated: boolean;
+  readonly polledAt: number | null;
+  readonly completedAt: number | null;
+  readonly nextAt: number | null;
+  readonly error: string | null;
+  /** Null for a feed that has no stream. */
+  readonly connection: { readonly up: boolean; readonly at: number; readonly reason: string | null } | null;
+  readonly tickers: readonly TickerState[];
+  /** The last ones, the newest first. */
+  readonly refusals: readonly (Omit<Refusal, 'feed'> & { readonly times: number })[];
+  /** Times in which the stream was down, the newest first; the end is null for one that lasts. */
+  readonly gaps: readonly { readonly from: number; readonly to: number | null; readonly reason: string }[];
+}
+
+export interface TickerState {
+  readonly ticker: string;
+  readonly attemptedAt: number | null;
+  /** When a snapshot newer than all before it arrived. */
+  readonly freshAt: number | null;
+  readonly asOf: number | null;
+  readonly expected: number | null;
+  readonly received: number | null;
+  readonly refused: Readonly<Record<string, number>>;
+  /** Attempts in a row that brought nothing. */
+  readonly failures: number;
+  /** Why the last of them did not. */
+  readonly refusal: string | null;
 }

@@ -46,7 +46,7 @@ export interface Tape {
 }
 
 /** Clocks differ, and days begin elsewhere; a chain from further ahead is a slip that must not outrank the present one. */
-const AHEAD_MS = DAY_MS;
+export const AHEAD_MS = DAY_MS;
 
 export function createMarket(
   store: MarketStore,

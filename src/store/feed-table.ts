@@ -1,18 +1,153 @@
 import type { Database } from 'bun:sqlite';
-import type { FeedLedger } from '../market/feed-ledger.ts';
+import type { FeedLedger, FeedState, OpenedFeed, Refusal, SnapshotCame, TickerState } from '../market/feed-ledger.ts';
 
-/** The ledger of the feeds. */
+/** Refusals and gaps that are kept of a feed: a folder of ten thousand bad files tells no more than its first hundreds. */
+const KEPT_MAX = 200;
+
+/** The ledger of the feeds: what each last did and brought. */
 export function feedTable(db: Database): FeedLedger {
-  const selectMarks = db.prepare<{ key: string; value: string }, [string]>(
+  return { ...markTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: statesOf(db) };
+}
+
+function markTable(db: Database): Pick<FeedLedger, 'marks' | 'setMark'> {
+  const select = db.prepare<{ key: string; value: string }, [string]>(
     'SELECT key, value FROM feed_marks WHERE feed = ?',
   );
-  const putMark = db.prepare<null, [string, string, string]>('INSERT OR REPLACE INTO feed_marks VALUES (?, ?, ?)');
-  const dropMark = db.prepare<null, [string, string]>('DELETE FROM feed_marks WHERE feed = ? AND key = ?');
+  const put = db.prepare<null, [string, string, string]>('INSERT OR REPLACE INTO feed_marks VALUES (?, ?, ?)');
+  const drop = db.prepare<null, [string, string]>('DELETE FROM feed_marks WHERE feed = ? AND key = ?');
   return {
-    marks: (feed) => new Map(selectMarks.all(feed).map(({ key, value }) => [key, value])),
+    marks: (feed) => new Map(select.all(feed).map(({ key, value }) => [key, value])),
     setMark(feed, key, value) {
-      if (value === null) dropMark.run(feed, key);
-      else putMark.run(feed, key, value);
+      if (value === null) drop.run(feed, key);
+      else put.run(feed, key, value);
     },
   };
+}
+
+function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | 'pollEnded'> {
+  const add = db.prepare<null, [string, number]>('INSERT OR IGNORE INTO feeds (feed, simulated) VALUES (?, ?)');
+  const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
+  const dropOthers = ['feeds', 'feed_tickers', 'feed_refusals', 'feed_gaps'].map((table) =>
+    db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed NOT IN (SELECT value FROM json_each(?))`),
+  );
+  // Of a feed that is asked for tickers, what it was asked for before says nothing any more.
+  const dropTickers = db.prepare<null, [string, string]>(
+    'DELETE FROM feed_tickers WHERE feed = ? AND ticker NOT IN (SELECT value FROM json_each(?))',
+  );
+  const began = db.prepare<null, [number, string]>('UPDATE feeds SET polled_at = ?, next_at = NULL WHERE feed = ?');
+  const ended = db.prepare<null, [{ feed: string; at: number; nextAt: number | null; error: string | null }]>(
+    `UPDATE feeds SET completed_at = iif($error IS NULL, $at, completed_at), next_at = $nextAt, error = $error
+     WHERE feed = $feed`,
+  );
+
+  const open = db.transaction((feeds: readonly OpenedFeed[]) => {
+    const names = JSON.stringify(feeds.map(({ name }) => name));
+    for (const drop of dropOthers) drop.run(names);
+    for (const { name, simulated, tickers } of feeds) {
+      add.run(name, Number(simulated));
+      if (tickers.length > 0) dropTickers.run(name, JSON.stringify(tickers));
+      for (const ticker of tickers) expect.run(name, ticker);
+    }
+  });
+
+  return {
+    openFeeds: (feeds) => open.immediate(feeds),
+    pollBegan: (feed, at) => void began.run(at, feed),
+    pollEnded: (feed, at, nextAt, error) => void ended.run({ feed, at, nextAt, error }),
+  };
+}
+
+function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'refused' | 'settled'> {
+  const came = db.prepare<null, [Omit<SnapshotCame, 'refused' | 'isFresh'> & { refused: string; isFresh: number }]>(
+    `INSERT INTO feed_tickers (feed, ticker, attempted_at, fresh_at, as_of, expected, received, refused)
+     VALUES ($feed, $ticker, $at, iif($isFresh, $at, NULL), $asOf, $expected, $received, $refused)
+     ON CONFLICT DO UPDATE SET attempted_at = $at, failures = 0, refusal = NULL,
+       fresh_at = iif($isFresh, $at, fresh_at), as_of = max($asOf, ifnull(as_of, $asOf)),
+       expected = iif($asOf >= ifnull(as_of, $asOf), $expected, expected),
+       received = iif($asOf >= ifnull(as_of, $asOf), $received, received),
+       refused = iif($asOf >= ifnull(as_of, $asOf), $refused, refused)`,
+  );
+  const failed = db.prepare<null, [{ feed: string; ticker: string; at: number; reason: string }]>(
+    `INSERT INTO feed_tickers (feed, ticker, attempted_at, failures, refusal) VALUES ($feed, $ticker, $at, 1, $reason)
+     ON CONFLICT DO UPDATE SET attempted_at = $at, failures = failures + 1, refusal = $reason`,
+  );
+  const refuse = db.prepare<null, [{ [Field in keyof Refusal]: Refusal[Field] }]>(
+    `INSERT INTO feed_refusals (feed, origin, reason, ticker, at) VALUES ($feed, $origin, $reason, $ticker, $at)
+     ON CONFLICT DO UPDATE SET reason = $reason, ticker = $ticker, at = $at, times = times + 1`,
+  );
+  const settle = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND origin = ?');
+  const thin = db.prepare<null, [string, number]>(
+    `DELETE FROM feed_refusals WHERE feed = ?1 AND (at, origin) <
+       (SELECT at, origin FROM feed_refusals WHERE feed = ?1 ORDER BY at DESC, origin DESC LIMIT 1 OFFSET ?2 - 1)`,
+  );
+  return {
+    snapshotCame: (snapshot) =>
+      void came.run({ ...snapshot, refused: JSON.stringify(snapshot.refused), isFresh: Number(snapshot.isFresh) }),
+    refused(refusal) {
+      const { feed, ticker, at, reason } = refusal;
+      if (ticker !== null) failed.run({ feed, ticker, at, reason });
+      refuse.run(refusal);
+      thin.run(feed, KEPT_MAX);
+    },
+    settled: (feed, origin) => void settle.run(feed, origin),
+  };
+}
+
+function gapTable(db: Database): Pick<FeedLedger, 'connection'> {
+  const set = db.prepare<null, [number, number, string | null, string]>(
+    'UPDATE feeds SET connected = ?, connection_at = ?, connection_reason = ? WHERE feed = ?',
+  );
+  const open = db.prepare<null, [string, number, string]>(
+    `INSERT INTO feed_gaps SELECT ?1, ?2, NULL, ?3
+     WHERE NOT EXISTS (SELECT * FROM feed_gaps WHERE feed = ?1 AND to_at IS NULL) ON CONFLICT DO NOTHING`,
+  );
+  const close = db.prepare<null, [number, string]>('UPDATE feed_gaps SET to_at = ? WHERE feed = ? AND to_at IS NULL');
+  const thin = db.prepare<null, [string, number]>(
+    `DELETE FROM feed_gaps WHERE feed = ?1 AND from_at <
+       (SELECT from_at FROM feed_gaps WHERE feed = ?1 ORDER BY from_at DESC LIMIT 1 OFFSET ?2)`,
+  );
+  return {
+    connection(feed, up, at, reason) {
+      set.run(Number(up), at, reason, feed);
+      if (up) close.run(at, feed);
+      else open.run(feed, at, reason ?? 'the connection was lost');
+      thin.run(feed, KEPT_MAX);
+    },
+  };
+}
+
+function statesOf(db: Database): FeedLedger['feedStates'] {
+  const selectFeeds = db.prepare<FeedRow, []>(
+    `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, error, connected,
+       connection_at AS connectionAt, connection_reason AS connectionReason FROM feeds ORDER BY feed`,
+  );
+  const selectTickers = db.prepare<Omit<TickerState, 'refused'> & { refused: string }, [string]>(
+    `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, failures, refusal
+     FROM feed_tickers WHERE feed = ? ORDER BY ticker`,
+  );
+  const selectRefusals = db.prepare<FeedState['refusals'][number], [string, number]>(
+    'SELECT origin, reason, ticker, at, times FROM feed_refusals WHERE feed = ? ORDER BY at DESC, origin LIMIT ?',
+  );
+  const selectGaps = db.prepare<FeedState['gaps'][number], [string]>(
+    'SELECT from_at AS "from", to_at AS "to", reason FROM feed_gaps WHERE feed = ? ORDER BY from_at DESC',
+  );
+  return () =>
+    selectFeeds.all().map(({ connected, connectionAt, connectionReason, simulated, ...row }) => ({
+      ...row,
+      simulated: simulated === 1,
+      connection:
+        connected === null || connectionAt === null
+          ? null
+          : { up: connected === 1, at: connectionAt, reason: connectionReason },
+      tickers: selectTickers.all(row.feed).map((its) => ({ ...its, refused: JSON.parse(its.refused) })),
+      refusals: selectRefusals.all(row.feed, KEPT_MAX),
+      gaps: selectGaps.all(row.feed),
+    }));
+}
+
+interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 'nextAt' | 'error'> {
+  readonly simulated: number;
+  readonly connected: number | null;
+  readonly connectionAt: number | null;
+  readonly connectionReason: string | null;
 }

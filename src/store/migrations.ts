@@ -137,6 +137,7 @@ export const MIGRATIONS: readonly string[] = [
   -- What feeds did, for operators: a row says what was last seen, whoever asks and after any restart.
   CREATE TABLE feeds (
     feed TEXT PRIMARY KEY,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     polled_at INTEGER,
     completed_at INTEGER,
     next_at INTEGER,

@@ -41,7 +41,7 @@ export async function startService(settings: { feed?: string; rateLimit?: string
     },
     observe,
   );
-  await ingestOnce({ feed: app.feed, store: app.store, observe, nowMs: Date.now });
+  for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });
   const { apiKey } = app.access.addMember({ uuid: MEMBER_UUID });
   return {
     app,

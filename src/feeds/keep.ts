@@ -1,0 +1,106 @@
+import { DAY_MS } from '../market/calendar.ts';
+import { type Chain, sameQuotes } from '../market/chain.ts';
+import type { Delivery } from '../market/feed.ts';
+import type { FeedLedger } from '../market/feed-ledger.ts';
+import { AHEAD_MS } from '../market/market.ts';
+import type { MarketStore } from '../market/store.ts';
+
+/** Where deliveries go: a store that can make several writes one transaction. */
+export interface IngestStore extends MarketStore, FeedLedger {
+  transaction<T>(work: () => T): T;
+}
+
+export interface Kept {
+  /** What was written, or the refusal in its place. */
+  readonly delivery: Delivery;
+  /** Prints that were known before. */
+  readonly known: number;
+  /** Of a chain: what it says that was not known. */
+  readonly snapshot?: {
+    /** False where the very same stood already: nothing was written. */
+    readonly isNew: boolean;
+    /** Newer than all that this ticker had. */
+    readonly isFresh: boolean;
+    /** Contracts that had to be there: those the source listed, and no fewer than are left of the last snapshot. */
+    readonly expected: number;
+  };
+}
+
+/** Writes a delivery of market data, or turns it into the refusal that it deserves. */
+export function keep(delivery: Delivery, store: IngestStore, nowMs: number): Kept {
+  switch (delivery.kind) {
+    case 'prints':
+      return { delivery, known: delivery.prints.length - store.savePrints(delivery.prints) };
+    case 'closes':
+      store.saveCloses(delivery.closes);
+      return { delivery, known: 0 };
+    case 'chain':
+      return keepChain(delivery, store, nowMs);
+    default:
+      return { delivery, known: 0 };
+  }
+}
+
+function keepChain(delivery: Delivery & { kind: 'chain' }, store: IngestStore, nowMs: number): Kept {
+  const { chain } = delivery;
+  const { underlying, source, simulated } = chain;
+  // What stood at its moment: history may come in any order.
+  const id = store.latestChainId(underlying, simulated, chain.asOf);
+  const standing = id === undefined ? undefined : store.chain(id);
+  const reason = whyImplausible(chain, standing, nowMs);
+  if (reason) {
+    const refusal = {
+      kind: 'refusal',
+      origin: source,
+      reason: `${underlying}: ${reason}`,
+      ticker: underlying,
+    } as const;
+    return { delivery: refusal, known: 0 };
+  }
+  const isNewest = id === store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
+  const isFresh = standing === undefined || (isNewest && chain.asOf > standing.asOf);
+  const isNew = standing === undefined || !sameQuotes(standing, chain);
+  if (isNew) store.saveChain(chain);
+  const listed = delivery.offered ?? chain.count + rowsRefused(chain);
+  const expected = Math.max(listed, isFresh && standing ? contractsLeft(standing, chain.asOf) : 0);
+  return { delivery, known: 0, snapshot: { isNew, isFresh, expected } };
+}
+
+/** Contracts of a snapshot that have not settled by then. */
+function contractsLeft({ series }: Chain, atMs: number): number {
+  return series.reduce((sum, { settlesAt, start, end }) => (atMs < settlesAt ? sum + end - start : sum), 0);
+}
+
+/** Quotes from before electronic records, or from further ahead than a clock that nobody has set can explain. */
+const AS_OF_MIN = Date.UTC(1990, 0, 1);
+const AHEAD_MS_MAX = 366 * DAY_MS;
+/** The same snapshot again with less than this share of its contracts is a file that was cut. */
+const REPLACEMENT_SHARE_MIN = 0.9;
+/** A table of which more than this share of rows is refused does not take the place of one that stands. */
+const REFUSED_SHARE_MAX = 0.2;
+
+/** Why a chain must not take the place of what stands; undefined where it may. */
+function whyImplausible(chain: Chain, standing: Chain | undefined, nowMs: number): string | undefined {
+  if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
+    return `the quotes are dated ${new Date(chain.asOf).toISOString()}`;
+  }
+  if (chain.series.every(({ settlesAt }) => chain.asOf >= settlesAt))
+    return 'every contract had settled when it was quoted';
+  if (!chain.openInterest.some((each) => each > 0)) return 'no contract has open interest';
+  const refused = rowsRefused(chain);
+  if (standing && refused > REFUSED_SHARE_MAX * (refused + chain.count)) {
+    return `${refused} of ${refused + chain.count} rows cannot be read`;
+  }
+  if (standing?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * standing.count) {
+    return `${chain.count} contracts would replace ${standing.count} of the same moment`;
+  }
+  return undefined;
+}
+
+/** A contract that comes twice or a value that is dropped leaves its row readable. */
+export function rowsRefused({ refused }: Chain): number {
+  return Object.entries(refused).reduce(
+    (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),
+    0,
+  );
+}
