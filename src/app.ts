@@ -24,6 +24,7 @@ export interface DataSettings {
   readonly universe?: string | undefined;
   readonly largePrintMin: string;
   readonly contagionMin: string;
+  readonly staleAfter: string;
 }
 
 export interface FeedSettings {
@@ -70,6 +71,8 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
     market: createMarket(store, universe, simulated),
     universe,
     nowMs: Date.now,
+    feedStates: () => store.feedStates(),
+    staleAfterMs: minutes(settings.staleAfter, '--stale-after'),
     largePrintMinUsd: dollars(settings.largePrintMin, '--large-print-min'),
     contagionMinUsd: dollars(settings.contagionMin, '--contagion-min'),
   };
@@ -125,6 +128,12 @@ function dollars(text: string, flag: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
   throw new OperatorError(`${flag} is not an amount of dollars`, `use a number of 0 or more, e.g. ${flag} 100000`);
+}
+
+function minutes(text: string, flag: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value * 60_000;
+  throw new OperatorError(`${flag} is not a number of minutes`, `use a number above 0, e.g. ${flag} 30`);
 }
 
 function wholeNumber(text: string, flag: string): number {

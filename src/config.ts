@@ -53,6 +53,12 @@ export const SETTINGS = {
     help: 'least flow that can spill into a sector ETF, dollars',
     default: '1000000',
   },
+  staleAfter: {
+    flag: '--stale-after <minutes>',
+    env: 'ZOMMA_STALE_AFTER',
+    help: 'age from which quotes are called stale, minutes',
+    default: '30',
+  },
   logLevel: {
     flag: '--log-level <level>',
     env: 'ZOMMA_LOG_LEVEL',

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { Failure, OperatorError } from '../errors.ts';
-import { extendedView, perform, toolView } from '../operations/perform.ts';
+import { datedToolView, extendedView, perform } from '../operations/perform.ts';
 import { findTool, TOOLS } from '../operations/registry.ts';
 import type { Ports } from './ports.ts';
 import { DATA_SETTINGS, withSettings } from './settings.ts';
@@ -34,7 +34,7 @@ Examples:
           `Tool '${name}' is not registered`,
           `tools: ${TOOLS.map((each) => each.name).join(', ')}`,
         );
-      const view = options.extended ? extendedView(tool) : toolView(tool);
+      const view = options.extended ? extendedView(tool) : datedToolView(tool);
       const args = parse(json);
       const { body } = await ports.withMarket(options, (context) => perform(view, args, context, 'invalid_body'));
       process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);

@@ -3,6 +3,7 @@ import { addBench } from './bench.ts';
 import { addCall } from './call.ts';
 import { addChains } from './chains.ts';
 import { addColumns } from './columns.ts';
+import { addFeeds } from './feeds.ts';
 import { addGex } from './gex.ts';
 import { addHistory } from './history.ts';
 import { addIngest } from './ingest.ts';
@@ -23,6 +24,7 @@ Examples:
   $ zomma start                                   try it: simulated market and a demo key
   $ zomma serve --feed files:./chains             serve your own option chains
   $ zomma ingest tape-2026-08-17.csv              load a day of option prints into the store
+  $ zomma feeds                                   what the feeds last did and brought
   $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90
   $ zomma gex SPY-quotes.csv                      levels of one file, no server needed
   $ zomma greeks options.csv > greeks.csv         a CSV of options, of any length
@@ -36,6 +38,7 @@ Examples:
   addColumns(program);
   addIngest(program, ports);
   addChains(program, ports);
+  addFeeds(program, ports);
   addMembers(program, ports);
   addBench(program);
   return program;

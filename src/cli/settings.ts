@@ -26,4 +26,4 @@ function isOn(env: string): boolean {
 }
 
 /** Settings of every command that reads stored market data. */
-export const DATA_SETTINGS = ['dataDir', 'universe', 'largePrintMin', 'contagionMin'] as const;
+export const DATA_SETTINGS = ['dataDir', 'universe', 'largePrintMin', 'contagionMin', 'staleAfter'] as const;

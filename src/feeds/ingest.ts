@@ -64,15 +64,19 @@ export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Prom
   const { feed, store, observe, nowMs } = parts;
   const startedAt = performance.now();
   const began = nowMs();
-  const nextAt = () => nextAskAt(feed.pace, began, nowMs());
+  const ended = (error: string | null) => {
+    const endedAt = nowMs();
+    const nextAt = nextAskAt(feed.pace, began, endedAt);
+    store.pollEnded({ feed: feed.name, beganAt: began, endedAt, nextAt, error });
+  };
   if (feed.tickers.length > 0) store.pollBegan(feed.name, began);
   try {
     const counts = await storeAll(feed.poll(began, signal), parts, signal);
-    store.pollEnded(feed.name, began, nextAt(), null);
+    ended(null);
     observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
   } catch (error) {
     observe({ kind: 'ingest_failed', error });
-    store.pollEnded(feed.name, began, nextAt(), 'The feed failed; the log has the error.');
+    ended('The feed failed; the log has the error.');
     throw error;
   }
 }
@@ -111,7 +115,7 @@ async function storeAll(
     const kept = store.transaction(() =>
       batch.map((delivery) => {
         const each = keep(delivery, store, nowMs());
-        record(each, feed.name, store, nowMs());
+        record(each, feed, store, nowMs());
         return each;
       }),
     );
@@ -125,13 +129,14 @@ async function storeAll(
 }
 
 /** Writes down what a delivery says of its feed. */
-function record({ delivery, snapshot }: Kept, feed: string, store: IngestStore, at: number): void {
+function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, store: IngestStore, at: number): void {
   switch (delivery.kind) {
     case 'chain': {
       const { underlying: ticker, asOf, count: received, refused, source } = delivery.chain;
       const { isFresh, expected } = snapshot!;
       store.snapshotCame({ feed, ticker, at, asOf, isFresh, expected, received, refused });
-      store.settled(feed, source);
+      // What asks for tickers has one answer for each; a folder has many files.
+      store.settled(feed, tickers.length > 0 ? { ticker } : { origin: source });
       break;
     }
     case 'refusal':

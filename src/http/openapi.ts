@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox';
 import { FAILURES } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
-import { extendedView, restView, toolView } from '../operations/perform.ts';
+import { datedToolView, extendedView, restView } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 
 /** OpenAPI 3.1 of everything served over HTTP, from the registry. */
@@ -145,10 +145,10 @@ function toolPaths() {
               schema: { type: 'boolean', default: false },
             },
           ],
-          requestBody: body(tool.input),
+          requestBody: body(datedToolView(tool).input),
           responses: {
             200: json('The default answer, or the extended one.', {
-              anyOf: [toolView(tool).output, extendedView(tool).output],
+              anyOf: [datedToolView(tool).output, extendedView(tool).output],
             }),
             ...problems([400, 401, 403, 413, 422, 429, 500]),
           },

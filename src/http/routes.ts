@@ -2,7 +2,7 @@ import type { Access } from '../access/access.ts';
 import type { MemberStore } from '../access/members.ts';
 import { Failure } from '../errors.ts';
 import type { Context, Provenance } from '../operations/operation.ts';
-import { extendedView, type Performed, perform, restView, toolView, type View } from '../operations/perform.ts';
+import { datedToolView, extendedView, type Performed, perform, restView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { myKey, telegramLinkage } from './account.ts';
 import { readJson } from './body.ts';
@@ -90,10 +90,16 @@ function toolRoutes(context: Context): Route[] {
     method: 'POST',
     path: `/api/v1/tools/${tool.name}`,
     handle: async ({ request, query }) => {
-      const view = isExtended(query) ? extendedView(tool) : toolView(tool);
-      return answer(perform(view, await readJson(request), context, 'invalid_body'));
+      const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
+      const [args, at] = [await readJson(request), query.get('at')];
+      const asked = at !== null && tool.ofMarket && isRecord(args) ? { ...args, at } : args;
+      return answer(perform(view, asked, context, 'invalid_body'));
     },
   }));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isExtended(query: URLSearchParams): boolean {
@@ -109,13 +115,14 @@ function answer({ body, provenance }: Performed): Response {
   return Response.json(body, provenance && { headers: provenanceHeaders(provenance) });
 }
 
-function provenanceHeaders({ source, simulated, as_of, age_s, notes }: Provenance): Record<string, string> {
+function provenanceHeaders({ source, simulated, as_of, age_s, stale, notes }: Provenance): Record<string, string> {
   return {
     // A source may be a file of any name; header values are ASCII.
     'X-Data-Source': encodeURI(source),
     'X-Data-Simulated': String(simulated),
     'X-Data-As-Of': as_of,
     'X-Data-Age': String(age_s),
+    'X-Data-Stale': String(stale),
     ...(notes.length > 0 && { 'X-Data-Notes': encodeURI(notes.join(' ')).replaceAll('%20', ' ') }),
   };
 }

@@ -49,6 +49,13 @@ export function nextTradingDay(date: string): string {
   return day;
 }
 
+/** The instant that quotes taken now are of: now while the exchange is open, else the last close. */
+export function lastQuoted(nowMs: number): number {
+  const today = newYorkDate(nowMs);
+  if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));
+  return Math.min(nowMs, closeOf(today));
+}
+
 /** The date in New York at an instant. */
 export function newYorkDate(atMs: number): string {
   return newYorkTime(atMs).slice(0, 10);

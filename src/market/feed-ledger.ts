@@ -8,13 +8,12 @@ export interface FeedLedger {
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** A poll began; what has been known of the last one stands until this one ends. */
   pollBegan(feed: string, at: number): void;
-  /** It ended, broken off by an error or with all that there was, and the next one comes then. */
-  pollEnded(feed: string, at: number, nextAt: number | null, error: string | null): void;
+  pollEnded(poll: EndedPoll): void;
   snapshotCame(snapshot: SnapshotCame): void;
   /** Nothing was taken from there; the same origin counts up. */
   refused(refusal: Refusal): void;
-  /** Of an origin with which all is well again. */
-  settled(feed: string, origin: string): void;
+  /** All is well again with an origin, or with a ticker wherever it comes from. */
+  settled(feed: string, of: { readonly origin: string } | { readonly ticker: string }): void;
   /** A stream is up or down; while it is down there is a gap. */
   connection(feed: string, up: boolean, at: number, reason: string | null): void;
   feedStates(): FeedState[];
@@ -24,6 +23,15 @@ export interface OpenedFeed {
   readonly name: string;
   readonly simulated: boolean;
   readonly tickers: readonly string[];
+}
+
+/** A poll that took all there was, or was broken off by an error. */
+export interface EndedPoll {
+  readonly feed: string;
+  readonly beganAt: number;
+  readonly endedAt: number;
+  readonly nextAt: number;
+  readonly error: string | null;
 }
 
 /** A snapshot that a feed brought, whether it said anything new or not. */

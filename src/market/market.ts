@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import { DAY_MS, newYorkDate } from './calendar.ts';
+import { addDays, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker, rootOf } from './option-symbol.ts';
@@ -35,6 +35,11 @@ export interface Market {
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   /** The levels of those moments, oldest first. */
   levels(ticker: string, times: readonly number[]): LevelRecord[];
+  /**
+   * The market as it stood at an instant: of what is dated later nothing is seen, and what is newest now may be missing. The same
+   * whenever it is asked, as long as nothing is added to the past or taken from it.
+   */
+  at(instantMs: number): Market;
 }
 
 /** Prints too many to be kept: read anew each time. */
@@ -55,7 +60,9 @@ export function createMarket(
   nowMs: () => number = Date.now,
 ): Market {
   /** Chains by ticker with their store id; an entry lives until a newer snapshot replaces it. */
-  const chains = new Map<string, { id: number; chain: Chain }>();
+  const newest = new Map<string, KeptChain>();
+  /** Those of the past that were asked for last, by id: an analysis is kept as long as its chain. */
+  const past = new Map<number, Chain>();
   let prints = new Map<string, readonly Print[]>();
   let marks = new Map<string, string>();
   let version = '';
@@ -66,68 +73,113 @@ export function createMarket(
     prints = new Map();
     marks = new Map();
   };
-  const findChain = (spelling: string): Chain | undefined => {
-    const ticker = tickerOf(spelling);
+  const newestChain = (ticker: string): Chain | undefined => {
     const id = store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS);
     if (id === undefined) return undefined;
-    const cached = chains.get(ticker);
-    if (cached?.id === id) return cached.chain;
+    const kept = newest.get(ticker);
+    if (kept?.id === id) return kept.chain;
     const chain = store.chain(id);
-    if (chain) chains.set(ticker, { id, chain });
+    if (chain) newest.set(ticker, { id, chain });
     return chain;
   };
-  /** The range of flow: `days` calendar days that end at the later of the chain's instant and the last print. */
-  const windowOf = ({ underlying, asOf }: Chain, days: number): [fromMs: number, toMs: number] => {
-    const toMs = Math.max(asOf, store.lastPrintAt(underlying, simulated) ?? 0);
-    return [toMs - days * DAY_MS, toMs];
+  const chainAt = (ticker: string, instantMs: number): Chain | undefined => {
+    const id = store.chainIdAt(ticker, simulated, instantMs);
+    if (id === undefined || (simulated && isThinned(store, ticker, instantMs))) return undefined;
+    const live = newest.get(ticker);
+    const chain = live?.id === id ? live.chain : (past.get(id) ?? store.chain(id));
+    if (chain === undefined) return undefined;
+    past.delete(id);
+    past.set(id, chain);
+    if (past.size > PAST_CHAINS_MAX) past.delete(past.keys().next().value!);
+    return chain;
   };
-  const tracked = (spelling: string): string => {
-    const ticker = tickerOf(spelling);
-    if (universe.tickers.has(ticker) || findChain(ticker)) return ticker;
-    throw new Failure('unknown_ticker', 'The ticker is neither in the universe nor has it a stored chain', {
-      hint: 'GET /api/v1/universe lists the tickers that are tracked.',
+
+  /** The market up to an instant, or without one as it is. */
+  const marketUntil = (untilMs: number | undefined): Market => {
+    const until = untilMs ?? Number.MAX_SAFE_INTEGER;
+    const findChain = (spelling: string): Chain | undefined => {
+      const ticker = tickerOf(spelling);
+      return untilMs === undefined ? newestChain(ticker) : chainAt(ticker, untilMs);
+    };
+    const lastPrintAt = (ticker: string) => store.lastPrintAt(ticker, simulated, until);
+    /** The range of flow: `days` calendar days that end at the later of the chain's instant and the last print. */
+    const windowOf = ({ underlying, asOf }: Chain, days: number): [fromMs: number, toMs: number] => {
+      const toMs = Math.max(asOf, lastPrintAt(underlying) ?? 0);
+      return [toMs - days * DAY_MS, toMs];
+    };
+    const tracked = (spelling: string): string => {
+      const ticker = tickerOf(spelling);
+      if (universe.tickers.has(ticker) || newestChain(ticker)) return ticker;
+      throw new Failure('unknown_ticker', 'The ticker is neither in the universe nor has it a stored chain', {
+        hint: 'GET /api/v1/universe lists the tickers that are tracked.',
+      });
+    };
+    return {
+      findChain,
+      tracked,
+      chain: (spelling) => findChain(spelling) ?? refuseNoChain(tracked(spelling), untilMs, simulated),
+      recentPrints(chain, days, minPremiumUsd) {
+        refresh();
+        const [fromMs, toMs] = windowOf(chain, days);
+        const key = `${chain.underlying} ${fromMs} ${toMs} ${minPremiumUsd}`;
+        const known = prints.get(key) ?? store.prints(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
+        prints.set(key, known);
+        return known;
+      },
+      tape(chain, days) {
+        refresh();
+        const { underlying, asOf } = chain;
+        const [fromMs, toMs] = days === undefined ? [0, asOf] : windowOf(chain, days);
+        const range = `${underlying} ${fromMs} ${toMs}`;
+        const mark = marks.get(range) ?? `${range} ${store.tapeMark(underlying, fromMs, toMs, simulated)}`;
+        marks.set(range, mark);
+        const fromExpiry = days === undefined ? newYorkDate(asOf) : undefined;
+        const read = () => store.tape(underlying, fromMs, toMs, simulated, fromExpiry)[Symbol.iterator]();
+        return { mark, prints: { [Symbol.iterator]: read } };
+      },
+      hasPrints: (ticker) => lastPrintAt(tickerOf(ticker)) !== undefined,
+      recentChainIds: (chain, days) =>
+        store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
+      chainById: (id) => store.chain(id),
+      closes: (ticker, date, limit) => store.closes(tickerOf(ticker), date, limit, simulated, until),
+      lastLevelsAt: (ticker, toMs) => store.lastLevelsAt(tickerOf(ticker), Math.min(toMs, until), simulated),
+      levelTimes: (ticker, fromMs, toMs, per) =>
+        store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated),
+      levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
+      at: (instantMs) => marketUntil(Math.min(instantMs, until)),
+    };
+  };
+  return marketUntil(undefined);
+}
+
+interface KeptChain {
+  readonly id: number;
+  readonly chain: Chain;
+}
+
+/** The largest takes some 3 MB, and as much again once it is analysed. */
+const PAST_CHAINS_MAX = 8;
+
+/** Of the simulated market a day's last snapshot stands for those before it: which of them stood at an earlier instant is not known. */
+function isThinned(store: MarketStore, ticker: string, instantMs: number): boolean {
+  const dayEndsAt = newYorkInstant(addDays(newYorkDate(instantMs), 1), '00:00') - 1;
+  return store.dailyChainIds(ticker, instantMs + 1, dayEndsAt, true).length > 0;
+}
+
+function refuseNoChain(ticker: string, untilMs: number | undefined, simulated: boolean): never {
+  if (untilMs === undefined) {
+    throw new Failure('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
+      hint: 'Point the feed at data that holds it, or try again later.',
     });
-  };
-  return {
-    findChain,
-    tracked,
-    chain(spelling) {
-      const chain = findChain(spelling);
-      if (chain) return chain;
-      throw new Failure(
-        'no_chain',
-        `${tracked(spelling)} is in the universe, but no option chain of it has arrived yet`,
-        { hint: 'Point the feed at data that holds it, or try again later.' },
-      );
+  }
+  const why = simulated ? ' (of a simulated day, the last snapshot alone is kept)' : '';
+  throw new Failure(
+    'no_chain',
+    `No option chain of ${ticker} is kept that stood at ${new Date(untilMs).toISOString()}${why}`,
+    {
+      hint: 'GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists the moments that are known.',
     },
-    recentPrints(chain, days, minPremiumUsd) {
-      refresh();
-      const key = `${chain.underlying} ${chain.asOf} ${days} ${minPremiumUsd}`;
-      const known =
-        prints.get(key) ?? store.prints(chain.underlying, ...windowOf(chain, days), simulated, minPremiumUsd);
-      prints.set(key, known);
-      return known;
-    },
-    tape(chain, days) {
-      refresh();
-      const { underlying, asOf } = chain;
-      const [fromMs, toMs] = days === undefined ? [0, asOf] : windowOf(chain, days);
-      const range = `${underlying} ${fromMs} ${toMs}`;
-      const mark = marks.get(range) ?? `${range} ${store.tapeMark(underlying, fromMs, toMs, simulated)}`;
-      marks.set(range, mark);
-      const fromExpiry = days === undefined ? newYorkDate(asOf) : undefined;
-      const read = () => store.tape(underlying, fromMs, toMs, simulated, fromExpiry)[Symbol.iterator]();
-      return { mark, prints: { [Symbol.iterator]: read } };
-    },
-    hasPrints: (ticker) => store.lastPrintAt(tickerOf(ticker), simulated) !== undefined,
-    recentChainIds: (chain, days) =>
-      store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
-    chainById: (id) => store.chain(id),
-    closes: (ticker, date, limit) => store.closes(tickerOf(ticker), date, limit, simulated),
-    lastLevelsAt: (ticker, untilMs) => store.lastLevelsAt(tickerOf(ticker), untilMs, simulated),
-    levelTimes: (ticker, fromMs, toMs, per) => store.levelTimes(tickerOf(ticker), fromMs, toMs, per, simulated),
-    levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
-  };
+  );
 }
 
 /** A ticker in any spelling; the root of an index's weekly options, or of a share with a dot, stands for what it is about. */

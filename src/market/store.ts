@@ -25,6 +25,8 @@ export interface MarketStore {
    * `presentMs` only where there is no other.
    */
   latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
+  /** Identity of the newest snapshot dated up to that instant. */
+  chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
   chain(id: number): Chain | undefined;
   /** Underlyings with at least one snapshot, sorted. */
   underlyings(simulated: boolean): string[];
@@ -46,11 +48,11 @@ export interface MarketStore {
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** The same text as long as the tape in that range is the same. */
   tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): string;
-  /** Time of the newest print that stands, ms; undefined where there is none. */
-  lastPrintAt(underlying: string, simulated: boolean): number | undefined;
+  /** Time of the newest print up to then that stands, ms; undefined where there is none. */
+  lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
   saveCloses(closes: readonly Close[]): void;
-  /** The newest `limit` closes up to and including `date`, oldest first; days without one fall back to that day's last snapshot. */
-  closes(ticker: string, date: string, limit: number, simulated: boolean): Close[];
+  /** The newest `limit` closes up to and including `date`, oldest first; days without one fall back to that day's last snapshot up to then. */
+  closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
   /** The last snapshot of each New York day in [fromMs, toMs], oldest first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
   /** Snapshots, of either kind, whose levels are yet to be kept; the newest first. */

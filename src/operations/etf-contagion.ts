@@ -10,6 +10,7 @@ import { dollars, iv, nullable, number, ticker } from './schemas.ts';
 
 export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',
+  ofMarket: true,
   title: 'Spill into the sector ETF',
   description:
     "Names the sector ETF that a single name's large flow spills into: where its volatility has reached the ceiling, the flow " +

@@ -35,6 +35,7 @@ const groups = (key: string, keyDescription: string, description: string) =>
 
 export const getFlowByAggressor = defineOperation({
   name: 'get_flow_by_aggressor',
+  ofMarket: true,
   title: 'Flow by aggressor',
   description:
     'Premium and delta of option prints by who started them: bought where the feed says ask or the print was above the middle of ' +

@@ -24,6 +24,7 @@ const APART_MS_MAX = DAY_MS;
 
 export const getGexCombined = defineOperation({
   name: 'get_gex_combined',
+  ofMarket: true,
   title: 'GEX of an index with its fund',
   description:
     'Options on an index and on the fund that tracks it as one (SPX with SPY): the fund counted at the ratio of both spots, which is ' +

@@ -12,6 +12,7 @@ import { columnOf, knownOf, number, texts } from './schemas.ts';
 
 export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',
+  ofMarket: true,
   title: 'GEX and volatility by expiry',
   description:
     'One row a series (root and expiry), in order of settlement, as columns: gamma that expires with it, max pain, forward, ' +

@@ -2,24 +2,17 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../analytics/chain/options.ts';
 import { downsample } from '../analytics/downsample.ts';
 import { ivRank } from '../analytics/iv-rank.ts';
-import { Failure } from '../errors.ts';
-import { addDays, isDate, newYorkDate, newYorkInstant } from '../market/calendar.ts';
+import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
+import { moment, momentOf, momentRefusal } from './moment.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { columnOf, defaulted, nullable, oneOf, texts, ticker } from './schemas.ts';
 
 /** Of a range without a beginning, and of the days that a volatility is ranked among: New York days, the last included. */
 const YEAR_DAYS = 365;
 const POINTS = { default: 500, maximum: 5_000 };
-
-const MOMENT = 'a date YYYY-MM-DD of New York, or an instant as 2026-11-20T16:00:00-05:00';
-const moment = (description: string) =>
-  Type.String({
-    description: `${description}: ${MOMENT}.`,
-    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2}))?$',
-  });
 
 const input = Type.Object(
   {
@@ -41,6 +34,7 @@ const input = Type.Object(
 
 export const getGexHistory = defineOperation({
   name: 'get_gex_history',
+  ofMarket: true,
   title: 'History of GEX levels',
   description:
     'Levels of a ticker over time as columns, as they were reckoned when each snapshot arrived: gamma, delta, vanna and charm ' +
@@ -155,25 +149,13 @@ function whyNone(newest: number | undefined): string {
     : `No levels of this ticker are kept in that range; the newest before its end are of ${new Date(newest).toISOString()}.`;
 }
 
+/** The history is asked for by GET alone. */
+const CODE = 'invalid_parameter';
+
 /** Moments, both included; without `from`, it is for the newest to say. */
 function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
-  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first');
-  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last');
-  if (fromMs !== undefined && fromMs > toMs) throw refusal('/from', 'must not lie after /to');
+  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
+  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
+  if (fromMs !== undefined && fromMs > toMs) throw momentRefusal('/from', 'must not lie after /to', CODE);
   return { fromMs, toMs };
-}
-
-/** ms since the epoch of an instant, or of the first or last moment of a New York date. */
-function momentOf(text: string, field: string, end: 'first' | 'last'): number {
-  if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
-  try {
-    // Stricter than Date: there is no 30 February.
-    return Temporal.Instant.from(text).epochMilliseconds;
-  } catch {
-    throw refusal(field, `must be ${MOMENT}`);
-  }
-}
-
-function refusal(field: string, expected: string): Failure {
-  return new Failure('invalid_parameter', `${field} ${expected}`, { faults: [{ field, expected }] });
 }

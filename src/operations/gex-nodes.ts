@@ -30,6 +30,7 @@ const NODES = ['ticker', 'spot_price', 'whale_expiry', 'max_pain', 'call_wall', 
 
 export const getLiveGexNodes = defineOperation({
   name: 'get_live_gex_nodes',
+  ofMarket: true,
   title: 'GEX levels',
   description:
     'Structural levels that open options put around a price: max pain of the dominant expiry, call and put wall, gamma flip. ' +

@@ -10,6 +10,7 @@ import { columnOf, nullable, number } from './schemas.ts';
 
 export const getGexProfile = defineOperation({
   name: 'get_gex_profile',
+  ofMarket: true,
   title: 'Gamma profile',
   description:
     'Net dealer gamma as spot moves, every contract priced anew at each level (volatilities stay with their strikes, forwards move in ' +

@@ -8,6 +8,7 @@ import { columnOf, number } from './schemas.ts';
 
 export const getGexByStrike = defineOperation({
   name: 'get_gex_by_strike',
+  ofMarket: true,
   title: 'GEX by strike',
   description:
     'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and ' +

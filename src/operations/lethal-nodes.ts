@@ -19,6 +19,7 @@ const node = {
 
 export const detectLethalNodes = defineOperation({
   name: 'detect_lethal_nodes',
+  ofMarket: true,
   title: 'Hedging nodes',
   description:
     'The ten contracts that make dealers trade most shares for a 1 % move, largest first. ' +

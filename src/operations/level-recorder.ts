@@ -17,6 +17,8 @@ export interface RecorderParts {
 export interface LevelRecorder {
   /** Keeps the levels of every snapshot of which they are due by then. */
   wake(): void;
+  /** Once what was due at the last waking is kept. */
+  idle(): Promise<void>;
   /** Ends after the snapshot in hand. What is left stays due, for the next start. */
   stop(): Promise<void>;
 }
@@ -55,6 +57,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe }: Record
     wake() {
       running = running.then(recordDue).catch((error) => observe({ kind: 'levels_failed', snapshot: null, error }));
     },
+    idle: () => running,
     async stop() {
       stopped = true;
       await running;

@@ -45,11 +45,13 @@ export function levelsOf({ prepared, large }: MarketReading): GexLevels {
 const levels = new WeakMap<PreparedChain, { key: string; levels: GexLevels }>();
 
 export function provenanceOf(chain: Chain, context: Context, notes: readonly string[] = []): Provenance {
+  const ageMs = context.nowMs() - chain.asOf;
   return {
     source: chain.source,
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
-    age_s: Math.max(0, Math.round((context.nowMs() - chain.asOf) / 1000)),
+    age_s: Math.max(0, Math.round(ageMs / 1000)),
+    stale: ageMs > context.staleAfterMs,
     notes: chain.simulated ? ['Simulated market: no real quotes.', ...notes] : notes,
   };
 }

@@ -14,6 +14,7 @@ const DAYS_MAX = 3650;
 
 export const calculateMertonProbability = defineOperation({
   name: 'calculate_merton_probability',
+  ofMarket: true,
   title: 'Jump probability',
   description:
     "Risk-neutral probability that the price ends beyond a strike, by Merton's jump diffusion with the total variance of the " +

@@ -48,6 +48,7 @@ const concentration = (which: string) =>
 
 export const runStrategicOmniRadar = defineOperation({
   name: 'run_strategic_omni_radar',
+  ofMarket: true,
   title: 'Full scan',
   description:
     'One packet on a ticker: risk-neutral price density at the expiry nearest target_dte, gamma boundaries, concentration of ' +

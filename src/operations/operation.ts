@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
+import type { FeedState } from '../market/feed-ledger.ts';
 import type { Market } from '../market/market.ts';
 import type { Universe } from '../market/universe.ts';
 
@@ -12,6 +13,8 @@ export interface Operation<
   Key extends keyof Static<Full> & string = keyof Static<Full> & string,
 > {
   readonly name: string;
+  /** Answers from market data, so that it can be asked as of an earlier moment too. */
+  readonly ofMarket?: true;
   readonly title: string;
   readonly description: string;
   /** Arguments. Each description gives the unit. */
@@ -42,22 +45,28 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/** Where an answer comes from. Ages are of the wall clock; the figures themselves never are. */
+/** Where an answer comes from. Ages are of the wall clock, or of the moment that was asked for; the figures themselves never are. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;
   /** ISO 8601: when the quotes were taken. */
   readonly as_of: string;
   readonly age_s: number;
+  /** Older than the operator calls young: see `staleAfterMs`. */
+  readonly stale: boolean;
   /** What a reader must know beside the figures, e.g. that flow was taken from snapshots. */
   readonly notes: readonly string[];
 }
 
-/** What operations may reach: the market, the universe, the wall clock (for ages only) and the operator's thresholds. */
+/** What operations may reach: the market, the universe, the clock (for ages only) and the operator's thresholds. */
 export interface Context {
   readonly market: Market;
   readonly universe: Universe;
   readonly nowMs: () => number;
+  /** What is known of the feeds. */
+  readonly feedStates: () => readonly FeedState[];
+  /** Quotes older than this are stale. */
+  readonly staleAfterMs: number;
   /** Least premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   /** Least flow that can spill into a sector ETF, dollars. */

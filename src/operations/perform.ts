@@ -1,6 +1,7 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import type { FailureCode } from '../errors.ts';
 import { answerSchema, type Context, type Operation, type Provenance, pick } from './operation.ts';
+import { contextAt, withMoment } from './replay.ts';
 import { satisfies, validate } from './validate.ts';
 
 /** One face's view of an operation: what it takes and which keys it answers. */
@@ -21,10 +22,15 @@ export interface Performed {
 /** The default answer of a tool. */
 export const toolView = perOperation((operation) => view(operation, operation.input, operation.tool!.answers));
 
+/** The same, that may be asked as of a moment besides: REST's and the command line's. */
+export const datedToolView = perOperation((operation) =>
+  view(operation, withMoment(operation, operation.input), operation.tool!.answers),
+);
+
 /** All an operation can say, with its provenance. */
 export const extendedView = perOperation((operation) => ({
   operation,
-  input: operation.input,
+  input: withMoment(operation, operation.input),
   output: Type.Object(
     { ...operation.full.properties, provenance: Type.Optional(PROVENANCE) },
     { additionalProperties: false },
@@ -36,7 +42,7 @@ export const extendedView = perOperation((operation) => ({
 export const restView = perOperation((operation) =>
   view(
     operation,
-    operation.rest!.input ?? operation.input,
+    withMoment(operation, operation.rest!.input ?? operation.input),
     operation.rest!.answers ?? Object.keys(operation.full.properties),
   ),
 );
@@ -52,7 +58,9 @@ export function perform(
   context: Context,
   code: FailureCode,
 ): Performed {
-  const { result, provenance } = operation.run(validate(input, args, code), context);
+  const { at, ...own } = validate(input, args, code);
+  const asked = typeof at === 'string' ? contextAt(context, at, code) : context;
+  const { result, provenance } = operation.run(own, asked);
   const body = answers
     ? pick(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
@@ -65,7 +73,8 @@ const PROVENANCE = Type.Object(
     source: Type.String({ description: 'Where the data came from.' }),
     simulated: Type.Boolean({ description: 'True for the simulated market.' }),
     as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
-    age_s: Type.Integer({ description: 'Age of the quotes by the wall clock, seconds.' }),
+    age_s: Type.Integer({ description: 'Age of the quotes now, or at the moment that was asked for, seconds.' }),
+    stale: Type.Boolean({ description: 'True where they are older than the operator calls young.' }),
     notes: Type.Array(Type.String(), { description: 'What must be known beside the figures.' }),
   },
   { additionalProperties: false, description: 'Where the answer comes from.' },

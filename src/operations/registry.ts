@@ -1,4 +1,5 @@
 import { evaluateEtfContagion } from './etf-contagion.ts';
+import { getFeedStatus } from './feed-status.ts';
 import { getFlowByAggressor } from './flow-by-aggressor.ts';
 import { getGexCombined } from './gex-combined.ts';
 import { getGexByExpiry } from './gex-expiries.ts';
@@ -40,6 +41,7 @@ export const REGISTRY = {
   get_flow_by_aggressor: getFlowByAggressor,
   get_signed_prints: getSignedPrints,
   get_gex_history: getGexHistory,
+  get_feed_status: getFeedStatus,
 };
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];

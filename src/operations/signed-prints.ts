@@ -12,6 +12,7 @@ const PRINTS_MAX = 5_000;
 
 export const getSignedPrints = defineOperation({
   name: 'get_signed_prints',
+  ofMarket: true,
   title: 'Signed prints',
   description:
     'The newest option prints, newest first, each with the side that started it and what told it, as columns.',

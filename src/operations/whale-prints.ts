@@ -15,6 +15,7 @@ const DEEP_TOLD = 0.25;
 
 export const getWhalePrints = defineOperation({
   name: 'get_whale_prints',
+  ofMarket: true,
   title: 'Large-print flow',
   description:
     'Premium and contracts of large option prints of one expiry over the last 30 calendar days: calls against puts, dollars ' +

@@ -6,7 +6,14 @@ import { decodeChain, encodeChain } from './chain-codec.ts';
 
 type ChainTable = Pick<
   MarketStore,
-  'saveChain' | 'latestChainId' | 'chain' | 'underlyings' | 'dailyChainIds' | 'snapshots' | 'forgetSnapshots'
+  | 'saveChain'
+  | 'latestChainId'
+  | 'chainIdAt'
+  | 'chain'
+  | 'underlyings'
+  | 'dailyChainIds'
+  | 'snapshots'
+  | 'forgetSnapshots'
 >;
 
 /**
@@ -73,13 +80,15 @@ export function chainTable(db: Database): ChainTable {
     return count;
   });
 
+  const chainIdAt = (underlying: string, simulated: boolean, instantMs: number) =>
+    selectLatest.get(Number(simulated), underlying, instantMs)?.id;
+
   return {
     saveChain: (chain) => save.immediate(chain),
 
-    latestChainId: (underlying, simulated, presentMs = Number.MAX_SAFE_INTEGER) => {
-      const until = (ms: number) => selectLatest.get(Number(simulated), underlying, ms)?.id;
-      return until(presentMs) ?? until(Number.MAX_SAFE_INTEGER);
-    },
+    latestChainId: (underlying, simulated, presentMs = Number.MAX_SAFE_INTEGER) =>
+      chainIdAt(underlying, simulated, presentMs) ?? chainIdAt(underlying, simulated, Number.MAX_SAFE_INTEGER),
+    chainIdAt,
 
     chain(id) {
       const row = selectById.get(id);

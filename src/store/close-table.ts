@@ -12,12 +12,12 @@ export function closeTable(db: Database): CloseTable {
   );
   // Only days after the oldest of a full set of official closes can still matter, so a long history is not walked through.
   // With max(), SQLite takes the other columns from the row that has it.
-  const selectNewest = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, number]>(
+  const selectNewest = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, number, number]>(
     `WITH official AS MATERIALIZED (
        SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4
      ), filled AS (
        SELECT day, spot, max(as_of) FROM snapshots
-       WHERE simulated = ?1 AND underlying = ?2 AND day <= ?3
+       WHERE simulated = ?1 AND underlying = ?2 AND day <= ?3 AND as_of <= ?5
          AND day > (SELECT iif(count(*) = ?4, min(date), '') FROM official)
          AND day NOT IN (SELECT date FROM official)
        GROUP BY day ORDER BY day DESC LIMIT ?4
@@ -31,9 +31,9 @@ export function closeTable(db: Database): CloseTable {
 
   return {
     saveCloses: (closes) => save.immediate(closes),
-    closes: (ticker, date, limit, simulated) =>
+    closes: (ticker, date, limit, simulated, untilMs = Number.MAX_SAFE_INTEGER) =>
       selectNewest
-        .all(Number(simulated), ticker, date, limit)
+        .all(Number(simulated), ticker, date, limit, untilMs)
         .map((row) => ({ ticker, ...row, simulated }))
         .reverse(),
   };

@@ -1,5 +1,13 @@
 import type { Database } from 'bun:sqlite';
-import type { FeedLedger, FeedState, OpenedFeed, Refusal, SnapshotCame, TickerState } from '../market/feed-ledger.ts';
+import type {
+  EndedPoll,
+  FeedLedger,
+  FeedState,
+  OpenedFeed,
+  Refusal,
+  SnapshotCame,
+  TickerState,
+} from '../market/feed-ledger.ts';
 
 /** Refusals and gaps that are kept of a feed: a folder of ten thousand bad files tells no more than its first hundreds. */
 const KEPT_MAX = 200;
@@ -35,9 +43,9 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
     'DELETE FROM feed_tickers WHERE feed = ? AND ticker NOT IN (SELECT value FROM json_each(?))',
   );
   const began = db.prepare<null, [number, string]>('UPDATE feeds SET polled_at = ?, next_at = NULL WHERE feed = ?');
-  const ended = db.prepare<null, [{ feed: string; at: number; nextAt: number | null; error: string | null }]>(
-    `UPDATE feeds SET completed_at = iif($error IS NULL, $at, completed_at), next_at = $nextAt, error = $error
-     WHERE feed = $feed`,
+  const ended = db.prepare<null, [{ [Field in keyof EndedPoll]: EndedPoll[Field] }]>(
+    `UPDATE feeds SET polled_at = $beganAt, completed_at = iif($error IS NULL, $endedAt, completed_at), next_at = $nextAt,
+       error = $error WHERE feed = $feed`,
   );
 
   const open = db.transaction((feeds: readonly OpenedFeed[]) => {
@@ -53,7 +61,7 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   return {
     openFeeds: (feeds) => open.immediate(feeds),
     pollBegan: (feed, at) => void began.run(at, feed),
-    pollEnded: (feed, at, nextAt, error) => void ended.run({ feed, at, nextAt, error }),
+    pollEnded: (poll) => void ended.run({ ...poll }),
   };
 }
 
@@ -76,6 +84,7 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'refused' 
      ON CONFLICT DO UPDATE SET reason = $reason, ticker = $ticker, at = $at, times = times + 1`,
   );
   const settle = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND origin = ?');
+  const settleTicker = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND ticker = ?');
   const thin = db.prepare<null, [string, number]>(
     `DELETE FROM feed_refusals WHERE feed = ?1 AND (at, origin) <
        (SELECT at, origin FROM feed_refusals WHERE feed = ?1 ORDER BY at DESC, origin DESC LIMIT 1 OFFSET ?2 - 1)`,
@@ -89,7 +98,7 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'refused' 
       refuse.run(refusal);
       thin.run(feed, KEPT_MAX);
     },
-    settled: (feed, origin) => void settle.run(feed, origin),
+    settled: (feed, of) => void ('origin' in of ? settle.run(feed, of.origin) : settleTicker.run(feed, of.ticker)),
   };
 }
 

@@ -32,8 +32,8 @@ export function printTable(db: Database): PrintTable {
     `SELECT count(*) || '.' || ifnull(sum(canceled), 0) AS mark
      FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ?`,
   );
-  const selectLast = db.prepare<{ at: number }, [number, string]>(
-    'SELECT at FROM prints WHERE simulated = ? AND underlying = ? AND canceled = 0 ORDER BY at DESC LIMIT 1',
+  const selectLast = db.prepare<{ at: number }, [number, string, number]>(
+    'SELECT at FROM prints WHERE simulated = ? AND underlying = ? AND at <= ? AND canceled = 0 ORDER BY at DESC LIMIT 1',
   );
 
   const save = db.transaction((prints: readonly Print[]): number => {
@@ -56,7 +56,8 @@ export function printTable(db: Database): PrintTable {
     },
     tapeMark: (underlying, fromMs, toMs, simulated) =>
       selectMark.get(Number(simulated), underlying, fromMs, toMs)!.mark,
-    lastPrintAt: (underlying, simulated) => selectLast.get(Number(simulated), underlying)?.at,
+    lastPrintAt: (underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) =>
+      selectLast.get(Number(simulated), underlying, untilMs)?.at,
   };
 }
 

@@ -218,9 +218,14 @@ function contextOf(chain: Chain, seed: number): Context {
       lastLevelsAt: () => undefined,
       levelTimes: () => [],
       levels: () => [],
+      at() {
+        return this;
+      },
     },
     universe: STANDARD_UNIVERSE,
     nowMs: () => chain.asOf,
+    feedStates: () => [],
+    staleAfterMs: 1,
     largePrintMinUsd: 100_000,
     contagionMinUsd: 1_000_000,
   };

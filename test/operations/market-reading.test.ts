@@ -135,14 +135,15 @@ describe('provenance', () => {
   test('is the snapshot’s, its age by the wall clock', () => {
     const { context } = smallMarket({}, AS_OF + 90_400);
     expect(provenanceOf(chainAt(AS_OF), context, ['a note'])).toEqual({
-      ...{ source: HEAD.source, simulated: false, as_of: '2026-01-05T20:00:00.000Z', age_s: 90, notes: ['a note'] },
+      ...{ source: HEAD.source, simulated: false, as_of: '2026-01-05T20:00:00.000Z', age_s: 90, stale: true },
+      notes: ['a note'],
     });
   });
 
   test('of a snapshot ahead of the clock is 0 old; of a simulated one says so', () => {
     const { context } = smallMarket({}, AS_OF - 5000);
     const found = provenanceOf(chainAt(AS_OF, { simulated: true }), context);
-    expect(found.age_s).toBe(0);
+    expect(found).toMatchObject({ age_s: 0, stale: false });
     expect(found.notes[0]).toMatch(/simulated/i);
   });
 });

@@ -32,7 +32,14 @@ const double = defineOperation({
     return {
       result: { twice: 2 * x * spoilt, half: x / 2, thrice: 3 * x },
       ...(x === 11 && {
-        provenance: { source: 'test', simulated: false, as_of: '2026-01-05T20:00:00.000Z', age_s: 5, notes: ['old'] },
+        provenance: {
+          source: 'test',
+          simulated: false,
+          as_of: '2026-01-05T20:00:00.000Z',
+          age_s: 5,
+          stale: false,
+          notes: ['old'],
+        },
       }),
     };
   },

@@ -24,6 +24,8 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
     market: createMarket(store, STANDARD_UNIVERSE, false),
     universe: STANDARD_UNIVERSE,
     nowMs: () => nowMs,
+    feedStates: () => store.feedStates(),
+    staleAfterMs: 60_000,
     largePrintMinUsd: 100_000,
     contagionMinUsd: 1_000_000,
   };

@@ -14,6 +14,8 @@ export interface Service {
   readonly observations: Observation[];
   /** Sends a request with the member's key unless headers say otherwise (`null` takes a header away). */
   request(method: string, path: string, options?: RequestOptions): Promise<Response>;
+  /** As after a restart: another process' view of the same data folder. */
+  reopen(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -30,21 +32,26 @@ export async function startService(settings: { feed?: string; rateLimit?: string
   const dataDir = mkdtempSync(join(tmpdir(), 'zomma-service-'));
   const observations: Observation[] = [];
   const observe = (each: Observation) => observations.push(each);
-  const app = buildApp(
-    {
-      dataDir,
-      feed: settings.feed ?? 'simulated',
-      seed: '1',
-      rateLimit: settings.rateLimit ?? 'off',
-      largePrintMin: '100000',
-      contagionMin: '1000000',
-    },
-    observe,
-  );
+  const build = () =>
+    buildApp(
+      {
+        dataDir,
+        feed: settings.feed ?? 'simulated',
+        seed: '1',
+        rateLimit: settings.rateLimit ?? 'off',
+        largePrintMin: '100000',
+        contagionMin: '1000000',
+        staleAfter: '30',
+      },
+      observe,
+    );
+  let app = build();
   for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });
   const { apiKey } = app.access.addMember({ uuid: MEMBER_UUID });
   return {
-    app,
+    get app() {
+      return app;
+    },
     dataDir,
     uuid: MEMBER_UUID,
     key: apiKey,
@@ -64,6 +71,11 @@ export async function startService(settings: { feed?: string; rateLimit?: string
           ...(payload !== undefined && { body: payload }),
         }),
       );
+    },
+    async reopen() {
+      await app.sessions.close();
+      app.store.close();
+      app = build();
     },
     async close() {
       await app.sessions.close();

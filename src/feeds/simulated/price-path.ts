@@ -1,4 +1,4 @@
-import { closeOf, daysBetween, isTradingDay, newYorkDate, openOf, previousTradingDay } from '../../market/calendar.ts';
+import { closeOf, daysBetween, lastQuoted, newYorkDate, openOf, previousTradingDay } from '../../market/calendar.ts';
 import type { Instrument } from './instruments.ts';
 import { normal } from './random.ts';
 
@@ -34,9 +34,7 @@ export function shortIvAt(instrument: Instrument, atMs: number): number {
 
 /** The instant a quote taken now is of: this minute while the market is open, else the last close. */
 export function quoteInstant(nowMs: number): number {
-  const today = newYorkDate(nowMs);
-  if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));
-  return Math.min(Math.floor(nowMs / MINUTE_MS) * MINUTE_MS, closeOf(today));
+  return Math.floor(lastQuoted(nowMs) / MINUTE_MS) * MINUTE_MS;
 }
 
 /** Trading days up to and including the last that has closed by that quote, oldest first. */

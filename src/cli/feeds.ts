@@ -1,0 +1,128 @@
+import type { Command } from 'commander';
+import { type FeedStatus, getFeedStatus } from '../operations/feed-status.ts';
+import type { Operation } from '../operations/operation.ts';
+import { extendedView, perform } from '../operations/perform.ts';
+import { writeOut } from './csv/streams.ts';
+import type { Ports } from './ports.ts';
+import { DATA_SETTINGS, withSettings } from './settings.ts';
+import { columns } from './table.ts';
+
+interface Report {
+  readonly checked_at: string;
+  readonly healthy: boolean;
+  readonly feeds: readonly FeedStatus[];
+}
+
+/** Rows that are told of refusals and gaps of a feed, unless all are asked for. */
+const TOLD = 10;
+
+/** `zomma feeds`: what the feeds of a server last did and brought. */
+export function addFeeds(program: Command, ports: Ports): void {
+  withSettings(
+    program
+      .command('feeds')
+      .description('What each feed last did and brought, per ticker, and what it could not.')
+      .option('--all', 'tell tickers that are fresh too, and every refusal')
+      .option('--check', 'exit with 1 unless every feed is ok: for monitoring')
+      .option('--json', 'print one JSON object, as GET /api/v1/feeds answers'),
+    DATA_SETTINGS,
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma feeds\n  $ zomma feeds --all\n  $ zomma feeds --check > /dev/null || page-the-operator\n',
+    )
+    .action(async ({ json, all, check, ...settings }) => {
+      const view = extendedView(getFeedStatus as unknown as Operation);
+      const { body } = await ports.withMarket(settings, (context) => perform(view, {}, context, 'invalid_parameter'));
+      const report = body as unknown as Report;
+      await writeOut(Buffer.from(json ? `${JSON.stringify(report)}\n` : pageOf(report, Boolean(all))));
+      if (check && !report.healthy) process.exitCode = 1;
+    });
+}
+
+function pageOf({ feeds, checked_at }: Report, all: boolean): string {
+  if (feeds.length === 0) return 'No server has run on this data folder: zomma serve asks its feeds.\n';
+  return `${feeds.map((feed) => linesOf(feed, Date.parse(checked_at), all).join('\n')).join('\n\n')}\n`;
+}
+
+function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
+  const ago = (moment: string | null) => (moment === null ? 'never' : `${span(now - Date.parse(moment))} ago`);
+  const next = feed.next_attempt === null ? 'being asked now' : nextIn(Date.parse(feed.next_attempt) - now);
+  const states = Object.entries(feed.tickers_by_state).map(([state, count]) => `${count} ${state}`);
+  const coverage = feed.expected_contracts > 0 ? ` (${share(feed.received_contracts, feed.expected_contracts)})` : '';
+  const told = all ? feed.tickers : feed.tickers.filter(({ state }) => state !== 'fresh');
+  return [
+    `${feed.feed}${feed.simulated ? ' (SIMULATED)' : ''}  ${feed.state.toUpperCase()}`,
+    `  asked      ${ago(feed.last_attempt)}, completed ${ago(feed.last_completed)}, ${next}`,
+    ...(feed.error === null ? [] : [`  error      ${feed.error}`]),
+    ...(feed.stream === null ? [] : [`  stream     ${streamOf(feed.stream, ago)}`]),
+    `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'none ever came'}`,
+    `  contracts  ${feed.received_contracts.toLocaleString('en-US')} of ${feed.expected_contracts.toLocaleString('en-US')} expected${coverage}`,
+    ...indented(tickerTable(told, ago)),
+    ...listed('refused', feed.refusals, all, ({ origin, reason, at, times }) => [
+      origin,
+      times > 1 ? `${ago(at)}, ${times} times` : ago(at),
+      reason,
+    ]),
+    ...listed('gaps', feed.gaps, all, ({ from, to, reason }) => [from, to ?? 'lasts', reason]),
+  ];
+}
+
+function tickerTable(tickers: FeedStatus['tickers'], ago: (moment: string | null) => string): string[] {
+  if (tickers.length === 0) return [];
+  const heads = ['ticker', 'state', 'quotes', 'last fresh', 'last attempt', 'contracts', 'rows refused', 'why'];
+  return columns([
+    heads,
+    ...tickers.map((each) => [
+      each.ticker,
+      each.state,
+      each.age_s === null ? 'none' : `${span(each.age_s * 1000)} old`,
+      ago(each.last_fresh),
+      ago(each.last_attempt),
+      each.received_contracts === null ? 'none' : `${each.received_contracts} of ${each.expected_contracts}`,
+      Object.entries(each.rows_refused)
+        .map(([why, count]) => `${count} ${why}`)
+        .join(', '),
+      each.refusal === null ? '' : `${each.refusal}${each.failures > 1 ? ` (${each.failures} times)` : ''}`,
+    ]),
+  ]);
+}
+
+function listed<Row>(name: string, rows: readonly Row[], all: boolean, cells: (row: Row) => string[]): string[] {
+  if (rows.length === 0) return [];
+  const told = all ? rows : rows.slice(0, TOLD);
+  const rest = rows.length - told.length;
+  return [
+    `  ${name} (${rows.length})`,
+    ...indented(columns(told.map(cells))),
+    ...(rest > 0 ? [`    and ${rest} more: --all tells them`] : []),
+  ];
+}
+
+function streamOf({ up, since, reason }: NonNullable<FeedStatus['stream']>, ago: (moment: string) => string): string {
+  return `${up ? 'up' : 'DOWN'} since ${ago(since).replace(' ago', '')}${reason === null ? '' : `: ${reason}`}`;
+}
+
+function nextIn(ms: number): string {
+  return ms < 0 ? `was due ${span(-ms)} ago` : `next in ${span(ms)}`;
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `    ${line}`);
+}
+
+function share(part: number, whole: number): string {
+  return `${((100 * part) / whole).toFixed(1)} %`;
+}
+
+const SPANS: readonly [unit: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+];
+
+/** A span in its largest unit that is at least two of it: 90 s, 45 min, 30 h, 12 d. */
+function span(ms: number): string {
+  const [unit, length] = SPANS.find(([, each]) => ms >= 2 * each) ?? ['s', 1_000];
+  return `${Math.round(ms / length)} ${unit}`;
+}

@@ -1,0 +1,44 @@
+import { lastQuoted } from './calendar.ts';
+import type { FeedState, TickerState } from './feed-ledger.ts';
+
+/**
+ * How a ticker of a feed is, the worst that holds: it never came, the last attempt brought nothing, its quotes are older than they could
+ * be, contracts are missing, or all is well.
+ */
+export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh';
+
+/**
+ * How a feed is: nothing of it has ever come; it is no longer asked, cannot be reached or fails on every ticker; something is not
+ * well; all is. A feed without data is never well.
+ */
+export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
+
+/** Less than this share of the contracts that had to be there is a part of a snapshot. */
+const WHOLE_SHARE_MIN = 0.9;
+/** An ask that is later than this behind its time will not come: the service has ended, or hangs. */
+const OVERDUE_MS = 120_000;
+
+/** While trading goes on quotes can be as young as now, after it only as young as the close. */
+export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
+  const { asOf, failures, expected, received } = state;
+  if (asOf === null) return 'missing';
+  if (failures > 0) return 'failing';
+  if (lastQuoted(nowMs) - asOf > staleAfterMs) return 'stale';
+  return (received ?? 0) < WHOLE_SHARE_MIN * (expected ?? 0) ? 'partial' : 'fresh';
+}
+
+export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number): FeedHealth {
+  const tickers = state.tickers.map((each) => tickerHealth(each, nowMs, staleAfterMs));
+  const attempted = state.tickers.filter(({ attemptedAt }) => attemptedAt !== null);
+  const failing = attempted.length > 0 && attempted.every(({ failures }) => failures > 0);
+  if (state.error !== null || isOverdue(state, nowMs) || failing) return 'down';
+  if (tickers.every((each) => each === 'missing')) return 'empty';
+  const isWhole =
+    tickers.every((each) => each === 'fresh') && state.refusals.length === 0 && state.connection?.up !== false;
+  return isWhole ? 'ok' : 'degraded';
+}
+
+/** Whether the feed ought to have been asked by now and was not. */
+export function isOverdue({ nextAt }: FeedState, nowMs: number): boolean {
+  return nextAt !== null && nowMs > nextAt + OVERDUE_MS;
+}

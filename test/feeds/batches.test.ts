@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test';
+import { batchesOf } from '../../src/feeds/batches.ts';
+import type { Delivery } from '../../src/market/feed.ts';
+import { printOf } from '../store/samples.ts';
+
+const refusal = (origin: string): Delivery => ({ kind: 'refusal', origin, reason: 'none' });
+const prints = (count: number): Delivery => ({
+  kind: 'prints',
+  prints: Array.from({ length: count }, (_, at) => printOf(String(at))),
+});
+async function* given(deliveries: readonly Delivery[]): AsyncGenerator<Delivery> {
+  yield* deliveries;
+}
+
+test.each([
+  ['nothing', [], []],
+  ['a few', [refusal('a'), refusal('b')], [2]],
+  ['more than a transaction takes', Array.from({ length: 130 }, () => refusal('a')), [64, 64, 2]],
+  ['a tape', [prints(6_000), prints(6_000), refusal('a'), prints(10_000), refusal('b')], [2, 2, 1]],
+])('%s', async (_name, deliveries, sizes) => {
+  const batches = await Array.fromAsync(batchesOf(given(deliveries)));
+  expect(batches.map(({ length }) => length)).toEqual(sizes);
+  expect(batches.flat()).toEqual(deliveries);
+});
+
+test('what has come does not wait for what comes late', async () => {
+  const late = Promise.withResolvers<Delivery>();
+  async function* slow(): AsyncGenerator<Delivery> {
+    yield refusal('early');
+    yield await late.promise;
+  }
+  const batches = batchesOf(slow());
+  expect((await batches.next()).value).toEqual([refusal('early')]);
+  late.resolve(refusal('late'));
+  expect((await batches.next()).value).toEqual([refusal('late')]);
+  expect((await batches.next()).done).toBe(true);
+});
+
+test('what breaks off behind it ends the source, and what the source throws is thrown', async () => {
+  let ended = false;
+  async function* endless(): AsyncGenerator<Delivery> {
+    try {
+      for (;;) yield refusal('a');
+    } finally {
+      ended = true;
+    }
+  }
+  for await (const batch of batchesOf(endless())) if (batch.length > 0) break;
+  expect(ended).toBe(true);
+  // biome-ignore lint/correctness/useYield: a source that fails at once
+  async function* failing(): AsyncGenerator<Delivery> {
+    throw new Error('cable pulled');
+  }
+  expect(Array.fromAsync(batchesOf(failing()))).rejects.toThrow('cable pulled');
+});

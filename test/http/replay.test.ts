@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ingestOnce } from '../../src/feeds/ingest.ts';
+import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { OPERATIONS } from '../../src/operations/registry.ts';
+import { writeChain } from '../support/chain-file.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** `at=`: every market route and tool answers as the market stood, byte for byte, whenever it is asked. */
+const DAYS = ['2026-08-18', '2026-08-19', '2026-08-20', '2026-08-21'];
+const LATER = '2026-08-24';
+const instant = (day: string) => `${day}T16:00:00-04:00`;
+const TICKERS = ['SPX', 'SPY', 'JPM'];
+
+const ARGUMENTS: Record<string, Record<string, unknown>> = {
+  get_whale_prints: { ticker: 'SPX', target_expiry: '2026-09-18' },
+  calculate_merton_probability: { ticker: 'SPX', spot_price: 100, ambush_strike: 105 },
+  evaluate_etf_contagion: { single_name_ticker: 'JPM', whale_fiat: 1e9, current_iv: 1, iv_ceiling: 0.5 },
+  get_gex_combined: { ticker: 'SPX' },
+};
+const argumentsOf = (name: string) => ARGUMENTS[name] ?? { ticker: 'SPX' };
+
+const market = OPERATIONS.filter(({ ofMarket }) => ofMarket);
+const routes = market.filter(({ rest }) => rest?.method === 'GET');
+const tools = market.filter(({ tool }) => tool);
+
+let folder: string;
+let service: Service;
+
+function writeDay(day: string): void {
+  for (const ticker of TICKERS) writeChain(join(folder, `${ticker}-${day}.csv`), ticker, instant(day));
+  const row = (contract: string, price: number) => `${day} 19:30:00+00,${contract},${price},500,ask`;
+  writeFileSync(
+    join(folder, `tape-${day}.csv`),
+    `executed_at,option_chain_id,price,size,side\n${row('SPX260918C00105000', 3)}\n${row('SPX260918P00095000', 2 + DAYS.indexOf(day))}\n`,
+  );
+  writeFileSync(join(folder, `closes-${day}.csv`), `date,ticker,close\n${day},SPX,${100 + DAYS.indexOf(day)}\n`);
+}
+
+async function load(): Promise<void> {
+  const { feeds, store, context } = service.app;
+  const observe = () => {};
+  for (const feed of feeds) await ingestOnce({ feed, store, observe, nowMs: Date.now });
+  const recorder = createLevelRecorder({ store, largePrintMinUsd: context.largePrintMinUsd, observe });
+  recorder.wake();
+  await recorder.idle();
+}
+
+/** Answers of every route and tool at a moment, by name. */
+async function answersAt(at: string): Promise<Record<string, string>> {
+  const answers: Record<string, string> = {};
+  for (const { name, rest } of routes) {
+    const path = rest!.path.replace('{ticker}', 'SPX');
+    const response = await service.request('GET', `${path}?at=${encodeURIComponent(at)}`);
+    expect([name, response.status]).toEqual([name, 200]);
+    answers[`GET ${name}`] = `${response.headers.get('x-data-age')} ${await response.text()}`;
+  }
+  for (const { name } of tools) {
+    for (const extended of [true, false]) {
+      const body = { ...argumentsOf(name), at };
+      const response = await service.request('POST', `/api/v1/tools/${name}?extended=${extended}`, { body });
+      expect([name, response.status]).toEqual([name, 200]);
+      answers[`POST ${name} ${extended}`] = await response.text();
+    }
+  }
+  return answers;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-replay-'));
+  mkdirSync(folder, { recursive: true });
+  for (const day of DAYS) writeDay(day);
+  service = await startService({ feed: `files:${folder}` });
+  await load();
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('there are such routes and tools', () => {
+  expect(routes.length).toBeGreaterThanOrEqual(8);
+  expect(tools.length).toBeGreaterThanOrEqual(6);
+});
+
+test('every snapshot is answered from as it stood: again, after later data, and after a restart', async () => {
+  const moments = DAYS.map((day) => instant(day));
+  const before = await Promise.all(moments.map(answersAt));
+  expect(new Set(before.map((each) => each['GET get_live_gex_nodes'])).size).toBe(DAYS.length);
+  expect(new Set(before.map((each) => each['POST get_live_gex_nodes true'])).size).toBe(DAYS.length);
+  expect(new Set(before.map((each) => each['POST get_whale_prints true'])).size).toBe(DAYS.length);
+  expect(await Promise.all(moments.map(answersAt))).toEqual(before);
+  writeDay(LATER);
+  await load();
+  expect(await Promise.all(moments.map(answersAt))).toEqual(before);
+  await service.reopen();
+  expect(await Promise.all(moments.map(answersAt))).toEqual(before);
+});
+
+describe('the moment', () => {
+  const get = async (at: string) => {
+    const response = await service.request('GET', `/api/v1/nodes/gex/SPX?at=${encodeURIComponent(at)}`);
+    return [response.status, response.headers.get('x-data-as-of'), response.headers.get('x-data-age')];
+  };
+  test.each([
+    ['of a snapshot', instant('2026-08-19'), '2026-08-19T20:00:00.000Z', 0],
+    ['between two', '2026-08-20T15:59:59-04:00', '2026-08-19T20:00:00.000Z', 86_399],
+    ['a date, to its last moment', '2026-08-20', '2026-08-20T20:00:00.000Z', 8 * 3_600],
+    ['in UTC', '2026-08-20T20:00:00Z', '2026-08-20T20:00:00.000Z', 0],
+  ])('%s', async (_name, at, asOf, age) => {
+    expect(await get(at)).toEqual([200, asOf, String(age)]);
+  });
+  test.each([
+    ['before the first snapshot', '2026-08-17', 'no_chain'],
+    ['ahead', '2099-01-01', 'invalid_parameter'],
+    ['no day of the calendar', '2026-02-30', 'invalid_parameter'],
+    ['no moment', 'yesterday', 'invalid_parameter'],
+    ['empty', '', 'invalid_parameter'],
+  ])('that is %s is refused', async (_name, at, code) => {
+    const response = await service.request('GET', `/api/v1/nodes/gex/SPX?at=${at}`);
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([400, code]);
+  });
+  test('in the query of a tool is the same as in its arguments; in a body it is a 422', async () => {
+    const post = (query: string, body: Record<string, unknown>) =>
+      service.request('POST', `/api/v1/tools/get_live_gex_nodes?extended=true${query}`, { body });
+    const asked = await (await post('', { ticker: 'SPX', at: '2026-08-19' })).text();
+    expect(await (await post('&at=2026-08-19', { ticker: 'SPX' })).text()).toBe(asked);
+    expect(JSON.parse(asked).provenance).toMatchObject({
+      as_of: '2026-08-19T20:00:00.000Z',
+      age_s: 28_800,
+      stale: true,
+    });
+    expect((await post('', { ticker: 'SPX', at: '2099-01-01' })).status).toBe(422);
+  });
+  test('means nothing where no market is read', async () => {
+    const body = { win_prob: 0.6, at: '2026-08-19' };
+    expect((await service.request('POST', '/api/v1/tools/calculate_kelly_sizing', { body })).status).toBe(422);
+  });
+});
+
+test('of the simulated market only what it keeps is answered from', async () => {
+  const simulated = await startService();
+  const asOf = (await simulated.request('GET', '/api/v1/nodes/gex/SPY')).headers.get('x-data-as-of')!;
+  const at = async (ms: number) => {
+    const path = `/api/v1/nodes/gex/SPY?at=${new Date(ms).toISOString()}`;
+    return (await simulated.request('GET', path)).status;
+  };
+  const ms = Date.parse(asOf);
+  expect([await at(ms), await at(ms - 1)]).toEqual([200, 400]);
+  await simulated.close();
+});

@@ -1,0 +1,171 @@
+import { expect, test } from 'bun:test';
+import { ingestOnce } from '../../src/feeds/ingest.ts';
+import type { Delivery, Feed } from '../../src/market/feed.ts';
+import { getFeedStatus } from '../../src/operations/feed-status.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { extendedView, perform } from '../../src/operations/perform.ts';
+import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
+import { smallMarket } from './small-market.ts';
+
+/** What is told of a feed, after scripted polls. A Monday, 15:00 in New York. */
+const MINUTE_MS = 60_000;
+const NOW = Date.parse('2026-01-05T20:00:00Z');
+const STALE_MS = 30 * MINUTE_MS;
+
+type Poll = readonly Delivery[] | Error;
+
+interface Script {
+  readonly tickers?: readonly string[];
+  /** Each a quarter of an hour after the one before, the last one now. */
+  readonly polls: readonly Poll[];
+  /** How long after the last poll it is looked at. */
+  readonly laterMs?: number;
+}
+
+const contracts = (count: number) => quoted({ strikes: range(90, 90 + count / 2 - 1) });
+const chain = (underlying: string, asOf: number, count = 20, offered?: number): Delivery => {
+  const rows = contracts(count).map((row) => contract({ ...row, root: underlying, openInterest: 10 }));
+  return { kind: 'chain', chain: chainOf(rows, { underlying, asOf }), ...(offered && { offered }) };
+};
+const refusal = (ticker: string, reason = 'answered 503'): Delivery => ({
+  kind: 'refusal',
+  origin: `test:${ticker}`,
+  reason,
+  ticker,
+});
+
+async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0 }: Script) {
+  let now = NOW - (polls.length - 1) * 15 * MINUTE_MS;
+  const { context, store } = smallMarket();
+  const feed: Feed = {
+    name: 'test',
+    simulated: false,
+    pace: { everyMs: MINUTE_MS, hours: 'session', delayMs: 0 },
+    tickers,
+    async *poll() {
+      const poll = polls[Math.round((now - NOW) / MINUTE_MS / 15) + polls.length - 1]!;
+      if (poll instanceof Error) throw poll;
+      yield* poll;
+    },
+  };
+  store.openFeeds([feed]);
+  for (const [at] of polls.entries()) {
+    now = NOW + (at - polls.length + 1) * 15 * MINUTE_MS;
+    await ingestOnce({ feed, store, observe: () => {}, nowMs: () => now }).catch(() => {});
+  }
+  const asked = { ...context, nowMs: () => NOW + laterMs, staleAfterMs: STALE_MS };
+  const { body } = perform(extendedView(getFeedStatus as unknown as Operation), {}, asked, 'invalid_parameter');
+  const status = body as unknown as { healthy: boolean; feeds: Record<string, unknown>[] };
+  const [its] = status.feeds as [Record<string, unknown> & { tickers: Record<string, unknown>[] }];
+  return { healthy: status.healthy, feed: its, ticker: its.tickers[0]! };
+}
+
+const before = (minutes: number) => NOW - minutes * MINUTE_MS;
+
+const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
+  ['quotes of now', { polls: [[chain('ACME', NOW)]] }, 'ok', 'fresh'],
+  ['never asked', { polls: [] }, 'empty', 'missing'],
+  ['an answer of nothing', { polls: [[]] }, 'empty', 'missing'],
+  ['a refusal and never data', { polls: [[refusal('ACME')]] }, 'down', 'missing'],
+  ['a refusal after data', { polls: [[chain('ACME', before(15))], [refusal('ACME')]] }, 'down', 'failing'],
+  [
+    'a refusal of one of two',
+    {
+      tickers: ['ACME', 'BETA'],
+      polls: [
+        [chain('BETA', NOW), refusal('ACME'), chain('ACME', NOW)],
+        [refusal('ACME'), chain('BETA', NOW + 1)],
+      ],
+    },
+    'degraded',
+    'failing',
+  ],
+  ['data again after a refusal', { polls: [[refusal('ACME')], [chain('ACME', NOW)]] }, 'ok', 'fresh'],
+  [
+    'quotes that have not moved for an hour',
+    { polls: [[chain('ACME', before(60))], [chain('ACME', before(60))]] },
+    'degraded',
+    'stale',
+  ],
+  ['half of what it listed', { polls: [[chain('ACME', NOW, 20, 40)]] }, 'degraded', 'partial'],
+  [
+    'half of what there was before',
+    { polls: [[chain('ACME', before(15), 40)], [chain('ACME', NOW, 20)]] },
+    'degraded',
+    'partial',
+  ],
+  ['a poll that fails', { polls: [[chain('ACME', before(15))], new Error('boom')] }, 'down', 'fresh'],
+  ['no poll any more', { polls: [[chain('ACME', NOW)]], laterMs: 10 * MINUTE_MS }, 'down', 'fresh'],
+  ['one of two missing', { tickers: ['ACME', 'BETA'], polls: [[chain('ACME', NOW)]] }, 'degraded', 'fresh'],
+  [
+    'its stream down',
+    { polls: [[chain('ACME', NOW), { kind: 'connection', up: false, at: NOW, reason: 'cut' }]] },
+    'degraded',
+    'fresh',
+  ],
+];
+test.each(STATES)('%s', async (_name, script, feedState, tickerState) => {
+  const { healthy, feed, ticker } = await statusAfter(script);
+  expect([feed.state, ticker.state, healthy]).toEqual([feedState, tickerState, feedState === 'ok']);
+});
+
+test('in the night the close is as young as quotes can be; by the wall clock they are stale', async () => {
+  const close = Date.parse('2026-01-05T21:00:00Z');
+  const { ticker } = await statusAfter({ polls: [[chain('ACME', close)]], laterMs: 10 * 3_600_000 });
+  expect(ticker).toMatchObject({ state: 'fresh', stale: true, age_s: 9 * 3_600 });
+});
+
+test('the last attempt is told apart from the last fresh data', async () => {
+  const same = chain('ACME', before(31), 20);
+  const { ticker, feed } = await statusAfter({ polls: [[same], [same], [refusal('ACME', 'timed out')]] });
+  expect(ticker).toMatchObject({
+    last_attempt: new Date(NOW).toISOString(),
+    last_fresh: new Date(before(30)).toISOString(),
+    as_of: new Date(before(31)).toISOString(),
+    failures: 1,
+    refusal: 'timed out',
+    ...{ expected_contracts: 20, received_contracts: 20, coverage_pct: 100 },
+  });
+  expect(feed.refusals).toEqual([
+    { origin: 'test:ACME', ticker: 'ACME', reason: 'timed out', at: new Date(NOW).toISOString(), times: 1 },
+  ]);
+});
+
+test('without a snapshot no coverage is told, and an older one does not stand in for the newest', async () => {
+  expect((await statusAfter({ polls: [[]] })).ticker).toMatchObject({ coverage_pct: null, age_s: null, stale: true });
+  const { ticker } = await statusAfter({ polls: [[chain('ACME', NOW, 20)], [chain('ACME', before(2_000), 40)]] });
+  expect(ticker).toMatchObject({ as_of: new Date(NOW).toISOString(), received_contracts: 20, expected_contracts: 20 });
+});
+
+test('a gap lasts from a connection’s end to its return', async () => {
+  const down = (at: number): Delivery => ({ kind: 'connection', up: false, at, reason: 'cut' });
+  const up = (at: number): Delivery => ({ kind: 'connection', up: true, at });
+  const polls = [[up(before(50)), down(before(40)), down(before(39)), up(before(35)), down(before(10))]];
+  const { feed } = await statusAfter({ polls });
+  expect(feed.gaps).toEqual([
+    { from: new Date(before(10)).toISOString(), to: null, reason: 'cut' },
+    { from: new Date(before(40)).toISOString(), to: new Date(before(35)).toISOString(), reason: 'cut' },
+  ]);
+  expect(feed.stream).toEqual({ up: false, since: new Date(before(10)).toISOString(), reason: 'cut' });
+});
+
+test('ten thousand refusals are bounded, the newest kept', async () => {
+  const many = Array.from(
+    { length: 10_000 },
+    (_, at): Delivery => ({ kind: 'refusal', origin: `f${at}`, reason: 'bad' }),
+  );
+  const { feed } = await statusAfter({ polls: [many, [{ kind: 'refusal', origin: 'last', reason: 'bad' }]] });
+  const refusals = feed.refusals as { origin: string }[];
+  expect([refusals.length, refusals[0]!.origin]).toEqual([200, 'last']);
+});
+
+test('a feed that is no longer one is told no more; a ticker no longer asked for neither', () => {
+  const { store } = smallMarket();
+  const open = (name: string, tickers: string[]) => store.openFeeds([{ name, simulated: false, tickers }]);
+  open('one', ['A', 'B']);
+  open('two', ['A', 'B']);
+  open('two', ['B', 'C']);
+  expect(store.feedStates().map(({ feed, tickers }) => [feed, tickers.map(({ ticker }) => ticker)])).toEqual([
+    ['two', ['B', 'C']],
+  ]);
+});
