@@ -36,7 +36,7 @@ const tickerStatus = Type.Object(
     rows_refused: Type.Record(Type.String(), Type.Integer(), {
       description: 'Rows and values of it that were refused, by reason.',
     }),
-    failures: count('Number of attempts in a row that brought nothing.'),
+    failures: count('Attempts in a row that brought nothing.'),
     refusal: text('Why the last of them brought nothing.'),
   },
   closed,
@@ -77,7 +77,7 @@ const feedStatus = Type.Object(
           ticker: text('Of which ticker, where that is known.'),
           reason: Type.String({ description: 'Why it could not be taken.' }),
           at: Type.String({ description: 'When last, ISO 8601.' }),
-          times: count('Number of times in a row.'),
+          times: count('Times in a row.'),
         },
         closed,
       ),
