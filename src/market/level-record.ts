@@ -28,3 +28,11 @@ export interface LevelRecord {
   /** At-the-money volatility at 30 days, decimal per year; null where no series has a volatility. */
   readonly atmIv30d: number | null;
 }
+
+/** Levels as they were kept: an entry of the log that subscribers follow. */
+export interface LevelEvent extends LevelRecord {
+  /** Place in the log: later ones are greater, and none is given twice. */
+  readonly seq: number;
+  /** Of the snapshot. */
+  readonly source: string;
+}

@@ -1,5 +1,5 @@
 import type { Chain } from './chain.ts';
-import type { LevelRecord } from './level-record.ts';
+import type { LevelEvent, LevelRecord } from './level-record.ts';
 import type { Close, Print } from './prints.ts';
 
 /** A stored chain, without its contracts. */
@@ -55,8 +55,8 @@ export interface MarketStore {
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
   /** The last snapshot of each New York day in [fromMs, toMs], oldest first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
-  /** Snapshots, of either kind, whose levels are yet to be kept; the newest first. */
-  levelsDue(): number[];
+  /** Snapshots, of either kind, whose levels are yet to be kept, of those stored after one (all); the last stored first. */
+  levelsDue(afterId?: number): number[];
   /**
    * Keeps the levels of a snapshot in place of those of its moment, or none where it has none: either way they are no longer
    * due. Of a snapshot that is gone, or was replaced, nothing is kept.
@@ -68,4 +68,13 @@ export interface MarketStore {
   levelTimes(underlying: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', simulated: boolean): number[];
   /** The levels of those moments, oldest first. */
   levels(underlying: string, times: readonly number[], simulated: boolean): LevelRecord[];
+  /** Place of what was kept last, of either kind, be it there yet or not; 0 before the first. */
+  lastLevelSeq(): number;
+  /**
+   * Up to `limit` levels kept after a place, in the order in which they were kept: of every moment that was not before one known
+   * already. What history brings is no event.
+   */
+  levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
+  /** The newest levels of an underlying of those kept up to a place. */
+  currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;
 }

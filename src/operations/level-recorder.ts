@@ -12,10 +12,12 @@ export interface RecorderParts {
   /** Least premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
+  /** Told when there may be levels that were not there before, this process's or another's. */
+  readonly recorded?: () => void;
 }
 
 export interface LevelRecorder {
-  /** Keeps the levels of every snapshot of which they are due by then. */
+  /** Keeps the levels of every snapshot of which they are due by then. Costs nothing while it is at it: call it at every write. */
   wake(): void;
   /** Once what was due at the last waking is kept. */
   idle(): Promise<void>;
@@ -23,43 +25,96 @@ export interface LevelRecorder {
   stop(): Promise<void>;
 }
 
+/** How soon it is noticed what another process has stored. */
+const LOOK_EVERY_MS = 500;
+
 /**
- * Keeps the levels of stored snapshots, whoever stored them. What is due stands in the store and each is kept in one
- * transaction: a process that ends loses nothing, and two at it at once keep the same.
+ * Keeps the levels of stored snapshots, whoever stored them: first what has come since the start, as it came, then what was due
+ * before, the newest first. What is due stands in the store and each is kept in one transaction: a process that ends loses
+ * nothing, and two at it at once keep the same. What damage or a defect keeps from being read is tried once a start, and told.
  */
-export function createLevelRecorder({ store, largePrintMinUsd, observe }: RecorderParts): LevelRecorder {
-  /** Snapshots that damage or a defect keeps from being read: tried once a start, and told. They stay due. */
-  const failed = new Set<number>();
+export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded }: RecorderParts): LevelRecorder {
+  /** Snapshots from before the first look, the last stored first, and how many of them are done. */
+  let backlog: readonly number[] | undefined;
+  let backlogDone = 0;
+  /** The last snapshot seen: those after it are new. */
+  let seen = 0;
+  let version = '';
+  let woken = false;
   let stopped = false;
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<void> | undefined;
 
   const record = (id: number): void => {
     try {
       const chain = store.chain(id);
       // Forgotten since it was listed: then there is nothing to keep.
       if (chain) store.saveLevels(id, levelsOfSnapshot(chain, store, largePrintMinUsd));
+      recorded?.();
     } catch (error) {
-      failed.add(id);
       observe({ kind: 'levels_failed', snapshot: id, error });
     }
   };
 
+  /** What was stored since the last look, as it was stored. */
+  const listNew = (): number[] => {
+    if (backlog === undefined) {
+      backlog = store.levelsDue();
+      seen = backlog[0] ?? 0;
+      return [];
+    }
+    const ids = store.levelsDue(seen).reverse();
+    seen = ids.at(-1) ?? seen;
+    return ids;
+  };
+
   const recordDue = async (): Promise<void> => {
-    for (const id of store.levelsDue()) {
+    let fresh: number[] = [];
+    for (let at = 0; ; at++) {
+      if (woken) {
+        woken = false;
+        fresh = [...fresh.slice(at), ...listNew()];
+        at = 0;
+      }
+      const id = fresh[at] ?? backlog?.[backlogDone++];
+      if (id === undefined) return;
       // An analysis takes milliseconds: requests have their turn before each.
       await new Promise(setImmediate);
       if (stopped) return;
-      if (!failed.has(id)) record(id);
+      record(id);
     }
   };
 
+  const wake = (): void => {
+    woken = true;
+    running ??= recordDue()
+      .catch((error) => observe({ kind: 'levels_failed', snapshot: null, error }))
+      .finally(() => {
+        running = undefined;
+        if (woken && !stopped) wake();
+      });
+  };
+
+  const look = (): void => {
+    try {
+      const current = store.version();
+      if (current === version) return;
+      version = current;
+      wake();
+      recorded?.();
+    } catch (error) {
+      observe({ kind: 'levels_failed', snapshot: null, error });
+    }
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+
   return {
-    wake() {
-      running = running.then(recordDue).catch((error) => observe({ kind: 'levels_failed', snapshot: null, error }));
+    wake,
+    async idle() {
+      while (running) await running;
     },
-    idle: () => running,
     async stop() {
       stopped = true;
+      clearInterval(timer);
       await running;
     },
   };

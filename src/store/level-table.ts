@@ -1,24 +1,38 @@
 import type { Database } from 'bun:sqlite';
-import type { LevelRecord } from '../market/level-record.ts';
+import { DAY_MS } from '../market/calendar.ts';
+import type { LevelEvent, LevelRecord } from '../market/level-record.ts';
 import type { MarketStore } from '../market/store.ts';
 
-type LevelTable = Pick<MarketStore, 'levelsDue' | 'saveLevels' | 'lastLevelsAt' | 'levelTimes' | 'levels'>;
+type LevelTable = Pick<
+  MarketStore,
+  | 'levelsDue'
+  | 'saveLevels'
+  | 'lastLevelsAt'
+  | 'levelTimes'
+  | 'levels'
+  | 'lastLevelSeq'
+  | 'levelEvents'
+  | 'currentLevels'
+>;
 
 /**
  * Levels by snapshot, kept for good: some 200 bytes each, a hundredth of what a recorded snapshot takes. The simulated market
- * gives one a minute; of its earlier days only the last is kept, so that a ticker has a row a day and those of one day.
+ * gives one a minute; of its earlier days only the last is kept, so that a ticker has a row a day and those of one day. Rows are
+ * also a log, in the order in which they were kept.
  */
 export function levelTable(db: Database): LevelTable {
-  const selectDue = db.prepare<{ id: number }, []>('SELECT snapshot AS id FROM levels_due ORDER BY snapshot DESC');
+  const selectDue = db.prepare<{ id: number }, [number]>(
+    'SELECT snapshot AS id FROM levels_due WHERE snapshot > ? ORDER BY snapshot DESC',
+  );
   const deleteDue = db.prepare<null, [number]>('DELETE FROM levels_due WHERE snapshot = ?');
   const deleteOf = db.prepare<null, [number]>(
     `DELETE FROM levels WHERE (simulated, underlying, as_of) =
        (SELECT simulated, underlying, as_of FROM snapshots WHERE id = ?)`,
   );
-  const insert = db.prepare<null, [LevelRow]>(
-    `INSERT INTO levels (simulated, underlying, as_of, day, spot, net_gex, gross_gex, gex_flip, flip_resolved, call_wall,
+  const insert = db.prepare<null, [LevelRow & { snapshotId: number; advanced: number }]>(
+    `INSERT INTO levels (simulated, underlying, as_of, source, advanced, day, spot, net_gex, gross_gex, gex_flip, flip_resolved, call_wall,
        put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
-     VALUES ($simulated, $underlying, $asOf, $day, $spot, $netGex, $grossGex, $gexFlip, $flipResolved, $callWall,
+     VALUES ($simulated, $underlying, $asOf, (SELECT source FROM snapshots WHERE id = $snapshotId), $advanced, $day, $spot, $netGex, $grossGex, $gexFlip, $flipResolved, $callWall,
        $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
   );
   // The day before alone: those before it were thinned in their turn.
@@ -49,11 +63,20 @@ export function levelTable(db: Database): LevelTable {
        )
      ) SELECT at FROM last WHERE at >= ?3 ORDER BY at`,
   );
+  const record = `simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
+    flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
+    atm_iv_30d AS atmIv30d`;
   const selectAt = db.prepare<LevelRow, [number, string, string]>(
-    `SELECT simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
-       flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
-       atm_iv_30d AS atmIv30d
-     FROM levels WHERE simulated = ? AND underlying = ? AND as_of IN (SELECT value FROM json_each(?)) ORDER BY as_of`,
+    `SELECT ${record} FROM levels
+     WHERE simulated = ? AND underlying = ? AND as_of IN (SELECT value FROM json_each(?)) ORDER BY as_of`,
+  );
+  const selectHead = db.prepare<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'levels'");
+  const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
+    `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const selectCurrent = db.prepare<LevelRow & Entry, [number, string, number, number]>(
+    `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? AND seq <= ?
+     ORDER BY as_of DESC LIMIT 1`,
   );
 
   const save = db.transaction((snapshotId: number, record: LevelRecord | undefined) => {
@@ -61,22 +84,45 @@ export function levelTable(db: Database): LevelTable {
     if (deleteDue.run(snapshotId).changes === 0) return;
     deleteOf.run(snapshotId);
     if (record === undefined) return;
-    insert.run({ ...record, simulated: Number(record.simulated), flipResolved: Number(record.flipResolved) });
-    if (record.simulated) thin.run(record.underlying, record.day);
+    const { underlying, asOf, simulated } = record;
+    // What is dated further ahead is a slip: it must not make the present look like the past.
+    const presentMs = Date.now() + AHEAD_MS;
+    const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
+    const advanced = Number(last === undefined || (last <= asOf && asOf <= presentMs));
+    insert.run({ ...rowOf(record), snapshotId, advanced });
+    if (simulated) thin.run(underlying, record.day);
   });
 
   return {
-    levelsDue: () => selectDue.all().map(({ id }) => id),
+    levelsDue: (afterId = 0) => selectDue.all(afterId).map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
     lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
     levelTimes: (underlying, fromMs, toMs, per, simulated) =>
       (per === 'day' ? selectDaily : selectTimes).all(Number(simulated), underlying, fromMs, toMs).map(({ at }) => at),
     levels: (underlying, times, simulated) =>
-      selectAt
-        .all(Number(simulated), underlying, JSON.stringify(times))
-        .map((row) => ({ ...row, simulated: row.simulated === 1, flipResolved: row.flipResolved === 1 })),
+      selectAt.all(Number(simulated), underlying, JSON.stringify(times)).map(recordOf),
+    lastLevelSeq: () => selectHead.get()?.seq ?? 0,
+    levelEvents: (afterSeq, limit, simulated) => selectEvents.all(Number(simulated), afterSeq, limit).map(recordOf),
+    currentLevels(underlying, upToSeq, simulated) {
+      const until = (ms: number) => selectCurrent.get(Number(simulated), underlying, ms, upToSeq);
+      const row = until(Date.now() + AHEAD_MS) ?? until(Number.MAX_SAFE_INTEGER);
+      return row ? recordOf(row) : undefined;
+    },
   };
 }
 
+/** As far ahead of this clock the market takes a snapshot for the present one. */
+const AHEAD_MS = DAY_MS;
+
 /** A record as SQLite keeps it: its booleans are 0 and 1. */
-type LevelRow = Omit<LevelRecord, 'simulated' | 'flipResolved'> & Record<'simulated' | 'flipResolved', number>;
+type LevelRow = Omit<LevelRecord, Flag> & Record<Flag, number>;
+type Flag = 'simulated' | 'flipResolved';
+type Entry = Pick<LevelEvent, 'seq' | 'source'>;
+
+function rowOf(record: LevelRecord): LevelRow {
+  return { ...record, simulated: Number(record.simulated), flipResolved: Number(record.flipResolved) };
+}
+
+function recordOf<Row extends LevelRow>(row: Row): Omit<Row, Flag> & Record<Flag, boolean> {
+  return { ...row, simulated: row.simulated === 1, flipResolved: row.flipResolved === 1 };
+}

@@ -185,4 +185,41 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (feed, key)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The levels become a log too. AUTOINCREMENT: a place is never given again, so what a subscriber has seen it has seen.
+  CREATE TABLE level_log (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    as_of INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    -- Not before what was known of its underlying when it was kept.
+    advanced INTEGER NOT NULL CHECK (advanced IN (0, 1)),
+    day TEXT NOT NULL,
+    spot REAL NOT NULL,
+    net_gex REAL NOT NULL,
+    gross_gex REAL NOT NULL,
+    gex_flip REAL NOT NULL,
+    flip_resolved INTEGER NOT NULL CHECK (flip_resolved IN (0, 1)),
+    call_wall REAL NOT NULL,
+    put_wall REAL NOT NULL,
+    max_pain REAL NOT NULL,
+    expiry TEXT NOT NULL,
+    dex REAL NOT NULL,
+    vex REAL NOT NULL,
+    cex REAL NOT NULL,
+    atm_iv_30d REAL,
+    UNIQUE (simulated, underlying, as_of)
+  ) STRICT;
+  -- Recorded snapshots are there as long as their levels; the simulated ones that are not had one source.
+  INSERT INTO level_log (simulated, underlying, as_of, source, advanced, day, spot, net_gex, gross_gex, gex_flip,
+      flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
+    SELECT simulated, underlying, as_of, ifnull(snapshots.source, 'simulated'), 1, levels.day, levels.spot, net_gex, gross_gex,
+      gex_flip, flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d
+    FROM levels LEFT JOIN snapshots USING (simulated, underlying, as_of) ORDER BY as_of, underlying;
+  DROP TABLE levels;
+  ALTER TABLE level_log RENAME TO levels;
+  CREATE INDEX levels_by_day ON levels (simulated, underlying, day, as_of);
+  CREATE INDEX levels_advanced ON levels (simulated, seq) WHERE advanced = 1;
+  `,
 ];

@@ -46,6 +46,7 @@ async function load(): Promise<void> {
   const recorder = createLevelRecorder({ store, largePrintMinUsd: context.largePrintMinUsd, observe });
   recorder.wake();
   await recorder.idle();
+  await recorder.stop();
 }
 
 /** Answers of every route and tool at a moment, by name. */
