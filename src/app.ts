@@ -8,6 +8,8 @@ import { OperatorError } from './errors.ts';
 import type { Observe } from './events.ts';
 import { createFilesFeed } from './feeds/files/files-feed.ts';
 import { createSimulatedFeed } from './feeds/simulated/simulated-feed.ts';
+import { createGexEvents } from './http/gex-events.ts';
+import { createGexStreams, type GexStreams } from './http/gex-streams.ts';
 import { createGuard } from './http/guard.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { routesOf } from './http/routes.ts';
@@ -38,6 +40,7 @@ export interface App {
   readonly feeds: readonly Feed[];
   readonly store: Store;
   readonly sessions: SseSessions;
+  readonly gexStreams: GexStreams;
   readonly access: Access;
   readonly context: Context;
 }
@@ -55,14 +58,17 @@ export function buildApp(
   const access = openAccess(store, settings.dataDir);
   const context = createContext(settings, store, universe, feeds[0]!.simulated);
   const sessions = createSseSessions({ context, version, observe });
+  const { market } = context;
+  const events = createGexEvents(store, feeds[0]!.simulated);
+  const gexStreams = createGexStreams({ events, market, access, observe });
   const openapi = openapiDocument(version);
   const handle = createHttp({
     guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),
-    routes: routesOf({ context, access, members: store, openapi: () => openapi }),
+    routes: routesOf({ context, access, members: store, gexStreams, openapi: () => openapi }),
     streams: sessions,
     observe,
   });
-  return { handle, feeds, store, sessions, access, context };
+  return { handle, feeds, store, sessions, gexStreams, access, context };
 }
 
 /** What operations need, over an open store: recorded data, or the simulated market's. */

@@ -15,6 +15,13 @@ export type Observation =
   | { readonly kind: 'request_failed'; readonly route: string; readonly request_id: string; readonly error: unknown }
   | { readonly kind: 'session_opened'; readonly account: string; readonly sessions: number }
   | { readonly kind: 'session_closed'; readonly account: string; readonly sessions: number }
+  | { readonly kind: 'stream_opened'; readonly account: string; readonly streams: number }
+  | {
+      readonly kind: 'stream_closed';
+      readonly account: string;
+      readonly reason: 'client' | 'behind' | 'access' | 'shutdown';
+      readonly streams: number;
+    }
   | { readonly kind: 'tool_failed'; readonly tool: string; readonly error: unknown }
   | {
       readonly kind: 'chain_stored';

@@ -9,6 +9,8 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   request_failed: 'error',
   session_opened: 'debug',
   session_closed: 'debug',
+  stream_opened: 'debug',
+  stream_closed: 'debug',
   tool_failed: 'error',
   chain_stored: 'debug',
   rows_refused: 'warning',

@@ -39,7 +39,8 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
 
     warmUp(app.context, performance.now() + WARM_UP_MS);
     const server = listen(app.handle, listening);
-    recorder = createLevelRecorder({ store, largePrintMinUsd: app.context.largePrintMinUsd, observe });
+    const { largePrintMinUsd } = app.context;
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded: app.gexStreams.wake });
     recorder.wake();
     welcome?.(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
@@ -48,6 +49,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
 
     observe({ kind: 'stopping', signal: await stopped.promise });
     // Streams first: the server would wait for them for ever.
+    app.gexStreams.close();
     await app.sessions.close();
     await server.stop(STOP_DEADLINE_MS);
   } finally {

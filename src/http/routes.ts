@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts';
+import type { Access, Account } from '../access/access.ts';
 import type { MemberStore } from '../access/members.ts';
 import { Failure } from '../errors.ts';
 import type { Context, Provenance } from '../operations/operation.ts';
@@ -6,12 +6,15 @@ import { datedToolView, extendedView, type Performed, perform, restView, type Vi
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { myKey, telegramLinkage } from './account.ts';
 import { readJson } from './body.ts';
+import type { GexStreams } from './gex-streams.ts';
 
 /** A route as data: the router, the 405 answers and the OpenAPI page all read this list. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   /** With `{parameter}` segments. */
   readonly path: string;
+  /** Its answer has no end: there is no HEAD of it. */
+  readonly stream?: true;
   handle(request: RouteRequest): Response | Promise<Response>;
 }
 
@@ -19,18 +22,21 @@ export interface RouteRequest {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** Undefined on public paths. */
+  readonly account: Account | undefined;
 }
 
 export interface RouteParts {
   readonly context: Context;
   readonly access: Access;
   readonly members: MemberStore;
+  readonly gexStreams: GexStreams;
   /** The OpenAPI page, ready to send. */
   readonly openapi: () => Record<string, unknown>;
 }
 
 /** Every plain HTTP route; the MCP stream's two are beside them. */
-export function routesOf({ context, access, members, openapi }: RouteParts): Route[] {
+export function routesOf({ context, access, members, gexStreams, openapi }: RouteParts): Route[] {
   return [
     { method: 'GET', path: '/health', handle: () => Response.json({ status: 'online' }) },
     { method: 'GET', path: '/openapi.json', handle: () => Response.json(openapi()) },
@@ -39,6 +45,13 @@ export function routesOf({ context, access, members, openapi }: RouteParts): Rou
       method: 'GET',
       path: '/api/v1/auth/telegram-status',
       handle: ({ query }) => Response.json(telegramLinkage(query, members)),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/stream/gex/{ticker}',
+      stream: true,
+      handle: ({ request: { headers }, params, query, account }) =>
+        gexStreams.open({ account: account!, headers, tickers: params.ticker!, query }),
     },
     ...operationRoutes(context),
     ...toolRoutes(context),

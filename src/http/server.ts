@@ -27,7 +27,7 @@ export type Handler = (request: Request) => Promise<Response>;
  * the guard before anything is parsed, one error shape, and one observation.
  */
 export function createHttp({ guard, routes, streams, observe }: HttpParts): Handler {
-  const table = [...routes.map(({ method, path }) => ({ method, path })), ...STREAM_ROUTES];
+  const table = [...routes, ...STREAM_ROUTES];
   const router = createRouter(routes, streams);
   return async (request) => {
     const startedAt = performance.now();
@@ -40,13 +40,14 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
     try {
       refuseStrangeHost(request.headers);
       const { path, query } = targetOf(request.url);
-      route = routeOf(table, path) ?? '(none)';
+      const found = table.find((each) => matches(each.path, path));
+      route = found?.path ?? '(none)';
       const admission = await guard(path, request.headers);
       account = admission.account;
       Object.assign(extra, admission.headers);
       if (admission.refusal) throw admission.refusal;
       // HEAD is GET without the body, wherever the answer ends.
-      const bodiless = request.method === 'HEAD' && route !== '/sse';
+      const bodiless = request.method === 'HEAD' && !found?.stream;
       const method = bodiless ? 'GET' : request.method;
       refuseMethod(table, path, method);
       // The router reads a path of its own out of the address: it gets one in which there is no other than the guard's.
@@ -81,10 +82,10 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
 
 const ORIGIN = 'http://localhost';
 
-const STREAM_ROUTES = [
-  { method: 'GET', path: '/sse' },
+const STREAM_ROUTES: readonly Omit<Route, 'handle'>[] = [
+  { method: 'GET', path: '/sse', stream: true },
   { method: 'POST', path: '/messages' },
-] as const;
+];
 
 const SECURITY_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
 
@@ -101,8 +102,9 @@ function createRouter(routes: readonly Route[], streams: StreamRoutes) {
       method,
       path.replaceAll(/\{(\w+)\}/g, ':$1'),
       ({ request, params }) => {
-        if (admitted.get(request)?.route !== path) throw notFound();
-        return handle({ request, params: params ?? {}, query: queryOf(request.url) });
+        const admission = admitted.get(request);
+        if (admission?.route !== path) throw notFound();
+        return handle({ request, params: params ?? {}, query: queryOf(request.url), account: admission.account });
       },
       { parse: 'none' },
     );
@@ -144,10 +146,6 @@ function refuseMethod(table: readonly { method: string; path: string }[], path: 
   const allowed = table.filter((route) => matches(route.path, path)).map((route) => route.method);
   if (allowed.length === 0) throw notFound();
   if (!allowed.includes(method)) throw new MethodRefusal(allowed.join(', '));
-}
-
-function routeOf(table: readonly { path: string }[], path: string): string | undefined {
-  return table.find((route) => matches(route.path, path))?.path;
 }
 
 function matches(pattern: string, path: string): boolean {

@@ -78,6 +78,7 @@ export async function startService(settings: { feed?: string; rateLimit?: string
       app = build();
     },
     async close() {
+      app.gexStreams.close();
       await app.sessions.close();
       app.store.close();
       rmSync(dataDir, { recursive: true, force: true });
