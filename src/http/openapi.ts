@@ -170,6 +170,34 @@ function streamPaths() {
         },
       },
     },
+    '/api/v1/stream/gex/{ticker}': {
+      get: {
+        operationId: 'gex_stream',
+        summary: 'Live GEX levels (SSE): the current ones, then an event with each snapshot',
+        description:
+          'Events are named gex. Their data is what GET /api/v1/nodes/gex/{ticker} answers of that snapshot, with provenance. ' +
+          'Their ids grow; a client that comes back with the last one misses nothing.',
+        parameters: [
+          { name: 'ticker', in: 'path', required: true, schema: text('A ticker, or several joined by commas.') },
+          {
+            name: 'Last-Event-ID',
+            in: 'header',
+            description: 'Id of the last event that arrived: all since come first. Without it, the current levels do.',
+            schema: EVENT_ID,
+          },
+          {
+            name: 'last_event_id',
+            in: 'query',
+            description: 'The same, where no header can be set.',
+            schema: EVENT_ID,
+          },
+        ],
+        responses: {
+          200: { description: 'Stream.', content: { 'text/event-stream': {} } },
+          ...problems([400, 401, 403, 429, 500]),
+        },
+      },
+    },
     '/messages': {
       post: {
         operationId: 'mcp_message',
@@ -181,6 +209,8 @@ function streamPaths() {
     },
   };
 }
+
+const EVENT_ID = { type: 'string', pattern: '^[0-9]{1,15}$' };
 
 function words({ title, description }: Operation, operationId: string) {
   return { operationId, summary: title, description };

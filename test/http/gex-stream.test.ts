@@ -1,0 +1,352 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type App, buildApp } from '../../src/app.ts';
+import type { Observation } from '../../src/events.ts';
+import { createGexEvents } from '../../src/http/gex-events.ts';
+import { createGexStreams, type GexStreams } from '../../src/http/gex-streams.ts';
+import { type Listening, listen } from '../../src/http/listen.ts';
+import { createLevelRecorder, type LevelRecorder } from '../../src/operations/level-recorder.ts';
+import { eventsOf } from '../support/event-stream.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** Live levels over real sockets: simulated chains are moved by hand, recorded, and read off the stream. */
+let service: Service;
+let server: Listening;
+let recorder: LevelRecorder;
+beforeAll(async () => {
+  service = await startService();
+  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  recorder = recorderOf(service.app);
+  recorder.wake();
+  await until(() => service.app.store.levelsDue().length === 0);
+});
+afterAll(async () => {
+  await recorder.stop();
+  await service.close();
+  await server.stop(1_000);
+});
+
+test('begins with the levels that the GEX route answers, each ticker once', async () => {
+  const { app } = service;
+  const stream = await openStream('spy,QQQ,SPY,qqq');
+  const events = [await stream.next(), await stream.next()];
+  expect(events.map(({ ticker }) => ticker).sort()).toEqual(['QQQ', 'SPY']);
+  expect(events[0]!.id).toBeLessThan(events[1]!.id);
+  for (const { id: _, provenance, ...levels } of events) {
+    const route = await service.request('GET', `/api/v1/nodes/gex/${levels.ticker}`);
+    expect(levels as unknown).toEqual(await route.json());
+    const extended = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
+      body: { ticker: levels.ticker },
+    });
+    const known = ((await extended.json()) as { provenance: Record<string, unknown> }).provenance;
+    const { source, simulated, as_of } = known;
+    expect(provenance as unknown).toEqual({ source, simulated, as_of, notes: ['Simulated market: no real quotes.'] });
+  }
+  await move(app, 'IWM');
+  await move(app, 'SPY');
+  const next = await stream.next();
+  expect([next.ticker, next.spot_price]).toEqual(['SPY', newest(app, 'SPY').spot]);
+  expect(Date.parse(next.provenance.as_of)).toBe(newest(app, 'SPY').asOf);
+  await stream.close();
+});
+
+test('what is missed while away comes on return, by header or by query, none twice', async () => {
+  const { app } = service;
+  const tickers = ['SPY', 'QQQ', 'TSLA'];
+  const first = app.store.lastLevelSeq();
+  const seen: number[] = [];
+  let last = first;
+  for (let round = 0; round < 12; round++) {
+    // One while nobody listens, two while the stream is open.
+    await move(app, tickers[round % 3]!);
+    const stream =
+      round % 2 === 0
+        ? await openStream(tickers.join(), { 'Last-Event-ID': String(last) })
+        : await openStream(`${tickers.join()}?last_event_id=${last}`);
+    for (const ticker of ['IWM', tickers[(round + 1) % 3]!]) await move(app, ticker);
+    const taken = round % 4 === 3 ? 2 : 1;
+    for (let count = 0; count < taken; count++) {
+      last = (await stream.next()).id;
+      seen.push(last);
+    }
+    await stream.close();
+  }
+  const stream = await openStream(tickers.join(), { 'Last-Event-ID': String(last) });
+  const kept = app.store.levelEvents(first, 1_000, true).filter(({ underlying }) => tickers.includes(underlying));
+  while (seen.length < kept.length) seen.push((await stream.next()).id);
+  await stream.close();
+  expect(kept).toHaveLength(24);
+  expect(seen).toEqual(kept.map(({ seq }) => seq));
+});
+
+test('a restart loses nothing', async () => {
+  const { app } = service;
+  const last = app.store.lastLevelSeq();
+  for (const ticker of ['SPY', 'QQQ', 'SPY']) {
+    await move(app, ticker);
+  }
+  const again = buildApp(
+    {
+      dataDir: service.dataDir,
+      feed: 'simulated',
+      seed: '1',
+      rateLimit: 'off',
+      largePrintMin: '1e5',
+      contagionMin: '1e6',
+    },
+    () => {},
+  );
+  const other = listen(again.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  const stream = await openStream('SPY,QQQ', { 'Last-Event-ID': String(last) }, other.url);
+  const events = [await stream.next(), await stream.next(), await stream.next()];
+  expect(events.map(({ id, ticker }) => [id, ticker])).toEqual([
+    [last + 1, 'SPY'],
+    [last + 2, 'QQQ'],
+    [last + 3, 'SPY'],
+  ]);
+  again.gexStreams.close();
+  expect(await stream.ended()).toBe(true);
+  await other.stop(1_000);
+  await again.sessions.close();
+  again.store.close();
+});
+
+test('an id that this log has not come to begins anew', async () => {
+  const stream = await openStream('SPY', { 'Last-Event-ID': '999999999' });
+  expect(await stream.next()).toMatchObject({ ticker: 'SPY' });
+  await stream.close();
+});
+
+test('a tracked ticker without a chain is followed until it has one', async () => {
+  const empty = await startService({ feed: `files:${service.dataDir}` });
+  const streams = empty.app.gexStreams;
+  const followed = openOn(streams, empty, 'SPY');
+  const chain = { ...newest(service.app, 'SPY'), simulated: false, source: 'files:spy.csv' };
+  empty.app.store.saveChain(chain);
+  const late = recorderOf(empty.app);
+  late.wake();
+  const { data } = (await followed.next())!;
+  expect(JSON.parse(data)).toMatchObject({
+    ticker: 'SPY',
+    provenance: { source: 'files:spy.csv', simulated: false, notes: [] },
+  });
+  await late.stop();
+  await empty.close();
+});
+
+const MANY = Array.from({ length: 1_001 }, (_, at) => `A${at}`).join();
+
+test.each([
+  ['of an unknown ticker', 'GET', '/SPY,NOSUCH', {}, 400, 'unknown_ticker'],
+  ['of none', 'GET', '/SPY,,QQQ', {}, 400, 'invalid_parameter'],
+  ["of no ticker's form", 'GET', '/SPY%20', {}, 400, 'invalid_parameter'],
+  ['of too many', 'GET', `/${MANY}`, {}, 400, 'invalid_parameter'],
+  ['after a word', 'GET', '/SPY', { 'Last-Event-ID': 'x' }, 400, 'invalid_parameter'],
+  ['after less than nothing', 'GET', '/SPY', { 'Last-Event-ID': '-1' }, 400, 'invalid_parameter'],
+  ['after a fraction', 'GET', '/SPY', { 'Last-Event-ID': '1.5' }, 400, 'invalid_parameter'],
+  ['after an empty id', 'GET', '/SPY?last_event_id=', {}, 400, 'invalid_parameter'],
+  ['after an id beyond all', 'GET', '/SPY?last_event_id=9999999999999999', {}, 400, 'invalid_parameter'],
+  ['without a key', 'GET', '/SPY', { 'X-API-Key': null }, 401, 'key_missing'],
+  ["with another's key", 'GET', '/SPY', { 'X-API-Key': 'ZOMMA_0000000000000000' }, 403, 'key_invalid'],
+  ['asked for its head', 'HEAD', '/SPY', {}, 405, undefined],
+  ['posted to', 'POST', '/SPY', {}, 405, 'method_not_allowed'],
+  ['of nothing', 'GET', '/', {}, 404, 'not_found'],
+])('a stream %s is refused', async (_, method, path, headers, status, code) => {
+  const open = service.app.gexStreams.size;
+  const response = await service.request(method, `/api/v1/stream/gex${path}`, { headers });
+  const text = await response.text();
+  expect([response.status, code && JSON.parse(text).code]).toEqual([status, code]);
+  expect(service.app.gexStreams.size).toBe(open);
+});
+
+test('a comma may come percent-encoded', async () => {
+  const stream = await openStream('SPY%2CQQQ');
+  expect([(await stream.next()).ticker, (await stream.next()).ticker].sort()).toEqual(['QQQ', 'SPY']);
+  await stream.close();
+});
+
+describe('what ends a stream', () => {
+  test('its client', async () => {
+    await until(() => service.app.gexStreams.size === 0);
+    const stream = await openStream('SPY');
+    await stream.next();
+    expect(service.app.gexStreams.size).toBe(1);
+    await stream.close();
+    await until(() => service.app.gexStreams.size === 0);
+    const [opened, closed] = service.observations.filter(({ kind }) => kind.startsWith('stream_')).slice(-2);
+    expect([opened, closed]).toMatchObject([
+      { kind: 'stream_opened', streams: 1 },
+      { kind: 'stream_closed', reason: 'client', streams: 0 },
+    ]);
+  });
+
+  test('a key that is revoked, and no other', async () => {
+    const uuid = '77777777-7777-4777-8777-777777777777';
+    const { apiKey } = service.app.access.addMember({ uuid });
+    const streams = streamsOf({ lookMs: 5 });
+    const [theirs, ours] = [openOn(streams, { ...service, key: apiKey }, 'SPY'), openOn(streams, service, 'SPY')];
+    for (const stream of [theirs, ours]) await stream.next();
+    service.app.access.revoke(uuid);
+    expect(await theirs.next()).toBeUndefined();
+    expect(streams.size).toBe(1);
+    streams.close();
+    expect(await ours.next()).toBeUndefined();
+  });
+
+  test('too much that a client does not take, to nobody else’s harm', async () => {
+    const { store } = service.app;
+    const base = store.levelEvents(0, 1, true)[0]!;
+    let served = 0;
+    // A log without end, of which each page costs nothing.
+    const log = {
+      lastLevelSeq: () => 1e9,
+      currentLevels: () => undefined,
+      levelEvents(after: number, limit: number) {
+        served += limit;
+        return Array.from({ length: limit }, (_, at) => ({ ...base, underlying: 'SPY', seq: after + at + 1 }));
+      },
+    };
+    const streams = createGexStreams({
+      events: createGexEvents(log, true),
+      ...partsOf(service.app),
+      timing: { lookMs: 20, behindMs: 100 },
+    });
+    const port = listen((request) => answerOf(streams, service, request), {
+      host: '127.0.0.1',
+      port: 0,
+      tls: undefined,
+    });
+    const quick = eventsOf((await fetch(`${port.url}/SPY?last_event_id=0`)).body!);
+    const slow = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: Number(new URL(port.url).port),
+      socket: {
+        open(socket) {
+          socket.write('GET /SPY?last_event_id=0 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+          socket.pause();
+        },
+        data() {},
+      },
+    });
+    await until(() => streams.size === 2);
+    let expected = 0;
+    while (streams.size === 2) expect((await quick.next())!.id).toBe(String(++expected));
+    for (let more = 0; more < 1_000; more++) expect((await quick.next())!.id).toBe(String(++expected));
+    // The one that read nothing was given what sockets buffer and a page or two.
+    expect(served - expected).toBeLessThan(50_000);
+    expect(service.observations.findLast(({ kind }) => kind === 'stream_closed')).toMatchObject({ reason: 'behind' });
+    slow.end();
+    streams.close();
+    await port.stop(1_000);
+  }, 20_000);
+});
+
+test('a stream with nothing to say pings, and says how soon to come back', async () => {
+  const streams = streamsOf({ lookMs: 5, pingMs: 5 });
+  const stream = openOn(streams, service, 'SPY');
+  await stream.next();
+  void stream.next();
+  await until(() => stream.text.includes('\n\n: ping\n\n'));
+  expect(stream.text).toStartWith('retry: 2000\n\nid: ');
+  streams.close();
+});
+
+test('an account has so many streams and no more', () => {
+  const streams = streamsOf({});
+  const open = () => openOn(streams, service, 'SPY');
+  for (let count = 0; count < 500; count++) open();
+  expect(open).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  const other = service.app.access.addMember({ uuid: '88888888-8888-4888-8888-888888888888' });
+  openOn(streams, { ...service, key: other.apiKey }, 'SPY');
+  streams.close();
+  expect(streams.size).toBe(0);
+});
+
+test('an answer has the headers of every other', async () => {
+  const stream = await openStream('SPY');
+  expect(Object.fromEntries(stream.headers)).toMatchObject({
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': expect.any(String),
+  });
+  await stream.close();
+});
+
+function recorderOf(app: App): LevelRecorder {
+  return createLevelRecorder({
+    store: app.store,
+    largePrintMinUsd: app.context.largePrintMinUsd,
+    observe: () => {},
+    recorded: app.gexStreams.wake,
+  });
+}
+
+function newest(app: App, ticker: string) {
+  const { store, feed } = app;
+  return store.chain(store.latestChainId(ticker, feed.simulated)!)!;
+}
+
+/** Stores the ticker's chain of a second later, a little higher, and waits for its levels. */
+async function move(app: App, ticker: string): Promise<void> {
+  const chain = newest(app, ticker);
+  app.store.saveChain({ ...chain, asOf: chain.asOf + 1_000, spot: chain.spot * 1.0001 });
+  recorder.wake();
+  await until(() => app.store.levelsDue().length === 0);
+}
+
+interface Levels {
+  readonly id: number;
+  readonly ticker: string;
+  readonly spot_price: number;
+  readonly provenance: { readonly source: string; readonly simulated: boolean; readonly as_of: string };
+}
+
+/** A stream over a socket. */
+async function openStream(path: string, headers: Record<string, string> = {}, url = server.url) {
+  const leaving = new AbortController();
+  const response = await fetch(`${url}/api/v1/stream/gex/${path}`, {
+    headers: { 'X-API-Key': service.key, ...headers },
+    signal: leaving.signal,
+  });
+  expect(response.status).toBe(200);
+  const events = eventsOf(response.body!);
+  return {
+    headers: response.headers,
+    async next(): Promise<Levels> {
+      const event = await events.next();
+      expect(event?.event).toBe('gex');
+      return { id: Number(event!.id), ...JSON.parse(event!.data) };
+    },
+    ended: async () => (await events.next()) === undefined,
+    async close() {
+      leaving.abort();
+    },
+  };
+}
+
+function partsOf({ context, access }: App) {
+  return { market: context.market, access, observe: (each: Observation) => void service.observations.push(each) };
+}
+
+function streamsOf(timing: Parameters<typeof createGexStreams>[0]['timing'] & {}): GexStreams {
+  return createGexStreams({ events: createGexEvents(service.app.store, true), ...partsOf(service.app), timing });
+}
+
+function answerOf(streams: GexStreams, { app, key }: Service, request: Request): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url);
+  const headers = new Headers({ 'X-API-Key': key });
+  const account = app.access.authenticate(key);
+  return Promise.resolve(streams.open({ account, headers, tickers: pathname.slice(1), query: searchParams }));
+}
+
+/** A stream without a socket. */
+function openOn(streams: GexStreams, { app, key }: Service, tickers: string) {
+  const account = app.access.authenticate(key);
+  const headers = new Headers({ 'X-API-Key': key });
+  return eventsOf(streams.open({ account, headers, tickers, query: new URLSearchParams() }).body!);
+}
+
+/** Waits for what an event loop turn or two will bring about; the test's own time limit bounds it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate);
+}
