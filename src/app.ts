@@ -64,7 +64,7 @@ export function buildApp(
   const openapi = openapiDocument(version);
   const handle = createHttp({
     guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),
-    routes: routesOf({ context, access, members: store, gexStreams, openapi: () => openapi }),
+    routes: routesOf({ context, access, members: store, gexStreams, version: store.version, openapi: () => openapi }),
     streams: sessions,
     observe,
   });

@@ -1,12 +1,14 @@
 import type { Access, Account } from '../access/access.ts';
 import type { MemberStore } from '../access/members.ts';
 import { Failure } from '../errors.ts';
-import type { Context, Provenance } from '../operations/operation.ts';
+import type { Context } from '../operations/operation.ts';
 import { datedToolView, extendedView, type Performed, perform, restView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { myKey, telegramLinkage } from './account.ts';
 import { readJson } from './body.ts';
+import { conditional } from './conditional.ts';
 import type { GexStreams } from './gex-streams.ts';
+import { createKeptAnswers, type KeptAnswers, provenanceHeaders } from './kept-answers.ts';
 
 /** A route as data: the router, the 405 answers and the OpenAPI page all read this list. */
 export interface Route {
@@ -31,12 +33,14 @@ export interface RouteParts {
   readonly access: Access;
   readonly members: MemberStore;
   readonly gexStreams: GexStreams;
+  /** Changes with every write to what the context reads. */
+  readonly version: () => string;
   /** The OpenAPI page, ready to send. */
   readonly openapi: () => Record<string, unknown>;
 }
 
 /** Every plain HTTP route; the MCP stream's two are beside them. */
-export function routesOf({ context, access, members, gexStreams, openapi }: RouteParts): Route[] {
+export function routesOf({ context, access, members, gexStreams, version, openapi }: RouteParts): Route[] {
   return [
     { method: 'GET', path: '/health', handle: () => Response.json({ status: 'online' }) },
     { method: 'GET', path: '/openapi.json', handle: () => Response.json(openapi()) },
@@ -53,13 +57,13 @@ export function routesOf({ context, access, members, gexStreams, openapi }: Rout
       handle: ({ request: { headers }, params, query, account }) =>
         gexStreams.open({ account: account!, headers, tickers: params.ticker!, query }),
     },
-    ...operationRoutes(context),
+    ...operationRoutes(context, createKeptAnswers(version, context.nowMs)),
     ...toolRoutes(context),
   ];
 }
 
 /** The operations' own routes: arguments from the path on GET, from the body on POST. */
-function operationRoutes(context: Context): Route[] {
+function operationRoutes(context: Context, answers: KeptAnswers): Route[] {
   return OPERATIONS.flatMap((operation): Route[] => {
     if (!operation.rest) return [];
     const { method, path, bodyBytesMax } = operation.rest;
@@ -68,12 +72,15 @@ function operationRoutes(context: Context): Route[] {
       {
         method,
         path,
-        handle: async ({ request, params, query }) =>
-          answer(
-            method === 'POST'
-              ? perform(view, await readJson(request, bodyBytesMax), context, 'invalid_body')
-              : perform(view, { ...queryArguments(view, path, query), ...params }, context, 'invalid_parameter'),
-          ),
+        handle:
+          method === 'POST'
+            ? async ({ request }) =>
+                answer(perform(view, await readJson(request, bodyBytesMax), context, 'invalid_body'))
+            : ({ request, params, query }) => {
+                const given = () => ({ ...queryArguments(view, path, query), ...params });
+                const performed = () => perform(view, given(), context, 'invalid_parameter');
+                return operation.ofNow ? answer(performed()) : conditional(request, answers.of(request.url, performed));
+              },
       },
     ];
   });
@@ -126,16 +133,4 @@ function isExtended(query: URLSearchParams): boolean {
 
 function answer({ body, provenance }: Performed): Response {
   return Response.json(body, provenance && { headers: provenanceHeaders(provenance) });
-}
-
-function provenanceHeaders({ source, simulated, as_of, age_s, stale, notes }: Provenance): Record<string, string> {
-  return {
-    // A source may be a file of any name; header values are ASCII.
-    'X-Data-Source': encodeURI(source),
-    'X-Data-Simulated': String(simulated),
-    'X-Data-As-Of': as_of,
-    'X-Data-Age': String(age_s),
-    'X-Data-Stale': String(stale),
-    ...(notes.length > 0 && { 'X-Data-Notes': encodeURI(notes.join(' ')).replaceAll('%20', ' ') }),
-  };
 }

@@ -27,7 +27,7 @@ export type Handler = (request: Request) => Promise<Response>;
  * the guard before anything is parsed, one error shape, and one observation.
  */
 export function createHttp({ guard, routes, streams, observe }: HttpParts): Handler {
-  const table = [...routes, ...STREAM_ROUTES];
+  const table = [...routes, ...STREAM_ROUTES].map((each) => ({ ...each, parts: each.path.split('/') }));
   const router = createRouter(routes, streams);
   return async (request) => {
     const startedAt = performance.now();
@@ -40,16 +40,17 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
     try {
       refuseStrangeHost(request.headers);
       const { path, query } = targetOf(request.url);
-      const found = table.find((each) => matches(each.path, path));
-      route = found?.path ?? '(none)';
+      const parts = path.split('/');
+      const found = table.filter((each) => matches(each.parts, parts));
+      route = found[0]?.path ?? '(none)';
       const admission = await guard(path, request.headers);
       account = admission.account;
       Object.assign(extra, admission.headers);
       if (admission.refusal) throw admission.refusal;
       // HEAD is GET without the body, wherever the answer ends.
-      const bodiless = request.method === 'HEAD' && !found?.stream;
+      const bodiless = request.method === 'HEAD' && !found[0]?.stream;
       const method = bodiless ? 'GET' : request.method;
-      refuseMethod(table, path, method);
+      refuseMethod(found, method);
       // The router reads a path of its own out of the address: it gets one in which there is no other than the guard's.
       asked = bodiless
         ? new Request(ORIGIN + path + query, { headers: request.headers })
@@ -65,7 +66,10 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
     }
     // Over HTTP/2 an answer ahead of the body resets the stream, and the client never sees it.
     await drain(asked);
-    for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, ...extra })) response.headers.set(name, value);
+    for (const name in extra) response.headers.set(name, extra[name]!);
+    response.headers.set('X-Content-Type-Options', 'nosniff');
+    // What does not say for how long it holds is kept nowhere: answers have keys in them, and refusals pass.
+    if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-store');
     const duration = performance.now() - startedAt;
     observe({
       kind: 'request_answered',
@@ -86,8 +90,6 @@ const STREAM_ROUTES: readonly Omit<Route, 'handle'>[] = [
   { method: 'GET', path: '/sse', stream: true },
   { method: 'POST', path: '/messages' },
 ];
-
-const SECURITY_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
 
 /** What the guard found of a request: handlers answer for no other route, and for no other account. */
 const admitted = new WeakMap<Request, { readonly route: string; readonly account: Account | undefined }>();
@@ -142,14 +144,14 @@ class MethodRefusal extends Failure {
   }
 }
 
-function refuseMethod(table: readonly { method: string; path: string }[], path: string, method: string): void {
-  const allowed = table.filter((route) => matches(route.path, path)).map((route) => route.method);
-  if (allowed.length === 0) throw notFound();
+function refuseMethod(found: readonly { method: string }[], method: string): void {
+  if (found.length === 0) throw notFound();
+  const allowed = found.map((route) => route.method);
   if (!allowed.includes(method)) throw new MethodRefusal(allowed.join(', '));
 }
 
-function matches(pattern: string, path: string): boolean {
-  const [expected, given] = [pattern.split('/'), path.split('/')];
+/** Whether a path is a pattern's, both as their segments. */
+function matches(expected: readonly string[], given: readonly string[]): boolean {
   return (
     expected.length === given.length &&
     expected.every((part, at) => part === given[at] || (part.startsWith('{') && given[at] !== ''))

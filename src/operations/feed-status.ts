@@ -100,6 +100,7 @@ const feedStatus = Type.Object(
 
 export const getFeedStatus = defineOperation({
   name: 'get_feed_status',
+  ofNow: true,
   title: 'Feeds',
   description:
     'What each feed of market data last did and brought: per ticker expected against received contracts, the last attempt apart from the ' +

@@ -15,6 +15,8 @@ export interface Operation<
   readonly name: string;
   /** Answers from market data, so that it can be asked as of an earlier moment too. */
   readonly ofMarket?: true;
+  /** Answers what is so at this moment: no answer stands for a later one. */
+  readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
   /** Arguments. Each description gives the unit. */

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { buildApp } from '../../src/app.ts';
+import { createKeptAnswers } from '../../src/http/kept-answers.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** What a client may keep, what tells it that it has the newest, and what the server itself keeps. */
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const GEX = '/api/v1/nodes/gex/SPY';
+const get = (path: string, headers: Record<string, string | null> = {}, method = 'GET') =>
+  service.request(method, path, { headers });
+const tagOf = async (path: string) => (await get(path)).headers.get('etag')!;
+
+test.each([GEX, '/api/v1/universe', `${GEX}/strikes`, `${GEX}?weight=volume`, '/api/v1/flow/SPY'])(
+  '%s has a strong tag, and nothing more to say to who has it',
+  async (path) => {
+    const full = await get(path);
+    expect(full.headers.get('etag')).toMatch(/^"[\w-]{43}"$/);
+    expect(full.headers.get('cache-control')).toBe('private, no-cache');
+    expect(full.headers.get('content-type')).toBe('application/json;charset=utf-8');
+    for (const method of ['GET', 'HEAD']) {
+      const none = await get(path, { 'If-None-Match': full.headers.get('etag') }, method);
+      expect([none.status, await none.text(), none.headers.get('content-type')]).toEqual([304, '', null]);
+      for (const name of ['etag', 'cache-control', 'x-content-type-options', 'x-data-source', 'x-data-as-of']) {
+        expect([name, none.headers.get(name)]).toEqual([name, full.headers.get(name)]);
+      }
+    }
+    const head = await get(path, {}, 'HEAD');
+    expect([head.status, await head.text(), head.headers.get('etag')]).toEqual([200, '', full.headers.get('etag')]);
+  },
+);
+
+test.each([
+  ['itself', (tag: string) => tag, 304],
+  ['its weak form', (tag: string) => `W/${tag}`, 304],
+  ['a list with it', (tag: string) => `"a,b", W/"c" ,${tag}`, 304],
+  ['any', () => ' * ', 304],
+  ['another', () => '"other"', 200],
+  ['a list of others', (tag: string) => `"x", "${tag.slice(1, -2)}"`, 200],
+  ['a star in quotes', () => '"*"', 200],
+  ['the tag without quotes', (tag: string) => tag.slice(1, -1), 200],
+  ['nothing', () => '', 200],
+])('If-None-Match with %s', async (_, asked, status) => {
+  const tag = await tagOf(GEX);
+  expect((await get(GEX, { 'If-None-Match': asked(tag) })).status).toBe(status);
+});
+
+test('a tag is of the ticker, the options and the snapshot', async () => {
+  const { store } = service.app;
+  const [tag, other, option] = [
+    await tagOf(GEX),
+    await tagOf('/api/v1/nodes/gex/QQQ'),
+    await tagOf(`${GEX}?weight=volume`),
+  ];
+  expect(new Set([tag, other, option]).size).toBe(3);
+  expect(await tagOf(GEX)).toBe(tag);
+  const chain = store.chain(store.latestChainId('SPY', true)!)!;
+  // The same figures of another moment, and of another source, are another answer.
+  store.saveChain({ ...chain, asOf: chain.asOf + 1 });
+  const later = await tagOf(GEX);
+  store.saveChain({ ...chain, asOf: chain.asOf + 1, source: 'files:other.csv' });
+  const elsewhere = await tagOf(GEX);
+  store.saveChain({ ...chain, asOf: chain.asOf + 2, spot: chain.spot * 1.001 });
+  const moved = await get(GEX, { 'If-None-Match': tag });
+  expect([moved.status, new Set([tag, later, elsewhere, moved.headers.get('etag')]).size]).toEqual([200, 4]);
+  expect(((await moved.json()) as { spot_price: number }).spot_price).toBe(chain.spot * 1.001);
+});
+
+test('a tag is the same after a restart', async () => {
+  const tag = await tagOf(GEX);
+  const settings = { feed: 'simulated', seed: '1', rateLimit: 'off', largePrintMin: '100000', contagionMin: '1000000' };
+  const again = buildApp({ ...settings, dataDir: service.dataDir }, () => {});
+  const headers = { 'X-API-Key': service.key };
+  expect((await again.handle(new Request(`http://localhost${GEX}`, { headers }))).headers.get('etag')).toBe(tag);
+  await again.sessions.close();
+  again.store.close();
+});
+
+test.each([
+  ['a key', () => get(`/api/v1/auth/my-key?uuid=${service.uuid}`, { 'X-API-Key': null })],
+  ['a link', () => get(`/api/v1/auth/telegram-status?uuid=${service.uuid}`, { 'X-API-Key': null })],
+  ['a refusal', () => get('/api/v1/nodes/gex/NOSUCH', { 'If-None-Match': '*' })],
+  ['a refused key', () => get(GEX, { 'X-API-Key': 'ZOMMA_0000000000000000', 'If-None-Match': '*' })],
+  ['what is not there', () => get('/api/v1/nothing')],
+  [
+    'an answer to a POST',
+    () => service.request('POST', '/api/v1/tools/get_live_gex_nodes', { body: { ticker: 'SPY' } }),
+  ],
+])('%s is kept by nobody', async (_, ask) => {
+  const response = await ask();
+  expect(response.status).not.toBe(304);
+  expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null]);
+});
+
+describe('the server keeps an answer', () => {
+  const AS_OF = Date.UTC(2026, 0, 5, 21);
+  function keeper() {
+    const at = { version: '1', nowMs: AS_OF, performed: 0 };
+    const answers = createKeptAnswers(
+      () => at.version,
+      () => at.nowMs,
+    );
+    const perform = () => {
+      at.performed++;
+      const age_s = Math.round((at.nowMs - AS_OF) / 1000);
+      const as_of = new Date(AS_OF).toISOString();
+      return { body: { ticker: 'SPY' }, provenance: { source: 'test', simulated: false, as_of, age_s, notes: [] } };
+    };
+    return { at, perform, of: (address: string) => answers.of(address, perform), answers };
+  }
+
+  test('while the store and the age in seconds are the same', () => {
+    const { at, of } = keeper();
+    const age = () => of('/a').headers.get('x-data-age');
+    expect([age(), age(), at.performed]).toEqual(['0', '0', 1]);
+    at.nowMs += 499;
+    expect([age(), at.performed]).toEqual(['0', 1]);
+    at.nowMs += 1;
+    expect([age(), age(), at.performed]).toEqual(['1', '1', 2]);
+    at.version = '2';
+    expect([age(), age(), at.performed]).toEqual(['1', '1', 3]);
+  });
+
+  test('by its whole address', () => {
+    const { at, of } = keeper();
+    for (const address of ['/a', '/b', '/a?x=1', '/a?x=2', '/a', '/a?x=1']) of(address);
+    expect(at.performed).toBe(4);
+  });
+
+  test('but no refusal', () => {
+    const { answers, of, at } = keeper();
+    const refuse = () => {
+      throw new Error('refused');
+    };
+    of('/a');
+    at.version = '2';
+    expect(() => answers.of('/a', refuse)).toThrow('refused');
+    expect(() => answers.of('/a', refuse)).toThrow('refused');
+    of('/a');
+    expect(at.performed).toBe(2);
+  });
+
+  test('and of many the last ones, none of them large', () => {
+    const { answers, of, at, perform } = keeper();
+    for (let each = 0; each < 1_025; each++) of(`/${each}`);
+    of('/1');
+    expect(at.performed).toBe(1_025);
+    of('/0');
+    expect(at.performed).toBe(1_026);
+    const large = () => ({ ...perform(), body: { text: 'x'.repeat(20_000) } });
+    answers.of('/large', large);
+    answers.of('/large', large);
+    of(`/${'x'.repeat(300)}`);
+    of(`/${'x'.repeat(300)}`);
+    expect(at.performed).toBe(1_030);
+  });
+});
