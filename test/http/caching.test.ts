@@ -72,7 +72,14 @@ test('a tag is of the ticker, the options and the snapshot', async () => {
 
 test('a tag is the same after a restart', async () => {
   const tag = await tagOf(GEX);
-  const settings = { feed: 'simulated', seed: '1', rateLimit: 'off', largePrintMin: '100000', contagionMin: '1000000' };
+  const settings = {
+    feed: 'simulated',
+    seed: '1',
+    rateLimit: 'off',
+    largePrintMin: '100000',
+    contagionMin: '1000000',
+    staleAfter: '30',
+  };
   const again = buildApp({ ...settings, dataDir: service.dataDir }, () => {});
   const headers = { 'X-API-Key': service.key };
   expect((await again.handle(new Request(`http://localhost${GEX}`, { headers }))).headers.get('etag')).toBe(tag);
@@ -108,7 +115,10 @@ describe('the server keeps an answer', () => {
       at.performed++;
       const age_s = Math.round((at.nowMs - AS_OF) / 1000);
       const as_of = new Date(AS_OF).toISOString();
-      return { body: { ticker: 'SPY' }, provenance: { source: 'test', simulated: false, as_of, age_s, notes: [] } };
+      return {
+        body: { ticker: 'SPY' },
+        provenance: { source: 'test', simulated: false, as_of, age_s, stale: false, notes: [] },
+      };
     };
     return { at, perform, of: (address: string) => answers.of(address, perform), answers };
   }

@@ -282,8 +282,8 @@ function recorderOf(app: App): LevelRecorder {
 }
 
 function newest(app: App, ticker: string) {
-  const { store, feed } = app;
-  return store.chain(store.latestChainId(ticker, feed.simulated)!)!;
+  const { store, feeds } = app;
+  return store.chain(store.latestChainId(ticker, feeds[0]!.simulated)!)!;
 }
 
 /** Stores the ticker's chain of a second later, a little higher, and waits for its levels. */
