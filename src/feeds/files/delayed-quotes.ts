@@ -1,9 +1,10 @@
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
+import { spotOf } from '../implied-spot.ts';
+import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { jsonNumber } from './cells.ts';
 import { countRefused, type Format, sourceOf, unreadable } from './format.ts';
-import { spotOf } from './implied-spot.ts';
 import { underlyingOfMost } from './underlying.ts';
 
 /**
@@ -14,44 +15,42 @@ export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),
 
   read({ text, ...file }) {
-    const answer = parse(text);
-    const data = isRecord(answer) ? answer.data : undefined;
-    if (!isRecord(answer) || !isRecord(data) || !Array.isArray(data.options)) {
-      if (isRecord(data) && 'current_price' in data) throw unreadable('`data.options` is missing');
-      return [];
-    }
-    const asOf = quotedAt(data.last_trade_time, answer.timestamp ?? data.timestamp);
-    const refused: Record<string, number> = {};
-    const symbols: OptionSymbol[] = [];
-    const rows: ContractRow[] = [];
-    for (const option of data.options as unknown[]) {
-      const symbol =
-        isRecord(option) && typeof option.option === 'string' ? parseOptionSymbol(option.option) : undefined;
-      if (symbol === undefined || !isRecord(option)) {
-        countRefused(refused, 'bad_symbol');
-        continue;
-      }
-      symbols.push(symbol);
-      rows.push(contractOf(symbol, option));
-    }
-    if (rows.length === 0) throw unreadable(`none of ${data.options.length} options has a symbol that can be read`);
-    const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
-    const chain = buildChain(
-      {
-        underlying: underlyingOfMost(symbols),
-        asOf,
-        spot: spotOf(price, rows, asOf),
-        source: sourceOf({ text, ...file }),
-        simulated: false,
-        refused,
-      },
-      rows,
-    );
-    return [{ kind: 'chain', chain }];
+    const snapshot = quotedChain(parse(text), sourceOf({ text, ...file }));
+    return snapshot === undefined ? [] : [{ kind: 'chain', ...snapshot }];
   },
 };
 
-function contractOf(symbol: OptionSymbol, option: Record<string, unknown>): ContractRow {
+/**
+ * The chain of such an answer, of this underlying or of the one that most options are about, and how many were listed; undefined where
+ * it is another kind of JSON. Throws a Failure where nothing can be taken from it.
+ */
+export function quotedChain(answer: unknown, source: string, ticker?: string) {
+  const data = entryOf(answer, 'data');
+  if (!isRecord(answer) || !isRecord(data) || !Array.isArray(data.options)) {
+    if (isRecord(data) && 'current_price' in data) throw unreadable('`data.options` is missing');
+    return undefined;
+  }
+  const asOf = quotedAt(data.last_trade_time, answer.timestamp ?? data.timestamp);
+  const refused: Record<string, number> = {};
+  const symbols: OptionSymbol[] = [];
+  const rows: ContractRow[] = [];
+  for (const option of data.options as unknown[]) {
+    const symbol = isRecord(option) && typeof option.option === 'string' ? parseOptionSymbol(option.option) : undefined;
+    if (symbol === undefined || !isRecord(option)) {
+      countRefused(refused, 'bad_symbol');
+      continue;
+    }
+    symbols.push(symbol);
+    rows.push(contractOf(symbol, option));
+  }
+  if (rows.length === 0) throw unreadable(`none of ${data.options.length} options has a symbol that can be read`);
+  const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
+  const underlying = ticker ?? underlyingOfMost(symbols);
+  const head = { underlying, asOf, spot: spotOf(price, rows, asOf), source, simulated: false, refused };
+  return { chain: buildChain(head, rows), offered: data.options.length };
+}
+
+function contractOf(symbol: OptionSymbol, option: JsonRecord): ContractRow {
   return {
     root: symbol.root,
     expiry: symbol.expiry,
@@ -94,8 +93,4 @@ function instant(read: () => number): number {
   } catch {
     throw unreadable('the time of the quotes is not in the calendar');
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { closeOf, daysBetween, lastQuoted, newYorkDate, openOf, previousTradingDay } from '../../market/calendar.ts';
+import { closeOf, daysBetween, newYorkDate, openOf, previousTradingDay } from '../../market/calendar.ts';
 import type { Instrument } from './instruments.ts';
 import { normal } from './random.ts';
 
@@ -32,11 +32,6 @@ export function shortIvAt(instrument: Instrument, atMs: number): number {
   return instrument.baseIv * Math.exp(IV_WANDER * level);
 }
 
-/** The instant a quote taken now is of: this minute while the market is open, else the last close. */
-export function quoteInstant(nowMs: number): number {
-  return Math.floor(lastQuoted(nowMs) / MINUTE_MS) * MINUTE_MS;
-}
-
 /** Trading days up to and including the last that has closed by that quote, oldest first. */
 export function closedDays(asOf: number, count: number): string[] {
   const days: string[] = [];
@@ -46,7 +41,6 @@ export function closedDays(asOf: number, count: number): string[] {
   return days.reverse();
 }
 
-const MINUTE_MS = 60_000;
 /** Shares a day for each contract of open interest of a busy strike. */
 const SHARES_PER_DEPTH = 4_000;
 /** Realised volatility runs somewhat below implied. */

@@ -1,9 +1,9 @@
-import { addDays, DAY_MS, isTradingDay, newYorkDate } from '../../market/calendar.ts';
+import { addDays, DAY_MS, isTradingDay, lastQuoted, newYorkDate } from '../../market/calendar.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import type { Close, Print } from '../../market/prints.ts';
 import type { Universe } from '../../market/universe.ts';
 import { type Instrument, instrumentsOf } from './instruments.ts';
-import { closedDays, closeOn, quoteInstant, sharesOn } from './price-path.ts';
+import { closedDays, closeOn, sharesOn } from './price-path.ts';
 import { simulatedChain } from './simulated-chain.ts';
 import { simulatedPrints } from './simulated-prints.ts';
 
@@ -24,7 +24,7 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
   let deliveredUpTo: number | undefined;
 
   async function* poll(nowMs: number): AsyncGenerator<Delivery> {
-    const asOf = quoteInstant(nowMs);
+    const asOf = Math.floor(lastQuoted(nowMs) / MINUTE_MS) * MINUTE_MS;
     const since = deliveredUpTo;
     if (since !== undefined && asOf <= since) return;
     const lastClosed = since === undefined ? '' : (closedDays(since, 1)[0] ?? '');
@@ -44,7 +44,8 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
   return { name: 'simulated', simulated: true, pace, tickers: [...universe.tickers], poll };
 }
 
-const POLL_INTERVAL_MS = 60_000;
+const MINUTE_MS = 60_000;
+const POLL_INTERVAL_MS = MINUTE_MS;
 /** A year of trading days. */
 export const CLOSES_KEPT = 252;
 /** Calendar days, ending with the quote: the window of every measure of flow. */

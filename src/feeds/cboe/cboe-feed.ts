@@ -1,0 +1,48 @@
+import type { Feed } from '../../market/feed.ts';
+import { isIndexRoot } from '../../market/option-symbol.ts';
+import { quotedChain } from '../files/delayed-quotes.ts';
+import { unreadable } from '../files/format.ts';
+import { baseUrl } from '../http/base-url.ts';
+import { SYSTEM_CLOCK } from '../http/clock.ts';
+import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
+import { type Snapshot, sweep, sweepEveryMs } from '../http/sweep.ts';
+
+/**
+ * The exchange's delayed quotes, a whole chain in one answer. An undocumented service without any promise, whose terms restrict
+ * automated use: whoever chooses this feed has to be allowed to.
+ */
+export function createCboeFeed(options: ProviderOptions): Feed {
+  const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
+  const client = createProviderClient(
+    baseUrl(options.baseUrl, '--cboe-url', 'http', false),
+    {},
+    ratePerMinute,
+    options,
+  );
+
+  async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
+    const name = isIndexRoot(ticker) ? `_${ticker}` : ticker;
+    const answer = await client.get(`/api/global/delayed_quotes/options/${encodeURIComponent(name)}.json`, signal);
+    const snapshot = quotedChain(answer, `cboe:${ticker}`, ticker);
+    if (snapshot === undefined) throw unreadable('an answer of another shape: `data.options` is missing');
+    const { asOf } = snapshot.chain;
+    if (asOf > clock.now() + AHEAD_MS_MAX) throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}`);
+    return snapshot;
+  }
+
+  return {
+    name: 'cboe',
+    simulated: false,
+    pace: { everyMs: sweepEveryMs(tickers.length, ratePerMinute, EVERY_MS), hours: 'session', delayMs: DELAY_MS },
+    tickers,
+    poll: (_nowMs, signal) => sweep('cboe', tickers, (ticker) => snapshotOf(ticker, signal), signal),
+  };
+}
+
+/** Nobody has promised anything: one request every two seconds is what a browser's user might make. */
+const RATE_PER_MINUTE = 30;
+const EVERY_MS = 5 * 60_000;
+/** Fifteen minutes, and what the service takes to write them down. */
+const DELAY_MS = 16 * 60_000;
+/** Quotes are late: those from further ahead than two clocks may differ are another day's or zone's. */
+const AHEAD_MS_MAX = 5 * 60_000;

@@ -1,0 +1,120 @@
+import { retryAfterMs } from './retry.ts';
+
+/**
+ * What came of one request. Trouble is `passing` where another try may do better, `lasting` where it would not, and of the `item`
+ * where the provider is well and only what was asked for is not there.
+ */
+export type Answer = { readonly kind: 'json'; readonly json: unknown } | Trouble;
+
+export interface Trouble {
+  readonly kind: 'passing' | 'lasting' | 'item';
+  readonly reason: string;
+  /** How long the provider asks to be left alone, ms. */
+  readonly afterMs?: number | undefined;
+}
+
+export interface AskOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** From the dialling to the last byte: a source that drips would hold up the tickers behind it. */
+  readonly timeoutMs: number;
+  readonly nowMs: () => number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Five times the largest answer known, SPX of the delayed quotes, which is 13 MB. */
+export const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const REDIRECTS_MAX = 3;
+
+/**
+ * One GET of JSON: its time, size and redirects are bounded. Reasons are of our own words: what a server says may hold the credential.
+ * Throws nothing but the reason of `signal`.
+ */
+export async function ask(url: URL, options: AskOptions): Promise<Answer> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
+  const giveUp = () => deadline.abort();
+  options.signal?.addEventListener('abort', giveUp);
+  try {
+    options.signal?.throwIfAborted();
+    return await answerOf(url, options, deadline.signal, REDIRECTS_MAX);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (deadline.signal.aborted) return passing(`no whole answer within ${options.timeoutMs / 1_000} s`);
+    return passing(`the connection failed (${codeOf(error)})`);
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+async function answerOf(url: URL, options: AskOptions, signal: AbortSignal, redirectsLeft: number): Promise<Answer> {
+  const response = await fetch(url.href, { headers: { ...options.headers }, redirect: 'manual', signal });
+  const { status } = response;
+  if (status === 200) return parsed(await bodyOf(response));
+  await response.body?.cancel();
+  if (status >= 300 && status < 400) {
+    const target = URL.parse(response.headers.get('location') ?? '', url.href);
+    if (target === null) return lasting(`answered ${status} without an address`);
+    // The request carries the credential.
+    if (target.origin !== url.origin) return lasting(`redirects to another host, ${target.host}`);
+    if (redirectsLeft === 0) return lasting(`redirects more than ${REDIRECTS_MAX} times`);
+    return answerOf(target, options, signal, redirectsLeft - 1);
+  }
+  if (status === 429 || status === 503) {
+    const afterMs = retryAfterMs(response.headers.get('retry-after'), options.nowMs());
+    return { ...passing(`answered ${status}${status === 429 ? ', too many requests' : ''}`), afterMs };
+  }
+  if (TRIED_AGAIN.has(status)) return passing(`answered ${status}`);
+  if (status === 401 || status === 403) return lasting(`answered ${status}: it refuses the request or its credential`);
+  return { kind: status < 500 ? 'item' : 'lasting', reason: `answered ${status}` };
+}
+
+const TRIED_AGAIN: ReadonlySet<number> = new Set([408, 500, 502, 504]);
+
+/** The body as text, or undefined once it is known to be larger than what is read. */
+async function bodyOf(response: Response): Promise<string | undefined> {
+  if (response.body === null) return '';
+  const tooLarge = async () => {
+    await response.body?.cancel().catch(() => {});
+    return undefined;
+  };
+  if (Number(response.headers.get('content-length')) > BODY_BYTES_MAX) return tooLarge();
+  const decoder = new TextDecoder();
+  const reader = response.body.getReader();
+  const parts: string[] = [];
+  for (let bytes = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.length;
+    if (bytes > BODY_BYTES_MAX) {
+      await reader.cancel().catch(() => {});
+      return undefined;
+    }
+    parts.push(decoder.decode(value, { stream: true }));
+  }
+  return parts.join('') + decoder.decode();
+}
+
+function parsed(text: string | undefined): Answer {
+  if (text === undefined) return lasting(`more than ${BODY_BYTES_MAX} bytes`);
+  if (/^\s*</.test(text)) return lasting('a page in place of JSON, with status 200');
+  try {
+    return { kind: 'json', json: JSON.parse(text) };
+  } catch {
+    return passing(`no whole JSON (${text.length} characters)`);
+  }
+}
+
+function passing(reason: string): Trouble {
+  return { kind: 'passing', reason };
+}
+
+function lasting(reason: string): Trouble {
+  return { kind: 'lasting', reason };
+}
+
+/** `ECONNREFUSED`, `ENOTFOUND`, ...: the message beside it may say the address. */
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^\w{1,40}$/.test(code) ? code : 'no reason given';
+}

@@ -1,0 +1,27 @@
+import { OperatorError } from '../../errors.ts';
+
+/**
+ * A provider's address from a setting, without a slash at its end. Throws an `OperatorError` where it is none, carries a credential itself
+ * (addresses get into logs), or would send one in the clear over a network.
+ */
+export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', secret: boolean): string {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== `${scheme}:` && url.protocol !== `${scheme}s:`)) {
+    throw new OperatorError(`${flag} is not an address`, `use ${scheme}s://HOST or ${scheme}s://HOST/PATH`);
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new OperatorError(
+      `${flag} has more in it than an address`,
+      `use ${scheme}s://HOST or ${scheme}s://HOST/PATH`,
+    );
+  }
+  if (secret && url.protocol === `${scheme}:` && !LOOPBACK.test(url.hostname)) {
+    throw new OperatorError(
+      `${flag} would send the credential in the clear`,
+      `use ${scheme}s, or ${scheme} on loopback`,
+    );
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

@@ -1,0 +1,26 @@
+/** Time and chance, which tests bring themselves. */
+export interface Clock {
+  /** ms since the epoch */
+  now(): number;
+  /** Waits so long, or until `signal` is aborted, whichever is first. */
+  pause(ms: number, signal?: AbortSignal): Promise<void>;
+  /** In [0, 1). */
+  random(): number;
+}
+
+export const SYSTEM_CLOCK: Clock = {
+  now: Date.now,
+  random: Math.random,
+  pause(ms, signal) {
+    if (signal?.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener('abort', done);
+    });
+  },
+};

@@ -1,0 +1,83 @@
+import type { Delivery } from '../../market/feed.ts';
+import type { Print } from '../../market/prints.ts';
+
+/**
+ * Deliveries between a source that does not wait and a reader who may be slow. Bounded: what comes while it is full is lost, and the
+ * reader hears of that time as of one in which the connection was down.
+ */
+export class Mailbox {
+  #held: Delivery[] = [];
+  /** The last of those held, as long as more prints can be put to it. */
+  #batch: { kind: 'prints'; prints: Print[]; refused: Record<string, number> } | undefined;
+  #prints = 0;
+  #lostSince: number | undefined;
+  #isUp = false;
+  #wake: () => void = () => {};
+
+  constructor(private readonly nowMs: () => number) {}
+
+  connection(up: boolean, at: number, reason?: string): void {
+    this.#isUp = up;
+    this.#batch = undefined;
+    this.#put({ kind: 'connection', up, at, ...(reason !== undefined && { reason }) });
+  }
+
+  refusal(origin: string, reason: string): void {
+    this.#batch = undefined;
+    this.#put({ kind: 'refusal', origin, reason });
+  }
+
+  prints(prints: readonly Print[], refused: Readonly<Record<string, number>>): void {
+    if (this.#prints + prints.length > PRINTS_MAX) this.#lostSince ??= this.nowMs();
+    if (this.#lostSince !== undefined) return;
+    if (this.#batch === undefined || this.#batch.prints.length >= BATCH_PRINTS) {
+      this.#batch = { kind: 'prints', prints: [], refused: {} };
+      this.#put(this.#batch);
+    }
+    for (const print of prints) this.#batch.prints.push(print);
+    for (const [why, count] of Object.entries(refused))
+      this.#batch.refused[why] = (this.#batch.refused[why] ?? 0) + count;
+    this.#prints += prints.length;
+  }
+
+  #put(delivery: Delivery): void {
+    if (this.#held.length >= DELIVERIES_MAX) this.#lostSince ??= this.nowMs();
+    if (this.#lostSince === undefined) this.#held.push(delivery);
+    this.#wake();
+  }
+
+  /** What there is, once there is anything, until `signal` is aborted. */
+  async *take(signal: AbortSignal): AsyncGenerator<Delivery> {
+    const wake = () => this.#wake();
+    signal.addEventListener('abort', wake);
+    try {
+      while (!signal.aborted) {
+        if (this.#held.length > 0) yield* this.#emptied();
+        else await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    } finally {
+      signal.removeEventListener('abort', wake);
+    }
+  }
+
+  #emptied(): Delivery[] {
+    const held = this.#held;
+    if (this.#lostSince !== undefined) {
+      const reason = 'trades came faster than they were stored, some are lost';
+      held.push({ kind: 'connection', up: false, at: this.#lostSince, reason });
+      if (this.#isUp) held.push({ kind: 'connection', up: true, at: this.nowMs() });
+    }
+    this.#held = [];
+    this.#batch = undefined;
+    this.#prints = 0;
+    this.#lostSince = undefined;
+    return held;
+  }
+}
+
+/** Some 30 MB: the tracked tickers trade so much in the two busiest minutes of a day. */
+export const PRINTS_MAX = 100_000;
+/** Written in one transaction, for which requests wait. */
+const BATCH_PRINTS = 5_000;
+/** Connections may come and go for a long time while nobody reads. */
+const DELIVERIES_MAX = 1_000;

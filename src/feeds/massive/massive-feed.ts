@@ -1,0 +1,67 @@
+import { buildChain } from '../../market/build-chain.ts';
+import { lastQuoted } from '../../market/calendar.ts';
+import type { Feed } from '../../market/feed.ts';
+import { isIndexRoot } from '../../market/option-symbol.ts';
+import { unreadable } from '../files/format.ts';
+import { baseUrl } from '../http/base-url.ts';
+import { SYSTEM_CLOCK } from '../http/clock.ts';
+import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
+import { type Snapshot, sweep, sweepEveryMs } from '../http/sweep.ts';
+import { spotOf } from '../implied-spot.ts';
+import { ReadPages } from './read-pages.ts';
+import { tradeStream } from './trade-stream.ts';
+
+export interface MassiveOptions extends ProviderOptions {
+  readonly key: string;
+  readonly socketUrl: string;
+  /** How long the socket may say nothing, not even answer a ping, ms. */
+  readonly silenceMs?: number;
+}
+
+/** Massive's (formerly Polygon's) chain snapshots, page by page, and its trades as they happen. */
+export function createMassiveFeed(options: MassiveOptions): Feed {
+  const base = baseUrl(options.baseUrl, '--massive-url', 'http', true);
+  const socketUrl = baseUrl(options.socketUrl, '--massive-socket-url', 'ws', true);
+  const { key, tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
+  const client = createProviderClient(base, { authorization: `Bearer ${key}` }, ratePerMinute, options);
+
+  async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
+    const name = isIndexRoot(ticker) ? `I:${ticker}` : ticker;
+    const read = new ReadPages(clock.now() + AHEAD_MS_MAX);
+    const asked = new Set<string>();
+    let next: string | undefined = `/v3/snapshot/options/${encodeURIComponent(name)}?limit=${PAGE_CONTRACTS}`;
+    while (next !== undefined) {
+      if (asked.has(next)) throw unreadable(`page ${asked.size} leads back to an earlier one`);
+      if (asked.size === PAGES_MAX) throw unreadable(`more than ${PAGES_MAX} pages`);
+      asked.add(next);
+      next = read.add(await client.get(next, signal));
+    }
+    const { rows, refused, offered, spot } = read;
+    const latest = lastQuoted(clock.now());
+    // After the close the underlying trades on, its options do not.
+    const asOf = Math.min(read.newestMs ?? latest, latest);
+    const head = { underlying: ticker, asOf, source: `massive:${ticker}`, simulated: false, refused };
+    return { chain: buildChain({ ...head, spot: spotOf(spot, rows, asOf) }, rows), offered };
+  }
+
+  const requests = tickers.length * PAGES_PER_TICKER;
+  return {
+    name: 'massive',
+    simulated: false,
+    pace: { everyMs: sweepEveryMs(requests, ratePerMinute, EVERY_MS), hours: 'session', delayMs: 0 },
+    tickers,
+    poll: (_nowMs, signal) => sweep('massive', tickers, (ticker) => snapshotOf(ticker, signal), signal),
+    stream: (signal) => tradeStream({ url: socketUrl, key, tickers, clock, silenceMs: options.silenceMs }, signal),
+  };
+}
+
+/** Paid plans are not limited; ten a second is what one answer after the other comes to. */
+const RATE_PER_MINUTE = 600;
+/** The most that the service gives at once. */
+const PAGE_CONTRACTS = 250;
+/** Five times the largest chain of the exchange. */
+const PAGES_MAX = 600;
+const PAGES_PER_TICKER = 15;
+const EVERY_MS = 60_000;
+/** Times from further ahead than two clocks may differ are damage. */
+const AHEAD_MS_MAX = 60_000;

@@ -1,0 +1,65 @@
+import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
+import { parseOptionSymbol } from '../../market/option-symbol.ts';
+import { jsonNumber } from '../files/cells.ts';
+import { countRefused, unreadable } from '../files/format.ts';
+import { entryOf, isRecord, type JsonRecord } from '../json.ts';
+import { instantMs } from './instant.ts';
+
+/** Contracts of one underlying, gathered over the pages of its snapshot. */
+export class ReadPages {
+  readonly rows: ContractRow[] = [];
+  readonly refused: Record<string, number> = {};
+  /** How many were listed. */
+  offered = 0;
+  /** Price of the underlying, where a page tells it. */
+  spot: number | undefined;
+  /** Newest time of a quote or of the underlying that is not after `untilMs`, where one is told. */
+  newestMs: number | undefined;
+
+  constructor(private readonly untilMs: number) {}
+
+  /** Takes a page and returns the address of the next, if there is one. Throws a Failure where it is no page. */
+  add(page: unknown): string | undefined {
+    const results = entryOf(page, 'results');
+    if (!Array.isArray(results)) throw unreadable('an answer of another shape: `results` is missing');
+    this.offered += results.length;
+    if (this.offered > CONTRACTS_MAX) throw unreadable(`more than ${CONTRACTS_MAX} contracts`);
+    for (const result of results) this.#take(result);
+    const next = entryOf(page, 'next_url') ?? '';
+    if (typeof next !== 'string') throw unreadable('`next_url` is no address');
+    return next === '' ? undefined : next;
+  }
+
+  #take(result: unknown): void {
+    const ticker = entryOf(result, 'details', 'ticker');
+    const symbol = typeof ticker === 'string' ? parseOptionSymbol(ticker) : undefined;
+    if (symbol === undefined || !isRecord(result)) {
+      countRefused(this.refused, 'bad_symbol');
+      return;
+    }
+    const price = jsonNumber(
+      entryOf(result, 'underlying_asset', 'price') ?? entryOf(result, 'underlying_asset', 'value'),
+    );
+    if (price > 0 && Number.isFinite(price)) this.spot = price;
+    for (const part of ['last_quote', 'underlying_asset']) {
+      const at = instantMs(entryOf(result, part, 'last_updated'));
+      if (at <= this.untilMs) this.newestMs = Math.max(at, this.newestMs ?? at);
+    }
+    const { root, expiry, callPut, strike } = symbol;
+    this.rows.push({ root, expiry, callPut, strike, ...valuesOf(result) });
+  }
+}
+
+function valuesOf(result: JsonRecord) {
+  return {
+    bid: jsonNumber(entryOf(result, 'last_quote', 'bid')),
+    ask: jsonNumber(entryOf(result, 'last_quote', 'ask')),
+    last: jsonNumber(entryOf(result, 'last_trade', 'price')),
+    volume: jsonNumber(entryOf(result, 'day', 'volume')),
+    openInterest: jsonNumber(result.open_interest),
+    iv: jsonNumber(result.implied_volatility),
+    delta: jsonNumber(entryOf(result, 'greeks', 'delta')),
+    gamma: jsonNumber(entryOf(result, 'greeks', 'gamma')),
+    multiplier: jsonNumber(entryOf(result, 'details', 'shares_per_contract')),
+  };
+}

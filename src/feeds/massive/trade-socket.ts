@@ -1,0 +1,107 @@
+import { isRecord } from '../json.ts';
+
+export interface SocketOptions {
+  readonly url: string;
+  readonly key: string;
+  /** Channels, as `T.*`: trades of all options. */
+  readonly channels: string;
+  /** How long nothing may come, not even the answer to a ping, ms. */
+  readonly silenceMs: number;
+  readonly nowMs: () => number;
+  /** It is subscribed: what happens from here on comes. */
+  readonly up: () => void;
+  /** The messages of a frame, one at the least. */
+  readonly heard: (messages: readonly unknown[]) => void;
+  /** A frame that is no list of messages. */
+  readonly garbled: () => void;
+}
+
+/** How a connection ended. */
+export interface Ending {
+  /** In our own words: what a server says may hold the key. */
+  readonly reason: string;
+  /** The service knows who asks and will not have it: asking again soon does no good. */
+  readonly rejected: boolean;
+  /** When something came last, ms since the epoch. */
+  readonly lastHeardAt: number;
+}
+
+/**
+ * One connection of Massive's socket from the dialling to its end: `auth`, on `auth_success` `subscribe`, on `success` it is up. Never
+ * throws; an aborted `signal` ends it.
+ */
+export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<Ending> {
+  const { promise, resolve } = Promise.withResolvers<Ending>();
+  const socket = new WebSocket(options.url);
+  let lastHeardAt = options.nowMs();
+  let heardInTurn = true;
+  let isUp = false;
+  let ended = false;
+
+  const end = (reason: string, rejected = false) => {
+    if (ended) return;
+    ended = true;
+    clearInterval(watch);
+    signal.removeEventListener('abort', abort);
+    resolve({ reason, rejected, lastHeardAt });
+    // Without waiting for the other side to agree: it may be gone.
+    socket.terminate();
+  };
+  const send = (message: unknown) => socket.send(JSON.stringify(message));
+  const status = (word: unknown) => {
+    if (word === 'auth_success') send({ action: 'subscribe', params: options.channels });
+    else if (word === 'success') {
+      isUp = true;
+      options.up();
+    } else if (word === 'max_connections') end('the account has another connection open');
+    else if (!isUp && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
+  };
+  const abort = () => end('stopped');
+  // Two turns of silence at the most: in the first the ping goes out, in the second nothing has come back.
+  let turns = 0;
+  const watch = setInterval(() => {
+    if (++turns > TURNS_TO_BE_UP && !isUp) return end('the socket answers, but never took the subscription');
+    if (!heardInTurn) return end(`nothing came for ${options.silenceMs / 1_000} s`);
+    heardInTurn = false;
+    if (socket.readyState === WebSocket.OPEN) socket.ping();
+  }, options.silenceMs / 2);
+  const heard = () => {
+    lastHeardAt = options.nowMs();
+    heardInTurn = true;
+  };
+
+  socket.addEventListener('open', () => send({ action: 'auth', params: options.key }));
+  socket.addEventListener('pong', heard);
+  socket.addEventListener('message', ({ data }) => {
+    if (ended) return;
+    heard();
+    const messages = messagesOf(data);
+    if (messages === undefined) return options.garbled();
+    for (const message of messages) if (isRecord(message) && message.ev === 'status') status(message.status);
+    if (isUp) options.heard(messages);
+  });
+  socket.addEventListener('error', () => end('the connection failed'));
+  socket.addEventListener('close', ({ code }) => end(`the connection was closed (${code})`));
+  signal.addEventListener('abort', abort);
+  if (signal.aborted) abort();
+  return promise;
+}
+
+/** Twice the silence that ends a connection. */
+const TURNS_TO_BE_UP = 4;
+
+/** Statuses after which the service will not have this account, whose key or plan a person has to put right. */
+const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
+  ['auth_failed', 'the socket refuses the key'],
+  ['not_authorized', 'the plan does not include the trades of options'],
+  ['error', 'the socket refuses the subscription'],
+]);
+
+function messagesOf(data: unknown): readonly unknown[] | undefined {
+  try {
+    const frame: unknown = JSON.parse(String(data));
+    return Array.isArray(frame) ? frame : isRecord(frame) ? [frame] : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import { VALUE_MAX } from '../../market/build-chain.ts';
+import { DAY_MS } from '../../market/calendar.ts';
+import { parseOptionSymbol } from '../../market/option-symbol.ts';
+import type { Print } from '../../market/prints.ts';
+import { countRefused } from '../files/format.ts';
+import { CONDITIONS } from '../files/print-execution.ts';
+import { isRecord, type JsonRecord } from '../json.ts';
+import { OPRA_CONDITIONS } from './conditions.ts';
+import { instantMs } from './instant.ts';
+
+/**
+ * The prints among a frame's messages, those of these tickers. `refused` counts the trades that cannot be read; messages of other
+ * kinds are passed over.
+ */
+export function printsOf(
+  messages: readonly unknown[],
+  tickers: ReadonlySet<string>,
+  nowMs: number,
+  refused: Record<string, number>,
+): Print[] {
+  const prints: Print[] = [];
+  for (const message of messages) {
+    if (!isRecord(message) || message.ev !== 'T') continue;
+    const symbol = typeof message.sym === 'string' ? parseOptionSymbol(message.sym) : undefined;
+    if (symbol === undefined) countRefused(refused, 'bad_symbol');
+    else if (tickers.has(symbol.underlying)) {
+      const trade = tradeOf(message, nowMs);
+      if (typeof trade === 'string') countRefused(refused, trade);
+      else {
+        const { root, underlying, expiry, callPut, strike } = symbol;
+        prints.push({ underlying, root, expiry, callPut, strike, ...trade });
+      }
+    }
+  }
+  return prints;
+}
+
+/** What is told of a trade beside its contract, or why it is none. */
+function tradeOf(message: JsonRecord, nowMs: number) {
+  const { sym, x, p: price, s: size, c, q } = message;
+  const at = instantMs(message.t);
+  if (!(at > nowMs - AGE_MS_MAX && at < nowMs + DAY_MS)) return 'bad_time';
+  if (typeof price !== 'number' || !(price >= 0 && price <= VALUE_MAX)) return 'bad_price';
+  if (typeof size !== 'number' || !(size > 0 && size <= VALUE_MAX)) return 'bad_size';
+  const execution = { multiLeg: false, sweep: false, block: false, canceled: false };
+  for (const code of Array.isArray(c) ? c : []) {
+    Object.assign(execution, CONDITIONS.get(OPRA_CONDITIONS.get(code) ?? ''));
+  }
+  return {
+    // The time leads, so that the store appends. The same trade, sent again after a reconnect, has the same name.
+    id: `${at.toString(36)}-${Bun.hash.xxHash64(`${sym} ${q} ${x} ${price} ${size}`).toString(36)}`,
+    at,
+    price,
+    size,
+    multiplier: 100,
+    side: null,
+    bid: null,
+    ask: null,
+    delta: null,
+    ...execution,
+    simulated: false,
+  } as const;
+}
+
+/** The socket tells of today; a weekend's worth and more is damage. */
+const AGE_MS_MAX = 7 * DAY_MS;

@@ -1,0 +1,78 @@
+import type { ContractRow } from '../../market/build-chain.ts';
+import { isDate } from '../../market/calendar.ts';
+import { jsonNumber } from '../files/cells.ts';
+import { countRefused, unreadable } from '../files/format.ts';
+import { entryOf, isRecord, type JsonRecord } from '../json.ts';
+
+/** Options of one ticker, gathered over its expirations. */
+export class ReadOptions {
+  readonly rows: ContractRow[] = [];
+  readonly refused: Record<string, number> = {};
+  /** How many were listed. */
+  offered = 0;
+
+  /** Takes the options that were asked for by an expiration; what is none of them is counted. */
+  add(options: readonly unknown[], expiry: string): void {
+    this.offered += options.length;
+    for (const option of options) {
+      if (!isRecord(option) || typeof option.root_symbol !== 'string') countRefused(this.refused, 'bad_symbol');
+      else if ((option.expiration_date ?? expiry) !== expiry) countRefused(this.refused, 'other_expiry');
+      else this.rows.push(contractOf(option, option.root_symbol, expiry));
+    }
+  }
+}
+
+/** `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Throws a Failure where there is no date. */
+export function expirationsOf(answer: unknown, { refused }: ReadOptions): string[] {
+  const dates: string[] = [];
+  for (const date of listOf(entryOf(answer, 'expirations', 'date'))) {
+    if (typeof date === 'string' && isDate(date)) dates.push(date);
+    else countRefused(refused, 'bad_expiry');
+  }
+  if (dates.length === 0) throw unreadable('no expirations: `expirations.date` has no date');
+  if (dates.length > EXPIRATIONS_MAX) throw unreadable(`more than ${EXPIRATIONS_MAX} expirations`);
+  return [...new Set(dates)].sort();
+}
+
+/** `{options: {option: {...} or [{...}, ...]}}`; `{options: null}` has none. Throws a Failure for any other shape. */
+export function listedOptions(answer: unknown): readonly unknown[] {
+  if (!isRecord(answer) || !('options' in answer)) throw unreadable('an answer of another shape: `options` is missing');
+  return listOf(entryOf(answer, 'options', 'option'));
+}
+
+/** `{quotes: {quote: {last: 658.05}}}`; undefined where it tells no price. */
+export function lastPriceOf(answer: unknown): number | undefined {
+  const [quote] = listOf(entryOf(answer, 'quotes', 'quote'));
+  const last = jsonNumber(entryOf(quote, 'last'));
+  return last > 0 && Number.isFinite(last) ? last : undefined;
+}
+
+/** SPX has some sixty; each is a request. */
+const EXPIRATIONS_MAX = 200;
+
+/** What comes as a list, as its only entry, or as nothing. */
+function listOf(value: unknown): readonly unknown[] {
+  if (value === null || value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function contractOf(option: JsonRecord, root: string, expiry: string): ContractRow {
+  const greeks = isRecord(option.greeks) ? option.greeks : {};
+  const midIv = jsonNumber(greeks.mid_iv);
+  return {
+    root,
+    expiry,
+    callPut: option.option_type === 'call' ? 1 : option.option_type === 'put' ? -1 : 0,
+    strike: jsonNumber(option.strike),
+    bid: jsonNumber(option.bid),
+    ask: jsonNumber(option.ask),
+    last: jsonNumber(option.last),
+    volume: jsonNumber(option.volume),
+    openInterest: jsonNumber(option.open_interest),
+    // Of the quote's middle; where there is no quote, of the smoothed surface.
+    iv: midIv > 0 ? midIv : jsonNumber(greeks.smv_vol ?? greeks.mid_iv),
+    delta: jsonNumber(greeks.delta),
+    gamma: jsonNumber(greeks.gamma),
+    multiplier: jsonNumber(option.contract_size),
+  };
+}
