@@ -4,10 +4,14 @@ import { version } from '../package.json';
 import { type Access, createAccess } from './access/access.ts';
 import { createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
 import { loadSecret } from './access/secret.ts';
+import { SETTINGS } from './config.ts';
 import { OperatorError } from './errors.ts';
 import type { Observe } from './events.ts';
+import { createCboeFeed } from './feeds/cboe/cboe-feed.ts';
 import { createFilesFeed } from './feeds/files/files-feed.ts';
+import { createMassiveFeed } from './feeds/massive/massive-feed.ts';
 import { createSimulatedFeed } from './feeds/simulated/simulated-feed.ts';
+import { createTradierFeed } from './feeds/tradier/tradier-feed.ts';
 import { createGexEvents } from './http/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/gex-streams.ts';
 import { createGuard } from './http/guard.ts';
@@ -32,6 +36,11 @@ export interface DataSettings {
 export interface FeedSettings {
   readonly feed: string;
   readonly seed: string;
+  readonly feedRate?: string | undefined;
+  readonly cboeUrl?: string;
+  readonly tradierUrl?: string;
+  readonly massiveUrl?: string;
+  readonly massiveSocketUrl?: string;
 }
 
 /** The service, built and not yet listening. */
@@ -100,14 +109,41 @@ function createFeeds(settings: FeedSettings, universe: Universe): Feed[] {
 /** A comma, unless it belongs to the name of a folder. */
 const BETWEEN_FEEDS = /,(?=\s*[a-z]+(?::|\s*(?:,|$)))/;
 
-/** Throws `OperatorError` where the text names no feed. */
-function createFeed({ feed, seed }: FeedSettings, universe: Universe): Feed {
+/** Throws `OperatorError` where the text names no feed, or one whose credential is missing. */
+function createFeed(settings: FeedSettings, universe: Universe): Feed {
+  const { feed, seed, feedRate } = settings;
   if (feed === 'simulated') return createSimulatedFeed({ seed: wholeNumber(seed, '--seed'), universe });
+  const asked = { tickers: [...universe.tickers], ratePerMinute: feedRate === undefined ? undefined : rate(feedRate) };
+  const urlOf = (name: 'cboeUrl' | 'tradierUrl' | 'massiveUrl' | 'massiveSocketUrl') =>
+    settings[name] ?? SETTINGS[name].default;
+  if (feed === 'cboe') return createCboeFeed({ ...asked, baseUrl: urlOf('cboeUrl') });
+  if (feed === 'tradier') {
+    return createTradierFeed({ ...asked, baseUrl: urlOf('tradierUrl'), token: credential('tradierToken', feed) });
+  }
+  if (feed === 'massive') {
+    const [baseUrl, socketUrl] = [urlOf('massiveUrl'), urlOf('massiveSocketUrl')];
+    return createMassiveFeed({ ...asked, baseUrl, socketUrl, key: credential('massiveKey', feed) });
+  }
   if (feed.startsWith('files:')) return createFilesFeed(existingFolder(feed.slice('files:'.length)));
   throw new OperatorError(
     `"${feed}" is not a feed`,
-    'use simulated, or files:DIR with the folder of your option chains',
+    'use simulated, files:DIR with the folder of your option chains, cboe, tradier or massive',
   );
+}
+
+/** From the environment alone: a command line is visible to all users of a machine. */
+function credential(name: 'tradierToken' | 'massiveKey', feed: string): string {
+  const { env } = SETTINGS[name];
+  const value = process.env[env]?.trim() ?? '';
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  const fault = value === '' ? 'is not set' : 'is no credential: it has spaces or other marks in it';
+  throw new OperatorError(`${env} ${fault}`, `the feed "${feed}" asks with it; set it in the service's environment`);
+}
+
+function rate(text: string): number {
+  const value = wholeNumber(text, '--feed-rate');
+  if (value > 0) return value;
+  throw new OperatorError('--feed-rate is not a rate', 'use 1 or more requests per minute, e.g. --feed-rate 60');
 }
 
 export function readUniverse(file: string | undefined): Universe {

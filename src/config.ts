@@ -1,6 +1,7 @@
 /** A setting of the service: its flag, what it means and what it is when nobody says. */
 export interface Setting {
-  readonly flag: string;
+  /** Without one it is a credential, from the environment alone: a command line is visible to all users of a machine. */
+  readonly flag?: string;
   readonly env: string;
   readonly help: string;
   readonly default?: string;
@@ -19,9 +20,40 @@ export const SETTINGS = {
   feed: {
     flag: '--feed <feed>',
     env: 'ZOMMA_FEED',
-    help: 'market data: "simulated", or "files:DIR" for a folder of option chains',
+    help: 'market data: "simulated", "files:DIR" for a folder of option chains, or "cboe" (its terms restrict automated use), "tradier", "massive"',
     default: 'simulated',
   },
+  feedRate: {
+    flag: '--feed-rate <n>',
+    env: 'ZOMMA_FEED_RATE',
+    help: 'requests per minute to a feed over the network, instead of what suits the provider',
+  },
+  cboeUrl: {
+    flag: '--cboe-url <url>',
+    env: 'ZOMMA_CBOE_URL',
+    help: 'where the feed "cboe" asks',
+    default: 'https://cdn.cboe.com',
+  },
+  tradierUrl: {
+    flag: '--tradier-url <url>',
+    env: 'ZOMMA_TRADIER_URL',
+    help: 'where the feed "tradier" asks',
+    default: 'https://api.tradier.com',
+  },
+  tradierToken: { env: 'ZOMMA_TRADIER_TOKEN', help: 'access token of the feed "tradier"' },
+  massiveUrl: {
+    flag: '--massive-url <url>',
+    env: 'ZOMMA_MASSIVE_URL',
+    help: 'where the feed "massive" asks for chains',
+    default: 'https://api.massive.com',
+  },
+  massiveSocketUrl: {
+    flag: '--massive-socket-url <url>',
+    env: 'ZOMMA_MASSIVE_SOCKET_URL',
+    help: 'where the feed "massive" hears of trades',
+    default: 'wss://socket.massive.com/options',
+  },
+  massiveKey: { env: 'ZOMMA_MASSIVE_KEY', help: 'API key of the feed "massive"' },
   seed: { flag: '--seed <n>', env: 'ZOMMA_SEED', help: 'seed of the simulated market', default: '1' },
   rateLimit: {
     flag: '--rate-limit <rate>',

@@ -8,10 +8,10 @@ import { TOOLS } from '../src/operations/registry.ts';
 const ROOT = resolve(import.meta.dir, '..');
 const page = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-test.each(Object.values<Setting>(SETTINGS))('docs/operating.md tells of $flag', ({ flag, env, default: byDefault }) => {
+test.each(Object.values<Setting>(SETTINGS))('docs/operating.md tells of $env', ({ flag, env, default: byDefault }) => {
   const row = page('docs/operating.md')
     .split('\n')
-    .find((line) => line.startsWith('|') && line.includes(`\`${flag.split(' ')[0]}\``));
+    .find((line) => line.startsWith('|') && line.includes(`\`${flag?.split(' ')[0] ?? env}\``));
   expect(row).toContain(`\`${env}\``);
   if (byDefault !== undefined) expect(row).toContain(`\`${byDefault}\``);
 });

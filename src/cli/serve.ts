@@ -8,6 +8,11 @@ const SERVE_SETTINGS: readonly SettingName[] = [
   'port',
   'feed',
   'seed',
+  'feedRate',
+  'cboeUrl',
+  'tradierUrl',
+  'massiveUrl',
+  'massiveSocketUrl',
   'rateLimit',
   'tlsCert',
   'tlsKey',
@@ -23,6 +28,9 @@ export function addServe(program: Command, ports: Ports): void {
       'after',
       `
 Prints one line on stdout when ready: listening on http://HOST:PORT
+
+Credentials come from the environment alone, since a command line is visible to all users of a machine:
+  ZOMMA_TRADIER_TOKEN for --feed tradier, ZOMMA_MASSIVE_KEY for --feed massive
 
 Examples:
   $ zomma serve --feed files:/srv/chains --data-dir /var/lib/zomma

@@ -2,10 +2,11 @@ import { type Command, Option } from 'commander';
 import { SETTINGS, type Setting, type SettingName } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 
-/** Gives a command the flags of some settings; each can also come from its environment variable. */
+/** Gives a command the flags of some settings; each can also come from its environment variable, credentials only so. */
 export function withSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
     const setting: Setting = SETTINGS[name];
+    if (setting.flag === undefined) continue;
     const option = new Option(setting.flag, setting.help);
     // A switch has no value on the command line; in the environment it has one, and `false` must not turn it on.
     if (!setting.flag.includes('<')) option.default(isOn(setting.env));

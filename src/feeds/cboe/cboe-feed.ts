@@ -5,7 +5,8 @@ import { unreadable } from '../files/format.ts';
 import { baseUrl } from '../http/base-url.ts';
 import { SYSTEM_CLOCK } from '../http/clock.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import { type Snapshot, sweep, sweepEveryMs } from '../http/sweep.ts';
+import type { Snapshot } from '../http/snapshot.ts';
+import { sweep, sweepEveryMs } from '../http/sweep.ts';
 
 /**
  * The exchange's delayed quotes, a whole chain in one answer. An undocumented service without any promise, whose terms restrict

@@ -53,7 +53,8 @@ async function answerOf(url: URL, options: AskOptions, signal: AbortSignal, redi
   if (status === 200) return parsed(await bodyOf(response));
   await response.body?.cancel();
   if (status >= 300 && status < 400) {
-    const target = URL.parse(response.headers.get('location') ?? '', url.href);
+    const location = response.headers.get('location');
+    const target = location === null ? null : URL.parse(location, url.href);
     if (target === null) return lasting(`answered ${status} without an address`);
     // The request carries the credential.
     if (target.origin !== url.origin) return lasting(`redirects to another host, ${target.host}`);

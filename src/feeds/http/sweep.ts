@@ -1,12 +1,6 @@
 import { Failure } from '../../errors.ts';
-import type { Chain } from '../../market/chain.ts';
 import type { Delivery } from '../../market/feed.ts';
-
-export interface Snapshot {
-  readonly chain: Chain;
-  /** Contracts that the provider listed. */
-  readonly offered: number;
-}
+import type { Snapshot } from './snapshot.ts';
 
 /** Asks for one ticker after the other; of each comes its snapshot whole, or a refusal with the reason. */
 export async function* sweep(

@@ -3,5 +3,6 @@ export function instantMs(value: unknown): number {
   if (typeof value !== 'number' || !(value > 0)) return Number.NaN;
   if (value < 1e11) return value * 1e3;
   if (value < 1e14) return value;
-  return Math.floor(value < 1e17 ? value / 1e3 : value / 1e6);
+  // A double holds nanoseconds of today to some hundreds.
+  return Math.round(value < 1e17 ? value / 1e3 : value / 1e6);
 }

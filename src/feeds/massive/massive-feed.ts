@@ -1,4 +1,3 @@
-import { buildChain } from '../../market/build-chain.ts';
 import { lastQuoted } from '../../market/calendar.ts';
 import type { Feed } from '../../market/feed.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
@@ -6,8 +5,8 @@ import { unreadable } from '../files/format.ts';
 import { baseUrl } from '../http/base-url.ts';
 import { SYSTEM_CLOCK } from '../http/clock.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import { type Snapshot, sweep, sweepEveryMs } from '../http/sweep.ts';
-import { spotOf } from '../implied-spot.ts';
+import { type Snapshot, snapshotFrom } from '../http/snapshot.ts';
+import { sweep, sweepEveryMs } from '../http/sweep.ts';
 import { ReadPages } from './read-pages.ts';
 import { tradeStream } from './trade-stream.ts';
 
@@ -36,12 +35,10 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
       asked.add(next);
       next = read.add(await client.get(next, signal));
     }
-    const { rows, refused, offered, spot } = read;
     const latest = lastQuoted(clock.now());
     // After the close the underlying trades on, its options do not.
     const asOf = Math.min(read.newestMs ?? latest, latest);
-    const head = { underlying: ticker, asOf, source: `massive:${ticker}`, simulated: false, refused };
-    return { chain: buildChain({ ...head, spot: spotOf(spot, rows, asOf) }, rows), offered };
+    return snapshotFrom('massive', ticker, asOf, read);
   }
 
   const requests = tickers.length * PAGES_PER_TICKER;

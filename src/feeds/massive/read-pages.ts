@@ -2,16 +2,15 @@ import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import { jsonNumber } from '../files/cells.ts';
 import { countRefused, unreadable } from '../files/format.ts';
+import type { Gathered } from '../http/snapshot.ts';
 import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { instantMs } from './instant.ts';
 
 /** Contracts of one underlying, gathered over the pages of its snapshot. */
-export class ReadPages {
+export class ReadPages implements Gathered {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
-  /** How many were listed. */
   offered = 0;
-  /** Price of the underlying, where a page tells it. */
   spot: number | undefined;
   /** Newest time of a quote or of the underlying that is not after `untilMs`, where one is told. */
   newestMs: number | undefined;

@@ -2,14 +2,16 @@ import type { ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import { jsonNumber } from '../files/cells.ts';
 import { countRefused, unreadable } from '../files/format.ts';
+import type { Gathered } from '../http/snapshot.ts';
 import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 
 /** Options of one ticker, gathered over its expirations. */
-export class ReadOptions {
+export class ReadOptions implements Gathered {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
-  /** How many were listed. */
   offered = 0;
+
+  constructor(readonly spot: number | undefined) {}
 
   /** Takes the options that were asked for by an expiration; what is none of them is counted. */
   add(options: readonly unknown[], expiry: string): void {

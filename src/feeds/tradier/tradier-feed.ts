@@ -1,12 +1,12 @@
-import { buildChain } from '../../market/build-chain.ts';
+import { Failure } from '../../errors.ts';
 import { lastQuoted, settlementInstant } from '../../market/calendar.ts';
 import type { Feed } from '../../market/feed.ts';
 import { unreadable } from '../files/format.ts';
 import { baseUrl } from '../http/base-url.ts';
 import { SYSTEM_CLOCK } from '../http/clock.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import { type Snapshot, sweep, sweepEveryMs } from '../http/sweep.ts';
-import { spotOf } from '../implied-spot.ts';
+import { type Snapshot, snapshotFrom } from '../http/snapshot.ts';
+import { sweep, sweepEveryMs } from '../http/sweep.ts';
 import { expirationsOf, lastPriceOf, listedOptions, ReadOptions } from './answers.ts';
 
 export interface TradierOptions extends ProviderOptions {
@@ -25,13 +25,21 @@ export function createTradierFeed(options: TradierOptions): Feed {
   const delayMs = isSandbox ? 15 * 60_000 : 0;
   const client = createProviderClient(base, { authorization: `Bearer ${options.token}` }, ratePerMinute, options);
 
+  /** Without it spot is what the quotes imply. */
+  async function priceOf(symbol: string, signal: AbortSignal | undefined): Promise<number | undefined> {
+    try {
+      return lastPriceOf(await client.get(`/v1/markets/quotes?symbols=${symbol}`, signal));
+    } catch (error) {
+      if (error instanceof Failure) return undefined;
+      throw error;
+    }
+  }
+
   async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
     const asOf = lastQuoted(clock.now() - delayMs);
     const symbol = encodeURIComponent(ticker.replace('.', '/'));
-    const price = await client.get(`/v1/markets/quotes?symbols=${symbol}`, signal).then(lastPriceOf, () => undefined);
-    signal?.throwIfAborted();
+    const read = new ReadOptions(await priceOf(symbol, signal));
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
-    const read = new ReadOptions();
     for (const expiry of expirationsOf(listed, read)) {
       // In the evening today's are listed still, without any contract.
       if (settlementInstant(expiry, 'PM') <= asOf) continue;
@@ -40,9 +48,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
       if (options.length === 0) throw unreadable(`no options for ${expiry}, which is listed`);
       read.add(options, expiry);
     }
-    const { rows, refused, offered } = read;
-    const head = { underlying: ticker, asOf, source: `tradier:${ticker}`, simulated: false, refused };
-    return { chain: buildChain({ ...head, spot: spotOf(price, rows, asOf) }, rows), offered };
+    return snapshotFrom('tradier', ticker, asOf, read);
   }
 
   const requests = tickers.length * REQUESTS_PER_TICKER;

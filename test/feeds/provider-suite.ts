@@ -1,0 +1,355 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { BODY_BYTES_MAX } from '../../src/feeds/http/ask.ts';
+import type { Clock } from '../../src/feeds/http/clock.ts';
+import type { ProviderOptions } from '../../src/feeds/http/provider-client.ts';
+import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
+import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import type { Delivery, Feed } from '../../src/market/feed.ts';
+import { loadUniverse } from '../../src/market/universe.ts';
+import { rowsOf } from '../support/provider-answers.ts';
+import { type Behaviour, type Json, sent } from '../support/provider-faults.ts';
+import { type ProviderServer, startProviderServer } from '../support/provider-server.ts';
+import { recordedMarket } from '../support/provider-server-run.ts';
+import { describeRecorded } from '../support/recorded-chains.ts';
+
+/** What the shared cases need to know of a feed. */
+export interface Subject {
+  readonly name: string;
+  create(options: ProviderOptions & { readonly socketUrl: string }): Feed;
+  /** Whether a path is one that chains come from, so that every answer of it can be damaged. */
+  isChainPath(path: string): boolean;
+  /** The list of options in an answer that has chains. */
+  optionsOf(answer: Json): Json[];
+  /** Takes the list away, or calls it something else. */
+  rename(answer: Json): unknown;
+  /** Takes away what says which contract an option is. */
+  unname(option: Json): void;
+  /** Names of the values. */
+  readonly fields: { readonly openInterest: Path; readonly bid: Path; readonly ask: Path; readonly iv: Path };
+}
+
+type Path = readonly string[];
+
+export const CREDENTIAL = 'credential-that-no-text-may-show';
+export const NOON_MS = Date.parse('2026-11-20T17:00:00Z');
+/** A share class with a dot, an index, and a name of few expiries. */
+export const TICKERS = ['BRK.B', 'SPX', 'CHPT'];
+
+const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
+export const CHAINS: ReadonlyMap<string, Chain> = new Map(
+  instrumentsOf(1, UNIVERSE).map((each) => [each.ticker, simulatedChain(each, NOON_MS)]),
+);
+
+/** A clock that stands still but for the pauses that are asked of it, which take no time. */
+export function testClock(
+  startMs = NOON_MS + 20_000,
+): Clock & { readonly paused: number[]; advance(ms: number): void } {
+  let now = startMs;
+  const paused: number[] = [];
+  return {
+    paused,
+    now: () => now,
+    random: () => 1,
+    advance(ms) {
+      now += ms;
+    },
+    async pause(ms) {
+      paused.push(ms);
+      now += ms;
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+export async function polled(feed: Feed, signal?: AbortSignal): Promise<Delivery[]> {
+  const deliveries: Delivery[] = [];
+  for await (const delivery of feed.poll(NOON_MS, signal)) deliveries.push(delivery);
+  expect(JSON.stringify(deliveries)).not.toContain(CREDENTIAL);
+  return deliveries;
+}
+
+export const chainsOf = (deliveries: readonly Delivery[]) =>
+  deliveries.flatMap((each) => (each.kind === 'chain' ? [each] : []));
+export const reasonsOf = (deliveries: readonly Delivery[]) =>
+  deliveries.flatMap((each) => (each.kind === 'refusal' ? [[each.ticker, each.reason] as const] : []));
+
+/** The cases that every feed over the network is held to, over a local server that answers in the provider's shapes. */
+export function describeProvider(subject: Subject): void {
+  let server: ProviderServer;
+  let clock: ReturnType<typeof testClock>;
+  const ticker = 'CHPT';
+
+  beforeEach(async () => {
+    clock = testClock();
+    server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
+  });
+  afterEach(() => server.close());
+
+  const create = (over: Partial<ProviderOptions> = {}) =>
+    subject.create({ baseUrl: server.url, socketUrl: server.socketUrl, tickers: [ticker], clock, ...over });
+  /** Damages what chains come from; the first so many of those requests, or all. */
+  const damage = (behaviour: Behaviour, times = Number.POSITIVE_INFINITY) => {
+    let left = times;
+    server.behaviour = (path) => (subject.isChainPath(path) && left-- > 0 ? behaviour : undefined);
+  };
+  const chainRequests = () => server.asked.filter(subject.isChainPath).length;
+
+  describe(`${subject.name}: a good answer`, () => {
+    test('arrives whole, every ticker and every value', async () => {
+      const deliveries = chainsOf(await polled(create({ tickers: TICKERS })));
+      expect(deliveries.map(({ chain, offered }) => [chain.underlying, offered])).toEqual(
+        TICKERS.map((each) => [each, CHAINS.get(each)!.count]),
+      );
+      for (const { chain } of deliveries) {
+        const { source, ...expected } = CHAINS.get(chain.underlying)!;
+        expect(chain).toMatchObject({ asOf: expected.asOf, spot: expected.spot, refused: {}, simulated: false });
+        expect(chain.source).toBe(`${subject.name}:${chain.underlying}`);
+        expect(rowsOf(chain)).toEqual(rowsOf(CHAINS.get(chain.underlying)!));
+      }
+    });
+
+    test('keeps to the rate', async () => {
+      await polled(create({ ratePerMinute: 6 }));
+      expect(server.asked.length).toBeGreaterThan(0);
+      // Time passes in pauses alone: between two requests ten seconds of them.
+      expect(clock.paused).toEqual(Array(server.asked.length - 1).fill(10_000));
+    });
+
+    test('says that it keeps to market hours', () => {
+      expect(create().pace.hours).toBe('session');
+      expect(create({ tickers: Array(59).fill(ticker), ratePerMinute: 1 }).pace.everyMs).toBeGreaterThanOrEqual(
+        59 * 60_000,
+      );
+    });
+  });
+
+  describe(`${subject.name}: trouble that passes`, () => {
+    test.each<[string, Behaviour, number]>([
+      ['500, twice', { kind: 'status', status: 500 }, 2],
+      ['504', { kind: 'status', status: 504 }, 1],
+      ['429 with seconds', { kind: 'status', status: 429, headers: { 'retry-after': '7' } }, 1],
+      ['429 with a date', { kind: 'status', status: 429, headers: { 'retry-after': later(20_000 + 7_000) } }, 1],
+      ['an answer cut short of its length', { kind: 'cut', told: true }, 1],
+      ['an answer cut off', { kind: 'cut', told: false }, 1],
+      ['half a JSON', { kind: 'half' }, 1],
+    ])('%s: asked again, then taken', async (_what, behaviour, times) => {
+      damage(behaviour, times);
+      const before = clock.now();
+      expect(chainsOf(await polled(create()))).toHaveLength(1);
+      const asksToWait = behaviour.kind === 'status' && behaviour.status === 429;
+      expect(clock.now() - before).toBeGreaterThanOrEqual(asksToWait ? 7_000 : 1_000);
+    });
+  });
+
+  describe(`${subject.name}: trouble that stays is a refusal with its reason`, () => {
+    test.each<[string, Behaviour, RegExp, number]>([
+      ['500', { kind: 'status', status: 500 }, /answered 500, 3 times/, 3],
+      ['an answer cut off', { kind: 'cut', told: true }, /connection failed \(ECONNRESET\), 3 times/, 3],
+      ['half a JSON', { kind: 'half' }, /no whole JSON/, 3],
+      ['a drip', { kind: 'drip' }, /no whole answer within 0.2 s, 3 times/, 3],
+      ['silence', { kind: 'hang' }, /no whole answer within 0.2 s, 3 times/, 3],
+      ['401', { kind: 'status', status: 401 }, /answered 401/, 1],
+      ['403', { kind: 'status', status: 403 }, /answered 403/, 1],
+      ['404', { kind: 'status', status: 404 }, /answered 404/, 1],
+      ['501', { kind: 'status', status: 501 }, /answered 501/, 1],
+      ['asked to wait for an hour', { kind: 'status', status: 429, headers: { 'retry-after': '3600' } }, /429/, 1],
+      ['an error page with 200', { kind: 'page' }, /a page in place of JSON/, 1],
+      ['no JSON object', { kind: 'changed', change: () => [1, 2] }, /another shape/, 1],
+      ['null', { kind: 'changed', change: () => null }, /another shape/, 1],
+      [
+        'JSON of another shape',
+        { kind: 'changed', change: () => ({ status: 'ERROR', error: 'x' }) },
+        /another shape/,
+        1,
+      ],
+      ['a redirect without an address', { kind: 'status', status: 302 }, /302 without an address/, 1],
+      [
+        'redirects in a circle',
+        { kind: 'status', status: 302, headers: { location: '#' } },
+        /redirects more than 3 times/,
+        4,
+      ],
+    ])('%s', async (_what, behaviour, reason, requests) => {
+      damage(behaviour);
+      const feed = create({ timeoutMs: behaviour.kind === 'drip' || behaviour.kind === 'hang' ? 200 : 5_000 });
+      const [[of, told] = [], ...more] = reasonsOf(await polled(feed));
+      expect([of, more]).toEqual([ticker, []]);
+      expect(told).toMatch(reason);
+      expect(chainRequests()).toBe(requests);
+    });
+
+    test('the list under another name', async () => {
+      damage({ kind: 'changed', change: subject.rename });
+      expect(reasonsOf(await polled(create()))).toEqual([[ticker, expect.stringMatching(/missing|no options/)]]);
+    });
+
+    test('no option that can be read', async () => {
+      damage(edited((answer) => subject.optionsOf(answer).forEach((option) => void subject.unname(option))));
+      expect(reasonsOf(await polled(create()))).toEqual([
+        [ticker, expect.stringMatching(/none of \d+ (?:options|contracts)/)],
+      ]);
+    });
+
+    test('200 MB, of which no more than the bound are read', async () => {
+      damage({ kind: 'huge' });
+      const before = sent.hugeBytes;
+      const feed = create();
+      expect(reasonsOf(await polled(feed))).toEqual([[ticker, `more than ${BODY_BYTES_MAX} bytes`]]);
+      // What is on its way, in the buffers of both ends, comes on top.
+      expect(sent.hugeBytes - before).toBeLessThan(BODY_BYTES_MAX + 32 * 2 ** 20);
+      expect(chainRequests()).toBe(1);
+    });
+
+    test('nobody there', async () => {
+      await server.close();
+      expect(reasonsOf(await polled(create()))).toEqual([[ticker, expect.stringMatching(/connection failed/)]]);
+      server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
+    });
+
+    test('a redirect to another origin, which never hears the credential', async () => {
+      const heard: unknown[] = [];
+      const other = createServer((request, response) => {
+        heard.push(request.headers);
+        response.end('{}');
+      });
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+      damage({ kind: 'status', status: 307, headers: { location } });
+      expect(reasonsOf(await polled(create()))).toEqual([[ticker, expect.stringMatching(/redirects to another host/)]]);
+      expect(heard).toEqual([]);
+      await new Promise((resolve) => other.close(resolve));
+    });
+  });
+
+  describe(`${subject.name}: several tickers`, () => {
+    const many = ['BRK.B', 'CHPT', 'SPX', 'BRK.B', 'CHPT', 'SPX', 'BRK.B', 'CHPT'];
+
+    test('one that is unknown takes nothing from the others', async () => {
+      const deliveries = await polled(create({ tickers: ['CHPT', 'NONE', 'SPX'] }));
+      expect(deliveries.map(({ kind }) => kind)).toEqual(['chain', 'refusal', 'chain']);
+      expect(reasonsOf(deliveries)[0]?.[0]).toBe('NONE');
+    });
+
+    test('once four in a row have failed the rest are not asked for, and a probe finds out when it is over', async () => {
+      server.behaviour = () => ({ kind: 'status', status: 502 });
+      const feed = create({ tickers: many, ratePerMinute: 600_000 });
+      const first = reasonsOf(await polled(feed));
+      expect(first).toHaveLength(many.length);
+      expect(first.filter(([, reason]) => reason.startsWith('not asked until')).length).toBeGreaterThanOrEqual(3);
+      const asked = server.asked.length;
+      expect(asked).toBeLessThanOrEqual(4 * 3);
+
+      await polled(feed);
+      expect(server.asked.length).toBe(asked);
+      clock.advance(60_000);
+      await polled(feed);
+      expect(server.asked.length).toBe(asked + 1);
+      clock.advance(120_000);
+      server.behaviour = () => undefined;
+      expect(chainsOf(await polled(feed))).toHaveLength(many.length);
+    });
+  });
+
+  describe(`${subject.name}: a bad option is counted, the others stand`, () => {
+    /** The first option of the first answer. */
+    const damageOne = (change: (option: Json) => void) => {
+      damage(
+        edited((answer) => change(subject.optionsOf(answer)[0])),
+        1,
+      );
+    };
+    const { count } = CHAINS.get(ticker)!;
+
+    test('one without a name', async () => {
+      damageOne(subject.unname);
+      const [delivery] = chainsOf(await polled(create()));
+      expect(delivery?.chain).toMatchObject({ count: count - 1, refused: { bad_symbol: 1 } });
+      expect(delivery?.offered).toBe(count);
+    });
+
+    const { openInterest, bid, ask, iv } = subject.fields;
+    test.each<[string, Path, unknown, object]>([
+      ['negative open interest', openInterest, -5, { bad_value: 1 }],
+      ['an endless bid', bid, '1e999', { bad_value: 1 }],
+      ['text for a bid', bid, 'ten', { bad_value: 1 }],
+      ['an object for an ask', ask, {}, { bad_value: 1 }],
+      ['NaN as text is not given', ask, 'NaN', {}],
+      ['a number as text is a number', bid, '1.25', {}],
+      ['a crossed quote stays as quoted', bid, 900, {}],
+      ['a volatility of 1e-5 stays as given', iv, 1e-5, {}],
+      ['a volatility of 0 is none', iv, 0, {}],
+    ])('%s', async (_what, path, value, refused) => {
+      damageOne((option) => set(option, path, value));
+      const [delivery] = chainsOf(await polled(create()));
+      expect(delivery?.chain).toMatchObject({ count, refused });
+    });
+  });
+
+  describe(`${subject.name}: stopped`, () => {
+    test.each<[string, Behaviour]>([
+      ['while it hangs', { kind: 'hang' }],
+      ['while it drips', { kind: 'drip' }],
+    ])('%s, at once and without a fault', async (_what, behaviour) => {
+      const stop = new AbortController();
+      server.behaviour = () => {
+        setTimeout(() => stop.abort(), 10);
+        return behaviour;
+      };
+      const startedAt = performance.now();
+      expect(await polled(create({ tickers: TICKERS }), stop.signal)).toEqual([]);
+      expect(performance.now() - startedAt).toBeLessThan(1_000);
+    });
+
+    test('before it began', async () => {
+      expect(await polled(create(), AbortSignal.abort())).toEqual([]);
+      expect(server.asked).toEqual([]);
+    });
+  });
+
+  describeRecorded(`${subject.name}: recorded chains`, (dir) => {
+    test('arrive with every contract', async () => {
+      const market = recordedMarket(`${dir}/chains`);
+      const recorded = await startProviderServer({ chainOf: market.chainOf, credential: CREDENTIAL });
+      try {
+        const evening = testClock(Date.parse('2026-08-21T20:00:20Z'));
+        const options = { baseUrl: recorded.url, tickers: market.tickers, clock: evening, ratePerMinute: 60_000 };
+        const deliveries = chainsOf(await polled(create(options)));
+        expect(deliveries.map(({ chain }) => chain.underlying)).toEqual([...market.tickers]);
+        for (const { chain } of deliveries) {
+          const unsettled = (each: Chain) =>
+            rowsOf({ ...each })
+              .filter(({ expiry }) => expiry > '2026-08-21')
+              .map(({ symbol, openInterest }) => [symbol, openInterest]);
+          expect(unsettled(chain)).toEqual(unsettled(market.chainOf(chain.underlying)!));
+        }
+      } finally {
+        await recorded.close();
+      }
+    });
+  });
+}
+
+/** As the header writes a moment so long after noon. */
+function later(ms: number): string {
+  return new Date(NOON_MS + ms).toUTCString();
+}
+
+/** An answer that is changed in place. */
+function edited(edit: (answer: Json) => void): Behaviour {
+  return {
+    kind: 'changed',
+    change(answer) {
+      edit(answer);
+      return answer;
+    },
+  };
+}
+
+function set(record: Json, [first, ...rest]: Path, value: unknown): void {
+  if (first === undefined) return;
+  if (rest.length === 0) record[first] = value;
+  else set(record[first], rest, value);
+}

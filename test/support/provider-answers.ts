@@ -1,0 +1,102 @@
+import { newYorkTime } from '../../src/market/calendar.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import { formatOptionSymbol } from '../../src/market/option-symbol.ts';
+
+/** A chain in the words of each provider, as their documentation and recorded answers have them. */
+
+export function cboeAnswer(chain: Chain) {
+  const time = newYorkTime(chain.asOf).slice(0, 19);
+  const options = rowsOf(chain).map((row) => ({
+    option: row.symbol,
+    bid: row.bid ?? 0,
+    ask: row.ask ?? 0,
+    iv: row.iv ?? 0,
+    open_interest: row.openInterest,
+    volume: row.volume,
+    delta: row.delta,
+    gamma: row.gamma,
+    ...{ theta: 0, vega: 0, rho: 0, theo: 0, last_trade_price: row.last, last_trade_time: null, prev_day_close: 0 },
+  }));
+  const stamp = new Date(chain.asOf).toISOString().slice(0, 19).replace('T', ' ');
+  const data = {
+    symbol: chain.underlying,
+    current_price: chain.spot,
+    close: chain.spot,
+    last_trade_time: time,
+    options,
+  };
+  return { timestamp: stamp, data };
+}
+
+export function tradierQuote(chain: Chain) {
+  return { quotes: { quote: { symbol: chain.underlying, type: 'stock', last: chain.spot } } };
+}
+
+export function tradierExpirations(chain: Chain) {
+  return { expirations: { date: lone([...new Set(chain.series.map(({ expiry }) => expiry))].sort()) } };
+}
+
+export function tradierChain(chain: Chain, expiration: string) {
+  const options = rowsOf(chain)
+    .filter(({ expiry }) => expiry === expiration)
+    .map((row) => ({
+      symbol: row.symbol,
+      ...{ root_symbol: row.root, expiration_date: row.expiry, strike: row.strike },
+      option_type: row.callPut === 1 ? 'call' : 'put',
+      contract_size: row.multiplier,
+      ...{ bid: row.bid, ask: row.ask, last: row.last, volume: row.volume, open_interest: row.openInterest },
+      greeks: { delta: row.delta, gamma: row.gamma, mid_iv: row.iv ?? 0, smv_vol: row.iv ?? 0 },
+    }));
+  return { options: options.length === 0 ? null : { option: lone(options) } };
+}
+
+/** One page of a snapshot; `nextUrl` where there are more. */
+export function massivePage(chain: Chain, from: number, limit: number, nextUrl: (from: number) => string) {
+  const nanoseconds = chain.asOf * 1e6;
+  const results = rowsOf(chain)
+    .slice(from, from + limit)
+    .map((row) => ({
+      details: {
+        ticker: `O:${row.symbol}`,
+        contract_type: row.callPut === 1 ? 'call' : 'put',
+        exercise_style: 'american',
+        ...{ expiration_date: row.expiry, strike_price: row.strike, shares_per_contract: row.multiplier },
+      },
+      day: { volume: row.volume },
+      // As the service does, without greeks where it has none.
+      ...(row.gamma !== null && { greeks: { delta: row.delta, gamma: row.gamma, theta: 0, vega: 0 } }),
+      ...(row.iv !== null && { implied_volatility: row.iv }),
+      ...(row.openInterest !== null && { open_interest: row.openInterest }),
+      ...(row.bid !== null && { last_quote: { bid: row.bid, ask: row.ask, last_updated: nanoseconds } }),
+      ...(row.last !== null && { last_trade: { price: row.last, sip_timestamp: nanoseconds } }),
+      underlying_asset: { ticker: chain.underlying, price: chain.spot, last_updated: nanoseconds },
+    }));
+  const more = from + limit < chain.count && { next_url: nextUrl(from + limit) };
+  return { status: 'OK', request_id: 'a1', results, ...more };
+}
+
+/** Tradier writes a list of one as its only entry. */
+function lone<T>(list: readonly T[]): T | readonly T[] {
+  return list.length === 1 ? list[0]! : list;
+}
+
+/** The contracts as rows, null for what is not given, 0 for -0, which JSON does not know. */
+export function rowsOf(chain: Chain) {
+  const given = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value + 0);
+  return Array.from({ length: chain.count }, (_, i) => {
+    const { root, expiry } = chain.series[chain.seriesIndex[i]!]!;
+    const [callPut, strike] = [chain.callPut[i] === 1 ? 1 : -1, chain.strike[i]!] as const;
+    return {
+      ...{ root, expiry, callPut, strike, multiplier: chain.multiplier[i]! },
+      symbol: formatOptionSymbol({ root, expiry, callPut, strike }, 'compact'),
+      bid: given(chain.bid[i]),
+      ask: given(chain.ask[i]),
+      last: given(chain.last[i]),
+      volume: given(chain.volume[i]),
+      openInterest: given(chain.openInterest[i]),
+      iv: given(chain.iv[i]),
+      delta: given(chain.delta[i]),
+      gamma: given(chain.gamma[i]),
+    };
+  });
+}

@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests take apart what they know the shape of
+export type Json = any;
+
+/** What the stand-in does with a request in place of, or with, its answer. */
+export type Behaviour =
+  | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  /** Sends the beginning and cuts the line; `told` says the whole length first. */
+  | { readonly kind: 'cut'; readonly told: boolean }
+  /** Ends in order, and in the middle of the JSON. */
+  | { readonly kind: 'half' }
+  /** A byte now and then, for ever. */
+  | { readonly kind: 'drip' }
+  | { readonly kind: 'hang' }
+  /** An error page with status 200. */
+  | { readonly kind: 'page' }
+  /** 200 MB of an array that goes on. */
+  | { readonly kind: 'huge' }
+  | { readonly kind: 'changed'; readonly change: (answer: Json) => unknown };
+
+/** Bytes of `huge` that went out, over all requests. */
+export const sent = { hugeBytes: 0 };
+
+export function behave(behaviour: Behaviour, response: ServerResponse, answer: unknown): void {
+  const body = Buffer.from(JSON.stringify(answer));
+  const json = { 'content-type': 'application/json' };
+  switch (behaviour.kind) {
+    case 'status':
+      response
+        .writeHead(behaviour.status, behaviour.headers)
+        .end(JSON.stringify({ fault: { status: behaviour.status } }));
+      break;
+    case 'cut':
+      response.writeHead(200, behaviour.told ? { ...json, 'content-length': body.length } : json);
+      response.write(body.subarray(0, body.length >> 1), () => setTimeout(() => response.socket?.destroy(), 5));
+      break;
+    case 'half':
+      response.writeHead(200, json).end(body.subarray(0, body.length >> 1));
+      break;
+    case 'drip': {
+      response.writeHead(200, json);
+      const timer = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(timer));
+      break;
+    }
+    case 'hang':
+      break;
+    case 'page':
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Be right back</title>');
+      break;
+    case 'huge':
+      response.writeHead(200, json);
+      pour(response, 200);
+      break;
+    case 'changed':
+      response.writeHead(200, json).end(JSON.stringify(behaviour.change(structuredClone(answer))));
+      break;
+  }
+}
+
+/** Writes so many MB, as fast as they are taken. */
+function pour(response: ServerResponse, megabytes: number): void {
+  const piece = Buffer.alloc(1 << 20, '[');
+  let left = megabytes;
+  const write = () => {
+    while (left-- > 0 && !response.destroyed) {
+      sent.hugeBytes += piece.length;
+      if (!response.write(piece)) {
+        response.once('drain', write);
+        return;
+      }
+    }
+    response.end();
+  };
+  write();
+}
