@@ -1,5 +1,8 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createCboeFeed } from '../../../src/feeds/cboe/cboe-feed.ts';
-import { describeProvider } from '../provider-suite.ts';
+import type { Json } from '../../support/provider-faults.ts';
+import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
+import { CHAINS, describeProvider, polled, reasonsOf, TICKERS, testClock } from '../provider-suite.ts';
 
 describeProvider({
   name: 'cboe',
@@ -10,3 +13,65 @@ describeProvider({
   unname: (option) => delete option.option,
   fields: { openInterest: ['open_interest'], bid: ['bid'], ask: ['ask'], iv: ['iv'] },
 });
+
+describe('cboe asks', () => {
+  let server: ProviderServer;
+  beforeEach(async () => {
+    server = await startProviderServer({ chainOf: (name) => CHAINS.get(name) });
+  });
+  afterEach(() => server.close());
+  const create = (tickers: string[]) => createCboeFeed({ baseUrl: `${server.url}/`, tickers, clock: testClock() });
+
+  test('for indices with an underscore, for share classes with their dot', async () => {
+    await polled(create(TICKERS));
+    const folder = '/api/global/delayed_quotes/options';
+    expect(server.asked).toEqual([`${folder}/BRK.B.json`, `${folder}/_SPX.json`, `${folder}/CHPT.json`]);
+  });
+
+  test('a quarter of an hour and a little after the session', () => {
+    expect(create(TICKERS).pace).toMatchObject({ everyMs: 5 * 60_000, delayMs: 16 * 60_000 });
+  });
+
+  test.each<[string, (answer: Json) => void, RegExp]>([
+    [
+      'another underlying',
+      ({ data }) => data.options.forEach(renameToSpy),
+      /no usable rows \(\d+ foreign_underlying\)/,
+    ],
+    [
+      'tomorrow',
+      ({ data }) => {
+        data.last_trade_time = '2026-11-21T12:00:00';
+      },
+      /dated 2026-11-21T17:00:00.000Z/,
+    ],
+    [
+      'no time',
+      ({ data }) => {
+        data.last_trade_time = null;
+      },
+      /is a time/,
+    ],
+    [
+      'a spot of another scale',
+      ({ data }) => {
+        data.current_price *= 100;
+      },
+      /contradicts the quotes/,
+    ],
+  ])('and refuses an answer of %s', async (_what, edit, reason) => {
+    server.behaviour = () => ({
+      kind: 'changed',
+      change(answer) {
+        edit(answer);
+        if (reason.source === 'is a time') delete answer.timestamp;
+        return answer;
+      },
+    });
+    expect(reasonsOf(await polled(create(['CHPT'])))).toEqual([['CHPT', expect.stringMatching(reason)]]);
+  });
+});
+
+function renameToSpy(option: Json): void {
+  option.option = option.option.replace('CHPT', 'SPY');
+}

@@ -1,5 +1,17 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createMassiveFeed } from '../../../src/feeds/massive/massive-feed.ts';
-import { CREDENTIAL, describeProvider } from '../provider-suite.ts';
+import type { Json } from '../../support/provider-faults.ts';
+import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
+import {
+  CHAINS,
+  CREDENTIAL,
+  chainsOf,
+  describeProvider,
+  NOON_MS,
+  polled,
+  reasonsOf,
+  testClock,
+} from '../provider-suite.ts';
 
 describeProvider({
   name: 'massive',
@@ -15,3 +27,120 @@ describeProvider({
     iv: ['implied_volatility'],
   },
 });
+
+describe('massive', () => {
+  let server: ProviderServer;
+  let clock: ReturnType<typeof testClock>;
+  beforeEach(async () => {
+    clock = testClock();
+    server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
+  });
+  afterEach(() => server.close());
+
+  const create = (tickers = ['CHPT']) =>
+    createMassiveFeed({ baseUrl: server.url, socketUrl: server.socketUrl, tickers, clock, key: CREDENTIAL });
+  const change = (edit: (answer: Json, before: number) => unknown) => {
+    server.behaviour = (_path, before) => ({
+      kind: 'changed',
+      change(answer) {
+        edit(answer, before);
+        return answer;
+      },
+    });
+  };
+
+  test('asks for indices as I:SPX, page by page', async () => {
+    await polled(create(['SPX', 'BRK.B']));
+    expect(server.asked[0]).toBe('/v3/snapshot/options/I%3ASPX?limit=250');
+    expect(server.asked[1]).toBe('/v3/snapshot/options/I%3ASPX?limit=250&cursor=250');
+    expect(server.asked).toContain('/v3/snapshot/options/BRK.B?limit=250');
+    const pages = (ticker: string) => Math.ceil(CHAINS.get(ticker)!.count / 250);
+    expect(server.asked).toHaveLength(pages('SPX') + pages('BRK.B'));
+  });
+
+  test('a page that fails refuses the snapshot whole', async () => {
+    server.behaviour = (path) => (path.includes('cursor=250') ? { kind: 'status', status: 500 } : undefined);
+    expect(await polled(create(['SPX']))).toEqual([
+      { kind: 'refusal', origin: 'massive:SPX', ticker: 'SPX', reason: 'answered 500, 3 times' },
+    ]);
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['another host', 'https://elsewhere.example/v3?cursor=1', /another origin/],
+    ['another port', 'http://127.0.0.1:1/v3?cursor=1', /another origin/],
+    ['another scheme', 'file:///etc/passwd', /another origin/],
+    ['no address', 'cursor=1', /another origin/],
+    ['no text', 7, /`next_url` is no address/],
+  ])('a next page at %s is refused and not asked for', async (_what, next_url, reason) => {
+    change((answer) => void Object.assign(answer, { next_url }));
+    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', expect.stringMatching(reason)]]);
+    expect(server.asked).toHaveLength(1);
+  });
+
+  test('pages that lead in a circle, or never end', async () => {
+    const cursor = (n: number) => `${server.url}/v3/snapshot/options/CHPT?cursor=${n}`;
+    change((answer, before) => Object.assign(answer, { next_url: cursor(before % 3) }));
+    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'page 4 leads back to an earlier one']]);
+    change((answer, before) => void Object.assign(answer, { results: [], next_url: cursor(before) }));
+    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'more than 600 pages']]);
+  });
+
+  test('an empty page in between is a page', async () => {
+    const next_url = `${server.url}/v3/snapshot/options/CHPT?cursor=0&limit=250`;
+    change((answer, before) => before === 0 && Object.assign(answer, { results: [], next_url }));
+    expect(chainsOf(await polled(create()))[0]?.offered).toBe(CHAINS.get('CHPT')!.count);
+  });
+
+  test.each<[string, number | string | null, string]>([
+    ['in ns', NOON_MS * 1e6, '2026-11-20T17:00:00Z'],
+    ['in µs', NOON_MS * 1e3, '2026-11-20T17:00:00Z'],
+    ['in ms', NOON_MS, '2026-11-20T17:00:00Z'],
+    ['in s', NOON_MS / 1e3, '2026-11-20T17:00:00Z'],
+    ['a quarter of an hour old', (NOON_MS - 900_000) * 1e6, '2026-11-20T16:45:00Z'],
+    ['not told', null, '2026-11-20T18:00:00Z'],
+    ['as text', 'now', '2026-11-20T18:00:00Z'],
+    ['a day ahead', (NOON_MS + 86_400_000) * 1e6, '2026-11-20T18:00:00Z'],
+  ])('the newest time of a quote counts: %s', async (_what, last_updated, asOf) => {
+    clock.advance(3_600_000);
+    change((answer) => {
+      for (const { last_quote, underlying_asset } of answer.results) {
+        underlying_asset.last_updated = last_updated;
+        if (last_quote) last_quote.last_updated = last_updated;
+      }
+    });
+    const [delivery] = chainsOf(await polled(create()));
+    expect(new Date(delivery!.chain.asOf).toISOString()).toBe(new Date(asOf).toISOString());
+  });
+
+  test('after the close the underlying trades on, the quotes stay those of the close', async () => {
+    clock.advance(8 * 3_600_000);
+    change((answer) =>
+      ofEach(answer, { underlying_asset: { price: CHAINS.get('CHPT')!.spot, last_updated: clock.now() * 1e6 } }),
+    );
+    expect(chainsOf(await polled(create()))[0]?.chain.asOf).toBe(Date.parse('2026-11-20T21:00:00Z'));
+  });
+
+  test('an index tells its value, and without either spot is what the quotes imply', async () => {
+    const { spot } = CHAINS.get('SPX')!;
+    change((answer) => ofEach(answer, { underlying_asset: { value: spot * 1.01 } }));
+    expect(chainsOf(await polled(create(['SPX'])))[0]?.chain.spot).toBe(spot * 1.01);
+    change((answer) => ofEach(answer, { underlying_asset: undefined }));
+    const implied = chainsOf(await polled(create(['SPX'])))[0]!.chain.spot;
+    expect(Math.abs(implied / spot - 1)).toBeLessThan(0.01);
+  });
+
+  test('a contract may have nothing but its name and open interest', async () => {
+    change((answer) => {
+      answer.results[0] = { details: { ticker: answer.results[0].details.ticker }, open_interest: 3 };
+    });
+    const [delivery] = chainsOf(await polled(create()));
+    const { bid, iv, delta, openInterest, multiplier, refused } = delivery!.chain;
+    expect([bid[0], iv[0], delta[0], openInterest[0], multiplier[0]]).toEqual([NaN, NaN, NaN, 3, 100]);
+    expect(refused).toEqual({});
+  });
+});
+
+/** Changes every contract of a page. */
+function ofEach(answer: Json, over: object): void {
+  for (const result of answer.results) Object.assign(result, over);
+}
