@@ -92,6 +92,7 @@ test('a restart loses nothing', async () => {
       rateLimit: 'off',
       largePrintMin: '1e5',
       contagionMin: '1e6',
+      staleAfter: '30',
     },
     () => {},
   );

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
-import { quoteInstant } from '../../src/market/calendar.ts';
+import { lastQuoted } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { rowsOf } from './provider-answers.ts';
@@ -52,7 +52,7 @@ export function simulatedMarket(nowMs: () => number): StandInMarket {
   return {
     tickers: [...instruments.keys()],
     chainOf(ticker) {
-      const [instrument, asOf] = [instruments.get(ticker), quoteInstant(nowMs())];
+      const [instrument, asOf] = [instruments.get(ticker), lastQuoted(nowMs())];
       if (instrument === undefined) return undefined;
       if (made.get(ticker)?.asOf !== asOf) made.set(ticker, simulatedChain(instrument, asOf));
       return made.get(ticker);

@@ -25,8 +25,9 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   const client = createProviderClient(base, { authorization: `Bearer ${key}` }, ratePerMinute, options);
 
   async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
+    const began = clock.now();
     const name = isIndexRoot(ticker) ? `I:${ticker}` : ticker;
-    const read = new ReadPages(clock.now() + AHEAD_MS_MAX);
+    const read = new ReadPages(began + AHEAD_MS_MAX);
     const asked = new Set<string>();
     let next: string | undefined = `/v3/snapshot/options/${encodeURIComponent(name)}?limit=${PAGE_CONTRACTS}`;
     while (next !== undefined) {
@@ -35,9 +36,8 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
       asked.add(next);
       next = read.add(await client.get(next, signal));
     }
-    const latest = lastQuoted(clock.now());
     // After the close the underlying trades on, its options do not.
-    const asOf = Math.min(read.newestMs ?? latest, latest);
+    const asOf = Math.min(read.newestMs ?? began, lastQuoted(clock.now()));
     return snapshotFrom('massive', ticker, asOf, read);
   }
 
