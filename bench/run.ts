@@ -4,6 +4,7 @@ import { type Result, race } from '../src/bench/race.ts';
 import { type Contest, contests, isReached } from './kernels.ts';
 import { buildNative } from './native.ts';
 import { loadPeers } from './peers.ts';
+import { serviceSection } from './service.ts';
 import { stageTables } from './stages.ts';
 
 /** `bun bench/run.ts [--tiny] [--write]`: every contest, all runners in turns in one process; `--write` keeps the page. */
@@ -32,8 +33,11 @@ for (const contest of contests(native, peers, tiny ? 64 : 4096)) {
 process.stderr.write('Stages of an analysis …\n');
 lines.push(...stageTables(tiny ? 64 : 4096, effort));
 console.log(lines.join('\n'));
-if (process.argv.includes('--write'))
-  await Bun.write(join(import.meta.dir, '../docs/benchmarks.md'), `${lines.join('\n')}\n`);
+if (process.argv.includes('--write')) {
+  const page = Bun.file(join(import.meta.dir, '../docs/benchmarks.md'));
+  const service = serviceSection(await page.text());
+  await Bun.write(page, `${[...lines, ...(service && ['', service.trimEnd()])].join('\n')}\n`);
+}
 if (tiny && invalid > 0) process.exitCode = 1;
 
 function table(contest: Contest, results: readonly Result[]): string[] {

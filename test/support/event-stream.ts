@@ -8,31 +8,32 @@ export interface StreamEvent {
 /** The events of a stream one by one, comments and bare fields left out; undefined at its end. */
 export function eventsOf(body: ReadableStream<Uint8Array>): {
   next(): Promise<StreamEvent | undefined>;
-  /** All that has come, as it was sent. */
-  readonly text: string;
+  /** What came up to then and is no event: comments, bare fields. */
+  readonly others: readonly string[];
 } {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>;
-  let text = '';
+  const others: string[] = [];
+  let blocks: string[] = [];
   let at = 0;
+  let rest = '';
   return {
+    others,
     async next() {
       for (;;) {
-        const end = text.indexOf('\n\n', at);
-        if (end < 0) {
-          const { value, done } = await reader.read();
-          if (done) return undefined;
-          text += value;
-          continue;
+        while (at < blocks.length) {
+          const block = blocks[at++]!;
+          const lines = block.split('\n');
+          const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+          const event = field('event');
+          if (event !== undefined) return { id: field('id'), event, data: field('data')! };
+          others.push(block);
         }
-        const lines = text.slice(at, end).split('\n');
-        at = end + 2;
-        const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-        const event = field('event');
-        if (event !== undefined) return { id: field('id'), event, data: field('data')! };
+        const { value, done } = await reader.read();
+        if (done) return undefined;
+        blocks = (rest + value).split('\n\n');
+        rest = blocks.pop()!;
+        at = 0;
       }
-    },
-    get text() {
-      return text;
     },
   };
 }

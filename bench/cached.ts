@@ -1,0 +1,50 @@
+import { quantile } from '../src/bench/race.ts';
+import { startService } from '../test/support/service.ts';
+
+export interface CachedFigures {
+  /** Medians, µs a request through the whole handler. */
+  readonly universe: number;
+  readonly gex: number;
+  readonly unchanged: number;
+  /** GEX over universe, within each round: median and quartiles. */
+  readonly ratio: readonly [low: number, median: number, high: number];
+}
+
+/** Levels of a snapshot that stands against the universe: the whole handler, key and all, in turns in one process. */
+export async function measureCached(rounds: number, requests: number): Promise<CachedFigures> {
+  const service = await startService();
+  const ask = (path: string, headers: Record<string, string> = {}) => {
+    const sent = { 'X-API-Key': service.key, ...headers };
+    return () => service.app.handle(new Request(`http://localhost${path}`, { headers: sent }));
+  };
+  const gexPath = '/api/v1/nodes/gex/SPY';
+  const etag = (await ask(gexPath)()).headers.get('etag')!;
+  const runners = [ask('/api/v1/universe'), ask(gexPath), ask(gexPath, { 'If-None-Match': etag })];
+  for (const runner of runners) await time(runner, WARM_REQUESTS);
+  const times = runners.map(() => [] as number[]);
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < runners.length; turn++) {
+      const at = (round + turn) % runners.length;
+      times[at]!.push(await time(runners[at]!, requests));
+    }
+  }
+  await service.close();
+  const [universe, gex, unchanged] = times as [number[], number[], number[]];
+  const ratios = gex.map((each, round) => each / universe[round]!);
+  return {
+    universe: quantile(universe, 0.5),
+    gex: quantile(gex, 0.5),
+    unchanged: quantile(unchanged, 0.5),
+    ratio: [quantile(ratios, 0.25), quantile(ratios, 0.5), quantile(ratios, 0.75)],
+  };
+}
+
+/** The compiler has climbed its tiers by then. */
+const WARM_REQUESTS = 5_000;
+
+/** µs a request. */
+async function time(ask: () => Promise<Response>, requests: number): Promise<number> {
+  const started = Bun.nanoseconds();
+  for (let request = 0; request < requests; request++) await ask();
+  return (Bun.nanoseconds() - started) / requests / 1e3;
+}

@@ -1,0 +1,152 @@
+import { Database } from 'bun:sqlite';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { quantile } from '../src/bench/race.ts';
+import { listen } from '../src/http/listen.ts';
+import type { Chain } from '../src/market/chain.ts';
+import { createLevelRecorder } from '../src/operations/level-recorder.ts';
+import { type Service, startService } from '../test/support/service.ts';
+
+export interface LiveOptions {
+  readonly subscribers: number;
+  readonly tickers: number;
+  readonly seconds: number;
+  /** From one move of all tickers to the next. */
+  readonly moveMs: number;
+  readonly dropsPerS: number;
+  /** Clients that ask for a long log and never read it. */
+  readonly slow: number;
+  /** Events of that log. */
+  readonly logged: number;
+}
+
+export interface LiveFigures {
+  /** From before a snapshot was stored to its event in a client, ms. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly events: number;
+  readonly drops: number;
+  /** Events that a client did not get, got twice or out of order. */
+  readonly lost: number;
+  readonly doubled: number;
+  readonly evicted: number;
+  /** Of this process, a third of the way and at the end, MB. */
+  readonly memory: readonly [early: number, late: number];
+}
+
+/** Moves tickers of a whole service while clients in another process follow all of them, some cut off at random. */
+export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
+  const service = await startService();
+  const { app, key } = service;
+  const server = listen(app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  const recorder = createLevelRecorder({
+    store: app.store,
+    largePrintMinUsd: app.context.largePrintMinUsd,
+    observe: () => {},
+    recorded: app.gexStreams.wake,
+  });
+  try {
+    const chains = [...app.context.universe.tickers]
+      .slice(0, options.tickers)
+      .map((ticker) => app.store.chain(app.store.latestChainId(ticker, true)!)!);
+    recorder.wake();
+    await until(() => app.store.levelsDue().length === 0);
+    writeLog(service, chains[0]!.underlying, options.logged);
+    const slow = Array.from({ length: options.slow }, () => neverRead(server.url, key));
+    const names = chains.map(({ underlying }) => underlying);
+    const clients = follow(server.url, key, names, options);
+    await until(() => app.gexStreams.size === options.subscribers + options.slow);
+    const first = app.store.lastLevelSeq();
+    clients.begin();
+    const started = performance.now();
+    const memory: number[] = [];
+    for (let move = 1; performance.now() - started < options.seconds * 1_000; move++) {
+      moveAll(app.store, chains, move);
+      recorder.wake();
+      memory.push(process.memoryUsage.rss() / 1e6);
+      await Bun.sleep(Math.max(0, started + move * options.moveMs - performance.now()));
+    }
+    await until(() => app.store.levelsDue().length === 0);
+    const log = app.store.levelEvents(first, Number.MAX_SAFE_INTEGER, true).map(({ seq }) => seq);
+    const { drops, latencies, ids } = await clients.end(log.at(-1)!);
+    for (const socket of slow) socket.destroy();
+    const missing = ids.map((each) => new Set(log).difference(new Set(each)).size);
+    const doubled = ids.map((each) => each.filter((id, at) => at > 0 && id <= each[at - 1]!).length);
+    return {
+      p50: quantile(latencies, 0.5),
+      p99: quantile(latencies, 0.99),
+      max: quantile(latencies, 1),
+      events: ids.reduce((sum, each) => sum + each.length, 0),
+      drops,
+      lost: missing.reduce((sum, each) => sum + each, 0),
+      doubled: doubled.reduce((sum, each) => sum + each, 0),
+      evicted: service.observations.filter((each) => each.kind === 'stream_closed' && each.reason === 'behind').length,
+      memory: [memory[Math.floor(memory.length / 3)]!, memory.at(-1)!],
+    };
+  } finally {
+    await recorder.stop();
+    await service.close();
+    await server.stop(1_000);
+  }
+}
+
+/** As of now: an event says itself when its snapshot was stored. */
+function moveAll(store: Service['app']['store'], chains: readonly Chain[], move: number): void {
+  const asOf = Date.now();
+  store.transaction(() => {
+    for (const chain of chains) {
+      store.saveChain({ ...chain, asOf, spot: chain.spot * (1 + 1e-4 * Math.sin(move)) });
+    }
+  });
+}
+
+/** A log longer than sockets buffer: a ticker's levels again, as of long ago. */
+function writeLog({ dataDir }: Service, ticker: string, count: number): void {
+  const same = `source, advanced, day, spot, net_gex, gross_gex, gex_flip, flip_resolved, call_wall, put_wall, max_pain, expiry,
+    dex, vex, cex, atm_iv_30d`;
+  const db = new Database(join(dataDir, 'zomma.sqlite'));
+  db.run(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     INSERT INTO levels (simulated, underlying, as_of, ${same})
+       SELECT simulated, underlying, as_of - i, ${same} FROM levels, n WHERE underlying = ? ORDER BY i`,
+    [count, ticker],
+  );
+  db.close();
+}
+
+/** A client that sends its request and takes nothing of the answer. */
+function neverRead(url: string, key: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  socket.on('error', () => {});
+  socket.write(
+    `GET /api/v1/stream/gex/SPY HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nLast-Event-ID: 0\r\n\r\n`,
+  );
+  return socket;
+}
+
+function follow(url: string, key: string, tickers: readonly string[], { subscribers, dropsPerS }: LiveOptions) {
+  const args = [url, key, tickers.join(), String(subscribers), String(dropsPerS)];
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'live-clients.ts'), ...args], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const tell = (line: string) => {
+    child.stdin.write(`${line}\n`);
+    child.stdin.flush();
+  };
+  return {
+    begin: () => tell('begin'),
+    async end(lastId: number): Promise<{ drops: number; latencies: number[]; ids: number[][] }> {
+      tell(String(lastId));
+      return new Response(child.stdout).json() as never;
+    },
+  };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await Bun.sleep(1);
+}
