@@ -4,7 +4,9 @@ import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { MarketStore } from '../../src/market/store.ts';
 import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { openStore } from '../../src/store/sqlite.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../analytics/small-chains.ts';
+import { inFolder } from '../store/samples.ts';
 import { type Service, startService } from '../support/service.ts';
 import { smallMarket } from './small-market.ts';
 
@@ -18,11 +20,12 @@ const chainAt = (days: number, over: Partial<Chain> = {}): Chain => ({
   ...over,
 });
 
-function recorderOf(store: MarketStore) {
+function recorderOf(store: MarketStore, recorded?: () => void) {
   const failures: Extract<Observation, { kind: 'levels_failed' }>[] = [];
   const recorder = createLevelRecorder({
     store,
     largePrintMinUsd: 100_000,
+    ...(recorded && { recorded }),
     observe: (each) => {
       if (each.kind === 'levels_failed') failures.push(each);
     },
@@ -37,6 +40,11 @@ async function recordAll(store: MarketStore) {
   await turns();
   await recorder.stop();
   return recorder;
+}
+
+/** Waits for what is to come; the test's own time limit bounds it. */
+async function until(holds: () => boolean) {
+  while (!holds()) await new Promise(setImmediate);
 }
 
 async function turns() {
@@ -64,6 +72,66 @@ test('keeps what is missing, once, of either kind', async () => {
   store.saveChain(chainAt(1, { spot: 101 }));
   await recordAll(counted);
   expect([kept(store)[1]!.spot, saves]).toEqual([101, 4]);
+});
+
+test('what comes while it is at it goes before what was there, as it came', async () => {
+  const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
+  const order: number[] = [];
+  const recorder = recorderOf({
+    ...store,
+    saveLevels(id, record) {
+      order.push((record!.asOf - AS_OF) / DAY_MS);
+      store.saveLevels(id, record);
+      // Of another moment each, and older ones among them.
+      if (order.length === 1) for (const day of [7, 6]) store.saveChain(chainAt(day));
+      if (order.length === 2) store.saveChain(chainAt(5));
+      recorder.wake();
+    },
+  });
+  recorder.wake();
+  await until(() => store.levelsDue().length === 0);
+  await recorder.stop();
+  expect(order).toEqual([3, 7, 6, 5, 2, 1, 0]);
+});
+
+test('many wakes cost one look, and what is recorded is told', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
+  let looks = 0;
+  let told = 0;
+  const recorder = recorderOf(
+    {
+      ...store,
+      levelsDue(after) {
+        looks++;
+        return store.levelsDue(after);
+      },
+    },
+    () => told++,
+  );
+  for (let wake = 0; wake < 100; wake++) recorder.wake();
+  await until(() => store.levelsDue().length === 0);
+  // The first wake begins at once; the others ask for one look more.
+  expect([looks, told]).toEqual([2, 2]);
+  await recorder.stop();
+});
+
+test('what another process stores is noticed without a wake, and so are the levels that it keeps', async () => {
+  await inFolder(async (folder) => {
+    const [ours, theirs] = [openStore(`${folder}/z.db`), openStore(`${folder}/z.db`)];
+    let told = 0;
+    const recorder = recorderOf(ours, () => told++);
+    recorder.wake();
+    theirs.saveChain(chainAt(0));
+    await until(() => days(ours).length === 1);
+    const before = told;
+    theirs.transaction(() => {
+      theirs.saveChain(chainAt(1));
+      theirs.saveLevels(theirs.levelsDue()[0]!, { ...kept(ours)[0]!, asOf: AS_OF + DAY_MS });
+    });
+    await until(() => told > before);
+    await recorder.stop();
+    for (const store of [ours, theirs]) store.close();
+  });
 });
 
 test('a process that ends in the middle loses nothing', async () => {

@@ -137,3 +137,72 @@ test('a database from before has the levels of all its snapshots due', () =>
     expect(kept(after)).toEqual([]);
     after.close();
   }));
+
+test('the log: in the order kept, what advanced its ticker, of one kind', () =>
+  withStore((store) => {
+    const keep = (days: number, over: Partial<LevelRecord> = {}) => {
+      keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS, ...over });
+      return store.lastLevelSeq();
+    };
+    expect([store.lastLevelSeq(), store.levelEvents(0, 10, false)]).toEqual([0, []]);
+    const first = keep(0);
+    const second = keep(2);
+    const history = keep(1);
+    const other = keep(0, { underlying: 'NDX' });
+    const simulated = keep(3, { simulated: true });
+    const same = keep(2, { spot: 1 });
+    expect([first, second, history, other, simulated, same]).toEqual([1, 2, 3, 4, 5, 6]);
+    const seqs = (after: number, limit = 10, kind = false) =>
+      store.levelEvents(after, limit, kind).map(({ seq }) => seq);
+    // What stood for the same moment has made way.
+    expect([seqs(0), seqs(1), seqs(0, 1), seqs(6), seqs(0, 10, true)]).toEqual([[1, 4, 6], [4, 6], [1], [], [5]]);
+    expect(store.levelEvents(4, 10, false)).toEqual([
+      { ...recordOf({ asOf: MONDAY_MS + 2 * DAY_MS, spot: 1 }), seq: 6, source: 'simulated' },
+    ]);
+    const current = (underlying: string, upTo: number) => store.currentLevels(underlying, upTo, false)?.seq;
+    expect([current('SPX', 6), current('SPX', 5), current('NDX', 6), current('NDX', 3)]).toEqual([6, 3, 4, undefined]);
+    // A place is never given again.
+    store.forgetSnapshots('SPX');
+    expect([store.lastLevelSeq(), seqs(0), current('SPX', 6), keep(0)]).toEqual([6, [4], undefined, 7]);
+  }));
+
+test('a slip into the future does not make the present look like the past', () =>
+  withStore((store) => {
+    const now = Date.now();
+    const seqs = () => store.levelEvents(0, 10, false).map(({ seq }) => seq);
+    keepLevels(store, { asOf: now - 1_000 });
+    keepLevels(store, { asOf: now + 90 * DAY_MS });
+    keepLevels(store, { asOf: now });
+    expect([seqs(), store.currentLevels('SPX', 3, false)?.seq]).toEqual([[1, 3], 3]);
+    keepLevels(store, { underlying: 'NDX', asOf: now + 90 * DAY_MS });
+    expect([seqs(), store.currentLevels('NDX', 4, false)?.seq]).toEqual([[1, 3, 4], 4]);
+  }));
+
+test('levels from before the log are in it, oldest first, with their source', () =>
+  inFolder((folder) => {
+    const path = `${folder}/z.db`;
+    const db = new Database(path);
+    migrate(db, MIGRATIONS.slice(0, 4));
+    const levels = db.prepare(
+      "INSERT INTO levels VALUES (?, 'SPX', ?, '2026-01-05', 1, 2, 3, 4, 1, 5, 6, 7, '2026-01-16', 8, 9, 10, NULL)",
+    );
+    for (const [simulated, days] of [[0, 1] as const, [0, 0] as const, [1, 0] as const]) {
+      levels.run(simulated, MONDAY_MS + days * DAY_MS);
+    }
+    db.run("INSERT INTO snapshots VALUES (NULL, 0, 'SPX', ?, '2026-01-05', 1, 'files:a.csv', x'')", [MONDAY_MS]);
+    db.run("INSERT INTO snapshots VALUES (NULL, 0, 'SPX', ?, '2026-01-06', 1, 'files:b.csv', x'')", [
+      MONDAY_MS + DAY_MS,
+    ]);
+    levels.finalize();
+    db.close();
+    const store = openStore(path);
+    const found = [false, true].flatMap((kind) => store.levelEvents(0, 10, kind));
+    expect(found.map(({ seq, asOf, source }) => [seq, (asOf - MONDAY_MS) / DAY_MS, source])).toEqual([
+      [expect.any(Number), 0, 'files:a.csv'],
+      [3, 1, 'files:b.csv'],
+      [expect.any(Number), 0, 'simulated'],
+    ]);
+    expect(found[0]).toMatchObject({ spot: 1, netGex: 2, gexFlip: 4, cex: 10, atmIv30d: null, flipResolved: true });
+    expect(store.lastLevelSeq()).toBe(3);
+    store.close();
+  }));
