@@ -66,6 +66,7 @@ export function createGexStreams({ events, market, access, observe, timing }: Ge
   const streams = new Set<Open>();
   let looking: ReturnType<typeof setInterval> | undefined;
   let pingedAt = 0;
+  let closed = false;
   let gathering: ReturnType<typeof setTimeout> | undefined;
 
   const forget = (open: Open, reason: 'client' | 'behind' | 'access' | 'shutdown'): void => {
@@ -97,10 +98,21 @@ export function createGexStreams({ events, market, access, observe, timing }: Ge
     }
   };
 
+  const spread = (): void => {
+    gathering = undefined;
+    try {
+      events.refresh();
+    } catch (error) {
+      observe({ kind: 'levels_failed', snapshot: null, error });
+    }
+    for (const { subscription } of streams) subscription.wake();
+  };
+
   return {
     open({ account, headers, tickers, query }) {
       const followed = tickersOf(tickers, market);
       const after = placeOf(headers.get('last-event-id') ?? query.get('last_event_id'));
+      if (closed) throw unavailable();
       refuseTooMany(streams, account);
       const subscription = createSubscription({
         events,
@@ -120,13 +132,10 @@ export function createGexStreams({ events, market, access, observe, timing }: Ge
       });
     },
     wake() {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        events.refresh();
-        for (const { subscription } of streams) subscription.wake();
-      }, GATHER_MS);
+      if (!closed) gathering ??= setTimeout(spread, GATHER_MS);
     },
     close() {
+      closed = true;
       clearTimeout(gathering);
       for (const open of streams) end(open, 'shutdown');
     },
@@ -178,11 +187,13 @@ function refuseTooMany(streams: ReadonlySet<Open>, account: Account): void {
       hint: 'Follow several tickers on one stream, or close idle streams.',
     });
   }
-  if (streams.size >= STREAMS_MAX) {
-    throw new Failure('unavailable', 'No more streams can be opened now', {
-      hint: 'Close idle streams, or retry later.',
-    });
-  }
+  if (streams.size >= STREAMS_MAX) throw unavailable();
+}
+
+function unavailable(): Failure {
+  return new Failure('unavailable', 'No more streams can be opened now', {
+    hint: 'Close idle streams, or retry later.',
+  });
 }
 
 /** A defect, a store that is busy say, takes nobody's access away. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from 'node:http2';
 import { type App, buildApp } from '../../src/app.ts';
 import type { Observation } from '../../src/events.ts';
 import { createGexEvents } from '../../src/http/gex-events.ts';
@@ -6,6 +7,7 @@ import { createGexStreams, type GexStreams } from '../../src/http/gex-streams.ts
 import { type Listening, listen } from '../../src/http/listen.ts';
 import { createLevelRecorder, type LevelRecorder } from '../../src/operations/level-recorder.ts';
 import { eventsOf } from '../support/event-stream.ts';
+import { run, withFolder } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** Live levels over real sockets: simulated chains are moved by hand, recorded, and read off the stream. */
@@ -241,6 +243,32 @@ describe('what ends a stream', () => {
   }, 20_000);
 });
 
+const OPENSSL = Bun.which('openssl') !== null || process.env.CI !== undefined;
+test.skipIf(!OPENSSL)('over HTTP/2 it is the same, and its end is noticed', async () => {
+  await withFolder(async (folder) => {
+    const [cert, key] = [`${folder}/cert.pem`, `${folder}/key.pem`];
+    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'];
+    expect((await run(['openssl'], [...request, '-keyout', key, '-out', cert])).code).toBe(0);
+    const pem = async (path: string) => Bun.file(path).text();
+    const tls = { cert: await pem(cert), key: await pem(key) };
+    const secure = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls });
+    await until(() => service.app.gexStreams.size === 0);
+    const session = connect(secure.url, { rejectUnauthorized: false });
+    const stream = session.request({ ':path': '/api/v1/stream/gex/SPY,QQQ', 'x-api-key': service.key });
+    let text = '';
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+    });
+    await until(() => text.split('event: gex').length === 3);
+    await move(service.app, 'QQQ');
+    await until(() => text.includes(`"spot_price":${newest(service.app, 'QQQ').spot}`));
+    stream.close();
+    session.close();
+    await until(() => service.app.gexStreams.size === 0);
+    await secure.stop(1_000);
+  });
+});
+
 test('a stream with nothing to say pings, and says how soon to come back', async () => {
   const streams = streamsOf({ lookMs: 5, pingMs: 5 });
   const stream = openOn(streams, service, 'SPY');
@@ -260,6 +288,8 @@ test('an account has so many streams and no more', () => {
   openOn(streams, { ...service, key: other.apiKey }, 'SPY');
   streams.close();
   expect(streams.size).toBe(0);
+  // A server that goes takes nobody more, and looks at its store no more.
+  expect(open).toThrow(expect.objectContaining({ code: 'unavailable' }));
 });
 
 test('an answer has the headers of every other', async () => {
