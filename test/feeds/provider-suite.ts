@@ -197,11 +197,24 @@ export function describeProvider(subject: Subject): void {
     test('200 MB, of which no more than the bound are read', async () => {
       damage({ kind: 'huge' });
       const before = sent.hugeBytes;
+      const memory = process.memoryUsage().rss;
       const feed = create();
       expect(reasonsOf(await polled(feed))).toEqual([[ticker, `more than ${BODY_BYTES_MAX} bytes`]]);
       // What is on its way, in the buffers of both ends, comes on top.
       expect(sent.hugeBytes - before).toBeLessThan(BODY_BYTES_MAX + 32 * 2 ** 20);
+      // Both ends live in this process; the whole 200 MB as text and bytes would be more than twice this.
+      expect(process.memoryUsage().rss - memory).toBeLessThan(3 * BODY_BYTES_MAX);
       expect(chainRequests()).toBe(1);
+    });
+
+    test('asked to wait for longer than is good for the data, it is left alone for a quarter of an hour', async () => {
+      damage({ kind: 'status', status: 503, headers: { 'retry-after': '86400' } }, 1);
+      const feed = create();
+      expect(reasonsOf(await polled(feed))).toEqual([[ticker, 'answered 503']]);
+      clock.advance(14 * 60_000);
+      expect(reasonsOf(await polled(feed))[0]?.[1]).toMatch(/^not asked until 2026-11-20T17:1.*: answered 503$/);
+      clock.advance(60_000);
+      expect(chainsOf(await polled(feed))).toHaveLength(1);
     });
 
     test('nobody there', async () => {

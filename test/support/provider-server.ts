@@ -30,8 +30,9 @@ export interface ProviderServer {
   frame(text: string): void;
   /** Ends every socket without a word. */
   drop(): void;
-  /** How many sockets were opened so far. */
-  readonly dialled: () => number;
+  /** How many sockets were opened so far, and how many pings came. */
+  dialled(): number;
+  pings(): number;
   close(): Promise<void>;
 }
 
@@ -58,6 +59,7 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
     frame: (text) => void sockets.send(text),
     drop: sockets.drop,
     dialled: sockets.dialled,
+    pings: sockets.pings,
     async close() {
       server.closeAllConnections();
       await Promise.all([new Promise((resolve) => server.close(resolve)), sockets.stop()]);
@@ -107,6 +109,7 @@ interface Session {
 function startSockets(credential: string | undefined, statusOf: () => string) {
   const open = new Set<ServerWebSocket<Session>>();
   let dialled = 0;
+  let pings = 0;
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -122,6 +125,9 @@ function startSockets(credential: string | undefined, statusOf: () => string) {
         tell(socket, 'connected', 'Connected Successfully');
       },
       close: (socket) => void open.delete(socket),
+      ping() {
+        pings++;
+      },
       message(socket, text) {
         const { action, params } = JSON.parse(String(text));
         if (action === 'auth') {
@@ -138,6 +144,7 @@ function startSockets(credential: string | undefined, statusOf: () => string) {
   return {
     port: server.port,
     dialled: () => dialled,
+    pings: () => pings,
     send(text: string) {
       const subscribed = [...open].filter(({ data }) => data.subscribed);
       for (const socket of subscribed) socket.send(text);

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test';
+import { OperatorError } from '../../../src/errors.ts';
+import { baseUrl } from '../../../src/feeds/http/base-url.ts';
+
+test.each<[string, 'http' | 'ws', string]>([
+  ['https://api.tradier.com', 'http', 'https://api.tradier.com'],
+  ['https://proxy.example/tradier/', 'http', 'https://proxy.example/tradier'],
+  ['http://127.0.0.1:8080', 'http', 'http://127.0.0.1:8080'],
+  ['http://localhost:8080/x', 'http', 'http://localhost:8080/x'],
+  ['http://[::1]:8080', 'http', 'http://[::1]:8080'],
+  ['wss://socket.massive.com/options', 'ws', 'wss://socket.massive.com/options'],
+])('%s', (text, scheme, expected) => {
+  expect(baseUrl(text, '--url', scheme, true)).toBe(expected);
+});
+
+test.each<[string, 'http' | 'ws', RegExp]>([
+  ['', 'http', /is not an address/],
+  ['api.tradier.com', 'http', /is not an address/],
+  ['ftp://api.tradier.com', 'http', /is not an address/],
+  ['https://socket.massive.com', 'ws', /is not an address/],
+  ['https://user:hidden@api.tradier.com', 'http', /more in it than an address/],
+  ['https://api.tradier.com?token=hidden', 'http', /more in it than an address/],
+  ['https://api.tradier.com#hidden', 'http', /more in it than an address/],
+  ['http://api.tradier.com', 'http', /in the clear/],
+  ['http://127.0.0.1.example', 'http', /in the clear/],
+  ['ws://10.0.0.1/options', 'ws', /in the clear/],
+])('%s is refused, and not repeated', (text, scheme, message) => {
+  const attempt = () => baseUrl(text, '--url', scheme, true);
+  expect(attempt).toThrow(OperatorError);
+  expect(attempt).toThrow(message);
+  expect(attempt).not.toThrow(/hidden/);
+});
+
+test('without a credential plain HTTP will do', () => {
+  expect(baseUrl('http://mirror.example', '--url', 'http', false)).toBe('http://mirror.example');
+});

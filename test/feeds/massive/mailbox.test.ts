@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test';
+import { Mailbox, PRINTS_MAX } from '../../../src/feeds/massive/mailbox.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
+import type { Print } from '../../../src/market/prints.ts';
+
+const print = { id: 'a' } as Print;
+const thousand = Array<Print>(1_000).fill(print);
+
+/** What is in it, up to so many deliveries. */
+async function taken(mailbox: Mailbox, count: number): Promise<Delivery[]> {
+  const stop = new AbortController();
+  const deliveries: Delivery[] = [];
+  for await (const delivery of mailbox.take(stop.signal)) {
+    if (deliveries.push(delivery) === count) stop.abort();
+  }
+  return deliveries;
+}
+
+test('keeps the order, and puts prints together', async () => {
+  const mailbox = new Mailbox(() => 5);
+  mailbox.connection(true, 1);
+  mailbox.prints([print], {});
+  mailbox.prints([print, print], { bad_time: 2 });
+  mailbox.connection(false, 3, 'cut');
+  mailbox.prints([print], { bad_time: 1 });
+  expect(await taken(mailbox, 4)).toEqual([
+    { kind: 'connection', up: true, at: 1 },
+    { kind: 'prints', prints: [print, print, print], refused: { bad_time: 2 } },
+    { kind: 'connection', up: false, at: 3, reason: 'cut' },
+    { kind: 'prints', prints: [print], refused: { bad_time: 1 } },
+  ]);
+});
+
+test('past its bound it holds no more, and says from when to when that was', async () => {
+  let now = 100;
+  const mailbox = new Mailbox(() => now++);
+  mailbox.connection(true, 1);
+  for (let i = 0; i < 1_000; i++) mailbox.prints(thousand, {});
+  const deliveries = await taken(mailbox, 23);
+  const prints = deliveries.flatMap((each) => (each.kind === 'prints' ? [each.prints.length] : []));
+  expect(prints).toEqual(Array(20).fill(5_000));
+  expect(prints.reduce((sum, count) => sum + count)).toBe(PRINTS_MAX);
+  expect(deliveries.slice(-2)).toEqual([
+    { kind: 'connection', up: false, at: 100, reason: expect.stringMatching(/some are lost/) },
+    { kind: 'connection', up: true, at: 101 },
+  ]);
+  // Then it takes again.
+  mailbox.prints([print], {});
+  expect(await taken(mailbox, 1)).toEqual([{ kind: 'prints', prints: [print], refused: {} }]);
+});
+
+test('a connection that went down meanwhile is not said to be up', async () => {
+  const mailbox = new Mailbox(() => 7);
+  mailbox.connection(true, 1);
+  for (let i = 0; i <= 100; i++) mailbox.prints(thousand, {});
+  mailbox.connection(false, 8, 'cut');
+  expect((await taken(mailbox, 22)).at(-1)).toMatchObject({ up: false, at: 7 });
+  mailbox.connection(true, 9);
+  expect(await taken(mailbox, 1)).toEqual([{ kind: 'connection', up: true, at: 9 }]);
+});
+
+test('connections that come and go while nobody reads are bounded too', async () => {
+  const mailbox = new Mailbox(() => 7);
+  for (let i = 0; i < 10_000; i++) mailbox.connection(i % 2 === 0, i);
+  expect(await taken(mailbox, 1_001)).toHaveLength(1_001);
+});

@@ -1,0 +1,277 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { keep } from '../../../src/feeds/ingest.ts';
+import { createMassiveFeed } from '../../../src/feeds/massive/massive-feed.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
+import type { Print } from '../../../src/market/prints.ts';
+import { openStore } from '../../../src/store/sqlite.ts';
+import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
+import { CREDENTIAL, NOON_MS, testClock } from '../provider-suite.ts';
+
+const SPY = 'O:SPY261218C00660000';
+let sequence = 0;
+const trade = (over: object = {}) => ({
+  ...{ ev: 'T', sym: SPY, x: 312, p: 12.5, s: 40, c: [209], t: NOON_MS, q: ++sequence },
+  ...over,
+});
+
+let server: ProviderServer;
+let clock: ReturnType<typeof testClock>;
+let stop: AbortController;
+beforeEach(async () => {
+  clock = testClock();
+  stop = new AbortController();
+  server = await startProviderServer({ chainOf: () => undefined, credential: CREDENTIAL });
+});
+afterEach(async () => {
+  stop.abort();
+  await server.close();
+});
+
+/** The stream, read as it comes. */
+function listen(over: { key?: string; socketUrl?: string; silenceMs?: number } = {}) {
+  const { key = CREDENTIAL, socketUrl = server.socketUrl, silenceMs = 30_000 } = over;
+  const tickers = ['SPY', 'SPX'];
+  const feed = createMassiveFeed({ baseUrl: server.url, socketUrl, silenceMs, tickers, clock, key });
+  const heard: Delivery[] = [];
+  const ended = (async () => {
+    for await (const delivery of feed.stream!(stop.signal)) heard.push(delivery);
+    expect(JSON.stringify(heard)).not.toContain(CREDENTIAL);
+  })();
+  const prints = () => heard.flatMap((each) => (each.kind === 'prints' ? each.prints : []));
+  const connections = () => heard.flatMap((each) => (each.kind === 'connection' ? [each.up] : []));
+  return { heard, ended, prints, connections };
+}
+
+/** Waits for what is bound to come; the test's own time limit is the deadline. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await Bun.sleep(1);
+}
+
+describe('trades', () => {
+  test('arrive as prints, several a frame, those of the tracked tickers alone', async () => {
+    const { heard, prints, connections } = listen();
+    await until(() => connections().length === 1);
+    expect(heard).toEqual([{ kind: 'connection', up: true, at: clock.now() }]);
+    const messages = [trade(), trade({ sym: 'O:SPXW261120P06500000' }), trade({ sym: 'O:QQQ261218C00600000' })];
+    server.trade([
+      ...messages,
+      { ev: 'status', status: 'success', message: 'subscribed' },
+      { ev: 'Q', sym: SPY },
+      7,
+      null,
+    ]);
+    await until(() => prints().length === 2);
+    const [first, second] = prints();
+    expect(first).toMatchObject({ underlying: 'SPY', root: 'SPY', expiry: '2026-12-18', callPut: 1, strike: 660 });
+    expect(first).toMatchObject({ price: 12.5, size: 40, at: NOON_MS, side: null, bid: null, ask: null, delta: null });
+    expect(second).toMatchObject({ underlying: 'SPX', root: 'SPXW', callPut: -1, strike: 6500 });
+    expect(connections()).toEqual([true]);
+  });
+
+  test.each<[string, number[], Partial<Print>]>([
+    ['electronic', [209], {}],
+    ['an intermarket sweep', [219], { sweep: true }],
+    ['a cross of a sweep', [230], { sweep: true, block: true }],
+    ['a floor trade', [231], { block: true }],
+    ['a leg', [232], { multiLeg: true }],
+    ['a leg on the floor', [235], { multiLeg: true, block: true }],
+    ['stock with options', [240], { multiLeg: true }],
+    ['a compression', [247], { multiLeg: true, block: true }],
+    ['cancelled', [201], { canceled: true }],
+    ['the only one, cancelled', [207], { canceled: true }],
+    ['two conditions', [219, 232], { sweep: true, multiLeg: true }],
+    ['unknown', [999], {}],
+  ])('are marked by their conditions: %s', async (_what, c, marks) => {
+    const { prints, connections } = listen();
+    await until(() => connections().length === 1);
+    server.trade([trade({ c })]);
+    await until(() => prints().length === 1);
+    const { multiLeg, sweep, block, canceled } = prints()[0]!;
+    expect({ multiLeg, sweep, block, canceled }).toEqual({
+      ...{ multiLeg: false, sweep: false, block: false, canceled: false },
+      ...marks,
+    });
+  });
+
+  test.each<[string, object, string]>([
+    ['no symbol', { sym: undefined }, 'bad_symbol'],
+    ['a symbol that is none', { sym: 'O:SPY' }, 'bad_symbol'],
+    ['a negative price', { p: -1 }, 'bad_price'],
+    ['a price as text', { p: '12.5' }, 'bad_price'],
+    ['no size', { s: undefined }, 'bad_size'],
+    ['a size of 0', { s: 0 }, 'bad_size'],
+    ['no time', { t: undefined }, 'bad_time'],
+    ['a time of last month', { t: NOON_MS - 30 * 86_400_000 }, 'bad_time'],
+    ['a time of next month', { t: NOON_MS + 30 * 86_400_000 }, 'bad_time'],
+  ])('are counted where they cannot be read: %s', async (_what, over, reason) => {
+    const { heard, prints, connections } = listen();
+    await until(() => connections().length === 1);
+    server.trade([trade(over), trade()]);
+    await until(() => prints().length === 1);
+    expect(heard.at(-1)).toMatchObject({ kind: 'prints', refused: { [reason]: 1 } });
+  });
+
+  test('frames that are no messages are counted, and the next one is read', async () => {
+    const { heard, prints, connections } = listen();
+    await until(() => connections().length === 1);
+    for (const frame of ['not JSON', '"text"', '[{"ev":']) server.frame(frame);
+    server.trade([trade()]);
+    await until(() => prints().length === 1);
+    const counts = heard.flatMap((each) => (each.kind === 'prints' ? [each.refused?.bad_frame ?? 0] : []));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(3);
+  });
+});
+
+describe('a connection that is lost', () => {
+  test('is a gap, made anew, subscribed again, and no print counts twice', async () => {
+    const store = openStore(':memory:');
+    const { heard, prints, connections } = listen();
+    await until(() => connections().length === 1);
+    const [first, second, third] = [trade(), trade(), trade()];
+    server.trade([first, second]);
+    await until(() => prints().length === 2);
+    clock.advance(5_000);
+    server.drop();
+    await until(() => connections().length === 3);
+    // After the gap the last of before comes again.
+    server.trade([second, third]);
+    await until(() => prints().length === 4);
+
+    const [, down, up] = heard.filter(({ kind }) => kind === 'connection');
+    expect(down).toMatchObject({
+      up: false,
+      at: NOON_MS + 20_000,
+      reason: expect.stringMatching(/connection was closed/),
+    });
+    expect(up).toMatchObject({ up: true });
+    expect(prints()[1]).toEqual(prints()[2]!);
+    for (const delivery of heard) keep(delivery, 'massive', store, clock.now());
+    expect(store.prints('SPY', 0, NOON_MS * 2, false, 0)).toHaveLength(3);
+    store.close();
+  });
+
+  test('over and over is tried ever more rarely', async () => {
+    const { connections } = listen();
+    for (let times = 1; times <= 6; times++) {
+      await until(() => connections().length === 2 * times - 1);
+      server.drop();
+    }
+    await until(() => connections().length === 13);
+    expect(clock.paused).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  });
+
+  test('after it had stood fast is tried soon', async () => {
+    const { connections } = listen();
+    for (let times = 1; times <= 3; times++) {
+      await until(() => connections().length === 2 * times - 1);
+      clock.advance(120_000);
+      server.drop();
+    }
+    await until(() => connections().length === 7);
+    expect(clock.paused).toEqual([2_000, 2_000, 2_000]);
+  });
+
+  test('nobody there is said once, and tried until there is', async () => {
+    const { port } = new URL(server.socketUrl);
+    await server.close();
+    const { heard, connections } = listen();
+    await until(() => clock.paused.length >= 3);
+    expect(heard).toMatchObject([{ kind: 'connection', up: false, reason: 'the connection failed' }]);
+    const back = Bun.serve({ port: Number(port), hostname: '127.0.0.1', ...echoing });
+    await until(() => connections().length === 2);
+    expect(connections()).toEqual([false, true]);
+    stop.abort();
+    await back.stop(true);
+    server = await startProviderServer({ chainOf: () => undefined });
+  });
+
+  test('a line that falls silent is one that is lost, from when something came last', async () => {
+    const line = await startLine(Number(new URL(server.socketUrl).port));
+    const { heard, prints, connections } = listen({ socketUrl: `ws://127.0.0.1:${line.port}/options`, silenceMs: 100 });
+    await until(() => connections().length === 1);
+    server.trade([trade()]);
+    await until(() => prints().length === 1);
+    line.freeze();
+    await until(() => connections().length === 2);
+    expect(heard.at(-1)).toMatchObject({ up: false, reason: 'nothing came for 0.1 s' });
+    await until(() => connections().length === 3);
+    line.close();
+  });
+
+  test('a quiet one that answers pings is none', async () => {
+    const { connections } = listen({ silenceMs: 40 });
+    await until(() => connections().length === 1);
+    await until(() => server.pings() >= 4);
+    expect(connections()).toEqual([true]);
+    expect(server.dialled()).toBe(1);
+  });
+
+  test('one that answers and never takes the subscription', async () => {
+    server.socketStatus = 'thinking';
+    const { heard } = listen({ silenceMs: 20 });
+    await until(() => heard.length > 0);
+    expect(heard[0]).toMatchObject({ up: false, reason: 'the socket answers, but never took the subscription' });
+  });
+});
+
+describe('an account that is turned away', () => {
+  test.each<[string, string, string | undefined, string]>([
+    ['a wrong key', 'auth_success', `${CREDENTIAL}-wrong`, 'the socket refuses the key'],
+    ['a plan without trades', 'not_authorized', undefined, 'the plan does not include the trades of options'],
+    ['a subscription refused', 'error', undefined, 'the socket refuses the subscription'],
+  ])('%s is a refusal, and not asked again for a quarter of an hour', async (_what, status, key, reason) => {
+    server.socketStatus = status;
+    const { heard } = listen(key === undefined ? {} : { key });
+    await until(() => clock.paused.length > 0);
+    expect(heard.slice(0, 2)).toEqual([
+      { kind: 'connection', up: false, at: NOON_MS + 20_000, reason },
+      { kind: 'refusal', origin: 'massive:stream', reason },
+    ]);
+    expect(clock.paused[0]).toBe(15 * 60_000);
+  });
+});
+
+test('stopped, it ends at once', async () => {
+  const { ended, connections } = listen();
+  await until(() => connections().length === 1);
+  stop.abort();
+  await ended;
+  expect(connections()).toEqual([true]);
+});
+
+/** Takes any key at once. */
+const echoing = {
+  fetch: (request: Request, self: Bun.Server<undefined>) => (self.upgrade(request) ? undefined : new Response()),
+  websocket: {
+    message(socket: Bun.ServerWebSocket, text: string | Buffer) {
+      const status = JSON.parse(String(text)).action === 'auth' ? 'auth_success' : 'success';
+      socket.send(JSON.stringify([{ ev: 'status', status }]));
+    },
+  },
+};
+
+/** A line to a port that can fall silent without being cut; connections made afterwards are not. */
+async function startLine(port: number) {
+  const pairs: { frozen: boolean; ends: Socket[] }[] = [];
+  const line = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    const pair = { frozen: false, ends: [near, far] };
+    pairs.push(pair);
+    near.on('data', (bytes) => pair.frozen || far.write(bytes));
+    far.on('data', (bytes) => pair.frozen || near.write(bytes));
+    for (const end of pair.ends)
+      end.on('error', () => {}).on('close', () => pair.ends.forEach((each) => void each.destroy()));
+  });
+  await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (line.address() as AddressInfo).port,
+    freeze() {
+      for (const pair of pairs) pair.frozen = true;
+    },
+    close() {
+      for (const { ends } of pairs) for (const end of ends) end.destroy();
+      line.close();
+    },
+  };
+}

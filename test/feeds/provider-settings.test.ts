@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildApp, type FeedSettings } from '../../src/app.ts';
+import { OperatorError } from '../../src/errors.ts';
+import { FROM_SOURCE, run, startServer, withFolder } from '../support/process.ts';
+import { startProviderServer } from '../support/provider-server.ts';
+import { simulatedMarket } from '../support/provider-server-run.ts';
+import { CREDENTIAL, chainsOf, polled } from './provider-suite.ts';
+
+const TICKERS = ['CHPT', 'BRK.B'];
+/** Of the present: the service has a clock of its own. */
+const { chainOf } = simulatedMarket(Date.now);
+
+const ENV = ['ZOMMA_TRADIER_TOKEN', 'ZOMMA_MASSIVE_KEY'] as const;
+const before = ENV.map((name) => process.env[name]);
+const forget = () => {
+  for (const name of ENV) delete process.env[name];
+};
+beforeEach(forget);
+afterEach(() => {
+  forget();
+  for (const [i, name] of ENV.entries()) if (before[i] !== undefined) process.env[name] = before[i];
+});
+
+/** The service's feed by its settings, with a universe of few tickers. */
+function feedOf<T>(
+  settings: Partial<FeedSettings>,
+  use: (feed: ReturnType<typeof buildApp>['feed']) => Promise<T>,
+): Promise<T> {
+  return withFolder(async (dataDir) => {
+    const universe = join(dataDir, 'universe.json');
+    writeFileSync(universe, JSON.stringify({ themes: { few: TICKERS } }));
+    const data = { dataDir, universe, largePrintMin: '1', contagionMin: '1', seed: '1', rateLimit: 'off' };
+    const app = buildApp({ ...data, feed: 'simulated', ...settings }, () => {});
+    return use(app.feed).finally(() => app.store.close());
+  });
+}
+
+test.each<[string, Partial<FeedSettings>, string | undefined, RegExp]>([
+  ['no token', { feed: 'tradier' }, undefined, /ZOMMA_TRADIER_TOKEN is not set/],
+  ['no key', { feed: 'massive' }, undefined, /ZOMMA_MASSIVE_KEY is not set/],
+  ['an empty token', { feed: 'tradier' }, ' ', /ZOMMA_TRADIER_TOKEN is not set/],
+  ['a token of two lines', { feed: 'tradier' }, 'hidden\nx: y', /ZOMMA_TRADIER_TOKEN is no credential/],
+  ['an address that is none', { feed: 'cboe', cboeUrl: 'cdn' }, undefined, /--cboe-url is not an address/],
+  ['plain HTTP', { feed: 'massive', massiveUrl: 'http://a.example' }, 'hidden', /--massive-url would send/],
+  [
+    'plain WebSocket',
+    { feed: 'massive', massiveSocketUrl: 'ws://a.example' },
+    'hidden',
+    /--massive-socket-url would send/,
+  ],
+  ['no rate', { feed: 'cboe', feedRate: '0' }, undefined, /--feed-rate is not a rate/],
+  ['another feed', { feed: 'nyse' }, undefined, /"nyse" is not a feed/],
+])('%s is for the operator to mend', async (_what, settings, credential, message) => {
+  if (credential !== undefined) for (const name of ENV) process.env[name] = credential;
+  const error = await feedOf(settings, async () => undefined).then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(OperatorError);
+  expect(error.message).toMatch(message);
+  expect(`${error.message} ${error.hint}`).not.toContain('hidden');
+});
+
+test.each(['cboe', 'tradier', 'massive'])(
+  '--feed %s asks where its address says, with its credential',
+  async (feed) => {
+    for (const name of ENV) process.env[name] = CREDENTIAL;
+    const server = await startProviderServer({ chainOf, credential: CREDENTIAL });
+    const urls = {
+      cboeUrl: server.url,
+      tradierUrl: server.url,
+      massiveUrl: server.url,
+      massiveSocketUrl: server.socketUrl,
+    };
+    await feedOf({ feed, feedRate: '60000', ...urls }, async (made) => {
+      expect([made.name, made.tickers]).toEqual([feed, TICKERS]);
+      expect(chainsOf(await polled(made))).toHaveLength(TICKERS.length);
+    });
+    await server.close();
+  },
+);
+
+test('the service answers from a provider', async () => {
+  const server = await startProviderServer({ chainOf });
+  await withFolder(async (folder) => {
+    const universe = join(folder, 'universe.json');
+    writeFileSync(universe, JSON.stringify({ themes: { few: ['CHPT'] } }));
+    const flags = [
+      '--feed',
+      'cboe',
+      '--cboe-url',
+      server.url,
+      '--universe',
+      universe,
+      '--data-dir',
+      join(folder, 'data'),
+    ];
+    const service = await startServer(FROM_SOURCE, ['start', '--port', '0', ...flags]);
+    const key = service.before.find((line) => line.startsWith('demo key: '))!.slice('demo key: '.length);
+    const gex = async () => {
+      const response = await fetch(`${service.url}/api/v1/nodes/gex/CHPT`, { headers: { 'X-API-Key': key } });
+      return response.status === 200 ? await response.json() : undefined;
+    };
+    while ((await gex()) === undefined) await Bun.sleep(10);
+    expect(await gex()).toMatchObject({ ticker: 'CHPT' });
+    expect((await service.stop('SIGTERM')).code).toBe(0);
+  });
+  await server.close();
+});
+
+test('credentials have no flag, and the help says where they come from', async () => {
+  const { stdout } = await run(FROM_SOURCE, ['serve', '--help']);
+  for (const name of ENV) expect(stdout).toContain(name);
+  expect(stdout).not.toMatch(/--(?:tradier-token|massive-key)/);
+  expect(stdout.replace(/\s+/g, ' ')).toContain('its terms restrict automated use');
+});
