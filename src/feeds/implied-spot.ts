@@ -24,10 +24,15 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
  * the first expiry that has any; so near to it, interest and dividends are less than the spread. NaN without a pair.
  */
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
-  const unsettled = rows.filter((row) => settlementInstant(row.expiry, settlementOf(row.root)) > asOf);
-  const expiries = [...new Set(unsettled.map((row) => row.expiry))].sort();
-  for (const expiry of expiries) {
-    const pairs = pairsOf(unsettled.filter((row) => row.expiry === expiry));
+  const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);
+  for (const expiry of [...byExpiry.keys()].sort()) {
+    // Of a row the root alone is left to decide: whether it settles in the morning or at the close.
+    const settles = new Map<string, number>();
+    const isUnsettled = ({ root }: ContractRow) => {
+      if (!settles.has(root)) settles.set(root, settlementInstant(expiry, settlementOf(root)));
+      return settles.get(root)! > asOf;
+    };
+    const pairs = pairsOf(byExpiry.get(expiry)!.filter(isUnsettled));
     if (pairs.length === 0) continue;
     const nearest = pairs.sort((a, b) => Math.abs(a.gap) - Math.abs(b.gap)).slice(0, PAIRS_USED);
     const spots = nearest.map((pair) => pair.strike + pair.gap).sort((a, b) => a - b);

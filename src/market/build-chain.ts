@@ -98,10 +98,13 @@ interface Group extends Omit<Series, 'start' | 'end'> {
 function groupBySeries(underlying: string, rows: Iterable<ContractRow>, count: (reason: string) => void) {
   const groups = new Map<string, Group>();
   let total = 0;
+  let last: Group | undefined;
   for (const row of rows) {
     if (++total > CONTRACTS_MAX) throw refusal(`more than ${CONTRACTS_MAX} contracts`);
-    const key = `${row.root} ${row.expiry}`;
-    let group = groups.get(key);
+    // Tables are laid out series by series.
+    const isSame = last?.root === row.root && last.expiry === row.expiry;
+    const key = isSame ? '' : `${row.root} ${row.expiry}`;
+    let group: Group | undefined = isSame ? last : groups.get(key);
     if (group === undefined) {
       const root = rootOf(row.root);
       if (root.underlying !== underlying || !isDate(row.expiry)) {
@@ -115,6 +118,7 @@ function groupBySeries(underlying: string, rows: Iterable<ContractRow>, count: (
       continue;
     }
     if (group.rows.push(row) === 1) groups.set(key, group);
+    last = group;
   }
   return groups;
 }

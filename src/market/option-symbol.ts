@@ -24,14 +24,20 @@ export interface Root {
  * `O:` prefix. Undefined for anything else: an impossible date, a strike of 0, lower case.
  */
 export function parseOptionSymbol(text: string): OptionSymbol | undefined {
-  const match = OSI.exec(text);
-  if (match === null) return undefined;
-  const [, root = '', padding = '', year, month, day, side, strike] = match;
-  if (padding !== '' && root.length + padding.length !== ROOT_LENGTH) return undefined;
-  const expiry = `20${year}-${month}-${day}`;
-  const thousandths = Number(strike);
-  if (thousandths === 0 || !isDate(expiry)) return undefined;
-  return { root, ...rootOf(root), expiry, callPut: side === 'C' ? 1 : -1, strike: thousandths / 1000 };
+  // By position: a chain has tens of thousands, and a pattern with seven groups costs three times as much.
+  const from = text.startsWith('O:') ? 2 : 0;
+  const dateAt = text.length - TAIL_LENGTH;
+  let rootEnd = dateAt;
+  while (rootEnd > from && text.charCodeAt(rootEnd - 1) === SPACE) rootEnd--;
+  if (!isRoot(text, from, rootEnd) || (rootEnd !== dateAt && dateAt - from !== ROOT_LENGTH)) return undefined;
+  const side = text.charCodeAt(dateAt + 6);
+  const callPut = side === CALL ? 1 : side === PUT ? -1 : undefined;
+  const thousandths = digitsOf(text, dateAt + 7, text.length);
+  const expiry = expiryOf(text.slice(dateAt, dateAt + 6));
+  if (callPut === undefined || !(thousandths > 0) || expiry === undefined) return undefined;
+  const root = text.slice(from, rootEnd);
+  const { underlying, adjusted } = rootOf(root);
+  return { root, underlying, adjusted, expiry, callPut, strike: thousandths / 1000 };
 }
 
 /** The symbol as OSI writes it: `padded` to 21 characters, or `compact`. */
@@ -82,9 +88,46 @@ export function isEuropeanIndexRoot(root: string): boolean {
   return EUROPEAN_INDEX_ROOTS.has(root);
 }
 
-/** Root (1 to 6 characters, a digit last where adjusted), padding, date, side, strike in thousandths. */
-const OSI = /^(?:O:)?([A-Z](?:[A-Z]{0,5}|[A-Z]{0,4}[1-9]))( *)(\d\d)(\d\d)(\d\d)([CP])(\d{8})$/;
+/** Date (6 digits), side, strike in thousandths (8 digits): what follows the root and its padding. */
+const TAIL_LENGTH = 15;
 const ROOT_LENGTH = 6;
+const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
+
+/** 1 to 6 capitals, the last of two or more a digit from 1 where the root is adjusted. */
+function isRoot(text: string, from: number, to: number): boolean {
+  if (to <= from || to - from > ROOT_LENGTH) return false;
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at);
+    const isCapital = code >= 0x41 && code <= 0x5a;
+    if (!isCapital && !(at > from && at === to - 1 && code >= 0x31 && code <= 0x39)) return false;
+  }
+  return true;
+}
+
+/** The number that digits write; NaN where one of them is none. */
+function digitsOf(text: string, from: number, to: number): number {
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
+    value = 10 * value + digit;
+  }
+  return value;
+}
+
+/** `YYYY-MM-DD` of a symbol's `YYMMDD`; undefined where the calendar has no such date. */
+function expiryOf(digits: string): string | undefined {
+  const known = EXPIRIES.get(digits);
+  if (known !== undefined) return known;
+  const expiry = `20${digits.slice(0, 2)}-${digits.slice(2, 4)}-${digits.slice(4)}`;
+  if (!isDate(expiry)) return undefined;
+  if (EXPIRIES.size < EXPIRIES_REMEMBERED_MAX) EXPIRIES.set(digits, expiry);
+  return expiry;
+}
+
+/** A chain has some dozens. No more than a century of days can come. */
+const EXPIRIES = new Map<string, string>();
+const EXPIRIES_REMEMBERED_MAX = 4_000;
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
