@@ -13,9 +13,10 @@ const LINE_LENGTH_MAX = 1024 * 1024;
 /**
  * Lines of a text that comes in pieces of any size: memory does not grow with it. Throws a Failure for binaries and for lines that
  * have no end.
+ *
+ * @param decoder where the text goes on from one whose encoding is known.
  */
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Lines> {
-  let decoder: TextDecoder | undefined;
+export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: TextDecoder): AsyncGenerator<Lines> {
   let first: Uint8Array = new Uint8Array();
   let rest = '';
   for await (const piece of pieces) {

@@ -1,0 +1,59 @@
+import { isDate } from '../../market/calendar.ts';
+import {
+  canonicalTicker,
+  formatOptionSymbol,
+  type OptionSymbol,
+  parseOptionSymbol,
+  rootOf,
+  rootOfTicker,
+} from '../../market/option-symbol.ts';
+import { cellNumber } from './cells.ts';
+import { rootOn } from './root-on.ts';
+
+type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
+
+export interface PrintedContract extends Contract {
+  /** In one spelling, for the print's identity. */
+  readonly symbol: string;
+  readonly expiryMs: number;
+}
+
+export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_columns';
+
+/** The contract of a row. The symbol decides where there is one, and must not say other than the columns. */
+export function contractOf(cells: ContractCells): PrintedContract | NoContract {
+  const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
+  const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);
+  if (named === undefined) return symbol === '' ? 'bad_contract' : 'bad_symbol';
+  const agrees =
+    (ticker === '' || isAbout(named, canonicalTicker(ticker))) &&
+    (expiry === '' || expiry === named.expiry) &&
+    (type === '' || callPutOf(type) === named.callPut) &&
+    (strike === '' || Math.abs(cellNumber(strike) - named.strike) < STRIKE_STEP / 2);
+  if (!agrees) return 'symbol_contradicts_columns';
+  return { ...named, symbol: formatOptionSymbol(named, 'compact'), expiryMs: Date.parse(`${named.expiry}T00:00:00Z`) };
+}
+
+type ContractCells = readonly string[];
+
+/** Of a symbol's strike. */
+const STRIKE_STEP = 0.001;
+const STRIKE_MAX = 1e5;
+
+function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: ContractCells): Contract | undefined {
+  const [ticker, callPut, strike] = [canonicalTicker(cell), callPutOf(type), cellNumber(strikeCell)];
+  const isStrike = strike >= STRIKE_STEP && strike < STRIKE_MAX;
+  if (!/^[A-Z][A-Z0-9.]{0,9}$/.test(ticker) || !isDate(expiry) || callPut === undefined || !isStrike) return undefined;
+  const root = rootOn(ticker, expiry);
+  return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
+}
+
+/** Whether a tape's ticker is that of the symbol: its underlying, or its root (`SPXW`), dotted or not. */
+function isAbout({ root, underlying }: Contract, ticker: string): boolean {
+  return ticker === underlying || rootOf(ticker).underlying === underlying || rootOfTicker(ticker) === root;
+}
+
+function callPutOf(type: string): 1 | -1 | undefined {
+  const side = type.toUpperCase();
+  return side === 'C' || side === 'CALL' ? 1 : side === 'P' || side === 'PUT' ? -1 : undefined;
+}
