@@ -54,6 +54,11 @@ export const SETTINGS = {
     default: 'wss://socket.massive.com/options',
   },
   massiveKey: { env: 'ZOMMA_MASSIVE_KEY', help: 'API key of the feed "massive"' },
+  setAside: {
+    flag: '--set-aside <dir>',
+    env: 'ZOMMA_SET_ASIDE',
+    help: 'folder to which files go of which nothing can be taken; without it they stay',
+  },
   seed: { flag: '--seed <n>', env: 'ZOMMA_SEED', help: 'seed of the simulated market', default: '1' },
   rateLimit: {
     flag: '--rate-limit <rate>',

@@ -11,7 +11,8 @@ import { openStore, type Store } from './store/sqlite.ts';
 export const ports: Ports = {
   serve: (settings, { demo }) => serve(settings as unknown as ServeSettings, demo ? welcomeDemo : undefined),
 
-  readFile: (path) => deliveriesOf(dirname(path), { origin: basename(path), stats: statSync(path) }, Date.now()),
+  readFile: (path) =>
+    deliveriesOf(dirname(path), { origin: basename(path), stats: statSync(path) }, { nowMs: Date.now() }),
 
   load: (settings, paths, reached) =>
     openedFor(settings, (store) => loadFiles(paths, { store, nowMs: Date.now, reached })),

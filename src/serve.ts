@@ -1,4 +1,5 @@
-import { type App, buildApp, type DataSettings, type FeedSettings } from './app.ts';
+import { type App, buildApp, type DataSettings } from './app.ts';
+import type { FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
 import { startIngest } from './feeds/ingest.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';

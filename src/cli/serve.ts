@@ -7,6 +7,7 @@ const SERVE_SETTINGS: readonly SettingName[] = [
   'host',
   'port',
   'feed',
+  'setAside',
   'seed',
   'feedRate',
   'cboeUrl',

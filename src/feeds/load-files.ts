@@ -35,10 +35,10 @@ export async function loadFiles(
   for (const file of files) {
     const { path, dir, origin, stats } = file;
     const result = { path: join(dir, origin), rows: 0, kept: 0, known: 0, refused: {}, refusals: [] as string[] };
-    const progress = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
+    const progressed = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
-      for await (const delivery of deliveriesOf(dir, file, nowMs(), progress)) {
+      for await (const delivery of deliveriesOf(dir, file, { nowMs: nowMs(), reached: progressed })) {
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));

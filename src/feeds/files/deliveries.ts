@@ -3,6 +3,8 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { unreadable } from './format.ts';
+import { inflated, isGzip } from './gzip.ts';
 import { claimsPrints, readPrints } from './prints-csv.ts';
 import { decode, readMarketFile } from './read-market-file.ts';
 import type { Found } from './walk.ts';
@@ -15,38 +17,64 @@ const HEAD_BYTES = 64 * 1024;
 /** Some thousand rows. */
 const PIECE_BYTES = 256 * 1024;
 
+export interface Reading {
+  readonly nowMs: number;
+  /** Hears of the bytes read so far. */
+  readonly reached?: (bytes: number) => void;
+  /** Reads a plain tape otherwise than from its first byte to its last. */
+  readonly readTape?: (path: string, file: Found) => AsyncIterable<Delivery>;
+}
+
 /**
- * What a file of a folder holds: a tape of prints batch by batch, whatever its size, anything else once all of it has been read.
- * `reached` hears of the bytes read so far. Throws what the file system throws.
+ * What a file of a folder holds, plain or packed with gzip: a tape of prints batch by batch, whatever its size, anything else once
+ * all of it has been read. Throws what the file system throws.
  */
-export async function* deliveriesOf(
-  dir: string,
-  { origin, stats }: Found,
-  nowMs: number,
-  reached: (bytes: number) => void = () => {},
-): AsyncGenerator<Delivery, void> {
-  const path = join(dir, origin);
-  const head = decode(await headOf(path));
-  if (head !== undefined && claimsPrints(head)) {
-    try {
-      yield* readPrints(counted(createReadStream(path, { highWaterMark: PIECE_BYTES }), reached), nowMs);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      yield { kind: 'refusal', origin, reason: error.message };
-    }
-  } else if (stats.size > FILE_BYTES_MAX) {
-    yield { kind: 'refusal', origin, reason: `${stats.size} bytes, more than the ${FILE_BYTES_MAX} that are read` };
-  } else {
-    const bytes = await readFile(path);
-    reached(bytes.length);
-    yield* readMarketFile(bytes, { origin, modifiedMs: Math.floor(stats.mtimeMs) });
+export async function* deliveriesOf(dir: string, file: Found, reading: Reading): AsyncGenerator<Delivery, void> {
+  try {
+    yield* read(join(dir, file.origin), file, reading);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    yield { kind: 'refusal', origin: file.origin, reason: error.message };
   }
+}
+
+async function* read(path: string, file: Found, reading: Reading): AsyncGenerator<Delivery, void> {
+  const { origin, stats } = file;
+  const { nowMs, reached = () => {}, readTape } = reading;
+  const start = await headOf(path);
+  const isPacked = isGzip(start);
+  const pieces = () =>
+    isPacked
+      ? inflated(path, stats.size, reached)
+      : counted(createReadStream(path, { highWaterMark: PIECE_BYTES }), reached);
+  const head = isPacked ? await together(pieces(), HEAD_BYTES) : start;
+  const text = decode(head);
+  if (text !== undefined && claimsPrints(text)) {
+    yield* readTape && !isPacked ? readTape(path, file) : readPrints(pieces(), nowMs);
+  } else if (isPacked || stats.size <= FILE_BYTES_MAX) {
+    const bytes = isPacked ? await together(pieces(), FILE_BYTES_MAX + 1) : await readFile(path);
+    reached(stats.size);
+    if (bytes.length > FILE_BYTES_MAX) throw unreadable(`unpacked more than the ${FILE_BYTES_MAX} bytes that are read`);
+    yield* readMarketFile(bytes, { origin, modifiedMs: Math.floor(stats.mtimeMs) });
+  } else throw unreadable(`${stats.size} bytes, more than the ${FILE_BYTES_MAX} that are read`);
 }
 
 async function headOf(path: string): Promise<Uint8Array> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES));
   return buffer.subarray(0, bytesRead);
+}
+
+/** The first bytes, so many of them at most. */
+async function together(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+  const some: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    some.push(piece);
+    bytes += piece.length;
+    if (bytes >= bytesMax) break;
+  }
+  return Buffer.concat(some).subarray(0, bytesMax);
 }
 
 async function* counted(pieces: AsyncIterable<Buffer>, reached: (bytes: number) => void): AsyncGenerator<Buffer> {

@@ -1,48 +1,70 @@
-import type { Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Delivery, Feed } from '../../market/feed.ts';
-import { deliveriesOf } from './deliveries.ts';
-import { RowsRefused } from './rows-refused.ts';
+import { FileMarks } from './file-marks.ts';
+import { GrowingTapes } from './growing-tapes.ts';
+import { readFile, refusalOf } from './read-file.ts';
+import { setAside } from './set-aside.ts';
 import { type Found, type Problem, walk } from './walk.ts';
 
 export interface FilesFeedOptions {
+  /** Marks of this feed that are kept with its data: they alone say what was read. */
+  readonly remembered: () => ReadonlyMap<string, string>;
+  /** Folder to which files go of which nothing can be taken; without it nothing is ever written to the drop folder. */
+  readonly setAside?: string | undefined;
   readonly pollIntervalMs?: number;
   /** Waits between two looks at a file that was only just written to. */
   readonly pause?: () => Promise<void>;
 }
 
 /**
- * Market data dropped into a folder and its sub-folders. Every poll reads what is new or changed since the last one, by size and
- * time of change; a file still being written is left for the next poll. What is wrong with a file is said once, until it changes.
- * Nothing is ever written there. Polls must not overlap.
+ * Market data dropped into a folder and its sub-folders. Every poll reads what is new or changed since it was last stored, by size
+ * and time of change, over restarts too; a file still being written is left for the next poll, but for tapes, of which what is there
+ * is good. What is wrong with a file is said once, until it changes. Polls must not overlap.
  */
-export function createFilesFeed(dir: string, options: FilesFeedOptions = {}): Feed {
+export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(SETTLING_PAUSE_MS));
-  let read = new Map<string, string>();
+  const tapes = new GrowingTapes();
   let reported = new Map<string, string>();
-  /** Files that have held market data: when one no longer does, somebody should know. */
-  const fruitful = new Set<string>();
 
-  async function* poll(nowMs: number): AsyncGenerator<Delivery> {
-    const { files, problems } = await walk(dir);
-    yield* problems.filter(({ origin, reason }) => reported.get(origin) !== reason).map(refusalOf);
+  async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
+    const { files, problems, complete } = await walk(dir, options.setAside);
+    const marks = await FileMarks.of(dir, options.remembered());
+    const stuck = options.setAside === undefined ? [] : yield* clearedAway(files, marks, options.setAside);
+    const unsound = [...problems, ...stuck];
+    yield* unsound.filter(({ origin, reason }) => reported.get(origin) !== reason).map(refusalOf);
+    reported = new Map(unsound.map(({ origin, reason }) => [origin, reason]));
 
-    const unchanged = files.filter((file) => read.get(file.origin) === versionOf(file.stats));
-    const changed = files.filter((file) => read.get(file.origin) !== versionOf(file.stats));
-    const done = new Map(unchanged.map(({ origin, stats }) => [origin, versionOf(stats)]));
+    const changed = files.filter(({ origin, stats }) => !marks.has(origin, stats));
     if (changed.some(({ stats }) => nowMs - stats.mtimeMs < SETTLED_AFTER_MS)) await pause();
     for (const file of changed) {
-      const held = yield* readSettled(dir, file, nowMs);
-      if (held === undefined) continue;
-      done.set(file.origin, versionOf(file.stats));
-      if (held) fruitful.add(file.origin);
-      else if (fruitful.has(file.origin))
-        yield refusalOf({ origin: file.origin, reason: 'no longer holds market data' });
+      if (signal?.aborted) return;
+      const { origin, stats } = file;
+      const outcome = yield* readFile(dir, file, { nowMs, marks, tapes });
+      if (outcome === undefined) continue;
+      if (outcome === 'none' && marks.hasHeld(origin))
+        yield refusalOf({ origin, reason: 'no longer holds market data' });
+      yield marks.read(origin, stats, outcome);
     }
-    // Only now: a poll that is broken off is made anew. Files that are gone are forgotten, and read again should they come back.
-    read = done;
-    reported = new Map(problems.map(({ origin, reason }) => [origin, reason]));
+    // Read again should they come back. A folder that cannot be looked at has its files still.
+    if (complete) yield* marks.gone(new Set(files.map(({ origin }) => origin)));
+  }
+
+  /** Sets the bad files aside whose refusals are stored; returns those that cannot be. */
+  async function* clearedAway(
+    files: readonly Found[],
+    marks: FileMarks,
+    to: string,
+  ): AsyncGenerator<Delivery, Problem[]> {
+    const stuck: Problem[] = [];
+    for (const file of files) {
+      const { origin } = file;
+      const refusal = marks.has(origin, file.stats) ? marks.refusal(origin) : undefined;
+      if (refusal === undefined) continue;
+      const { isMoved, told } = await setAside(dir, file, to);
+      const reason = `${refusal}; ${told}`;
+      if (!isMoved) stuck.push({ origin, reason });
+      else yield* [refusalOf({ origin, reason }), marks.forget(origin)];
+    }
+    return stuck;
   }
 
   const pace = { everyMs: options.pollIntervalMs ?? POLL_INTERVAL_MS, hours: 'always', delayMs: 0 } as const;
@@ -54,41 +76,3 @@ const POLL_INTERVAL_MS = 5_000;
 /** A file left alone for so long is taken to be whole. */
 const SETTLED_AFTER_MS = 2_000;
 const SETTLING_PAUSE_MS = 100;
-/**
- * Delivers what a file holds; returns whether that is anything, or undefined while it is changing. Of a tape that changes while it is
- * read the prints are good all the same: it is only appended to, and each counts once when it is read again.
- */
-async function* readSettled(dir: string, file: Found, nowMs: number): AsyncGenerator<Delivery, boolean | undefined> {
-  const { origin, stats } = file;
-  const isSettled = async () => versionOf(await stat(join(dir, origin))) === versionOf(stats);
-  const refused = new RowsRefused();
-  let held = false;
-  try {
-    for await (const delivery of deliveriesOf(dir, file, nowMs)) {
-      // Looked at after the reading: what was written before it or meanwhile shows here.
-      if (!held && !(await isSettled())) return undefined;
-      held = true;
-      if (delivery.kind === 'prints') refused.add(delivery);
-      yield delivery;
-    }
-    if (!(await isSettled())) return undefined;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    // Gone between the walk and the reading: it was renamed into place, or removed.
-    if (code === 'ENOENT') return undefined;
-    yield refusalOf({ origin, reason: `cannot be read (${code})` });
-    return true;
-  }
-  const reason = refused.told();
-  if (reason !== undefined) yield refusalOf({ origin, reason });
-  return held;
-}
-
-function versionOf(stats: Stats): string {
-  return `${stats.size} ${stats.mtimeMs}`;
-}
-
-function refusalOf({ origin, reason }: Problem): Delivery {
-  return { kind: 'refusal', origin, reason };
-}

@@ -49,6 +49,22 @@ export function withPlainBreaks(text: string): string {
 const MARK_BYTES = 2;
 const BINARY_PROBE_BYTES = 8_192;
 
+/** Whether it is UTF-16 text without the mark that would say so: of plain text every other byte is 0. */
+export function isUnmarkedUtf16(head: Uint8Array): boolean {
+  const probe = head.subarray(0, head.length < UTF16_PROBE_BYTES ? head.length & ~1 : UTF16_PROBE_BYTES);
+  const zeros = (from: number) => probe.filter((byte, at) => at % 2 === from && byte === 0).length;
+  const isText = (from: number) =>
+    probe.every((byte, at) => at % 2 !== from || (byte >= 0x20 && byte < 0x7f) || isBreak(byte));
+  const half = probe.length / 2;
+  return half > 0 && ((zeros(0) === half && isText(1)) || (zeros(1) === half && isText(0)));
+}
+
+const UTF16_PROBE_BYTES = 512;
+
+function isBreak(byte: number): boolean {
+  return byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
 /**
  * For UTF-8, or UTF-16 where a byte-order mark says so; undefined for binaries. Bytes that are no UTF-8 become `U+FFFD` and spoil
  * only their row.

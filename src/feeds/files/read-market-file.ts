@@ -4,7 +4,7 @@ import { chainCsv } from './chain-csv.ts';
 import { closesCsv } from './closes-csv.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
 import type { Format, MarketFile } from './format.ts';
-import { decoderOf, withPlainBreaks } from './lines.ts';
+import { decoderOf, isUnmarkedUtf16, withPlainBreaks } from './lines.ts';
 import { quoteTable } from './quote-table.ts';
 
 /**
@@ -12,6 +12,9 @@ import { quoteTable } from './quote-table.ts';
  * are no market data, such as notes and pictures.
  */
 export function readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): Delivery[] {
+  if (isUnmarkedUtf16(bytes)) {
+    return [{ kind: 'refusal', origin: file.origin, reason: 'UTF-16 without its byte-order mark: save it as UTF-8' }];
+  }
   const text = decode(bytes);
   const format = text === undefined ? undefined : FORMATS.find(({ claims }) => claims(text));
   if (text === undefined || format === undefined) return [];

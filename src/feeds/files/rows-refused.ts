@@ -5,12 +5,19 @@ export class RowsRefused {
   #rows = 0;
   readonly #counts: Record<string, number> = {};
 
-  add({ prints, refused = {} }: PrintsDelivery): void {
+  add({ prints, refused = {} }: Pick<PrintsDelivery, 'prints' | 'refused'>): void {
     this.#rows += prints.length;
     for (const [reason, count] of Object.entries(refused)) {
       this.#rows += count;
       this.#counts[reason] = (this.#counts[reason] ?? 0) + count;
     }
+  }
+
+  copy(): RowsRefused {
+    const same = new RowsRefused();
+    same.#rows = this.#rows;
+    Object.assign(same.#counts, this.#counts);
+    return same;
   }
 
   /** In words; undefined where every row is a print. */

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -29,7 +31,18 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }));
 
 const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
-const feedOf = (pause: () => Promise<void> = async () => {}) => createFilesFeed(dir, { pause });
+/** What the store keeps of the feed. */
+let marks: Map<string, string>;
+beforeEach(() => {
+  marks = new Map();
+});
+const feedOf = (pause: () => Promise<void> = async () => {}, setAside?: string) =>
+  createFilesFeed(dir, { pause, remembered: () => marks, setAside });
+
+function keepMark({ key, value }: { key: string; value: string | null }): void {
+  if (value === null) marks.delete(key);
+  else marks.set(key, value);
+}
 
 /** Sources of chains, `origin: reason` of refusals. */
 async function poll(feed: ReturnType<typeof createFilesFeed>): Promise<string[]> {
@@ -39,6 +52,7 @@ async function poll(feed: ReturnType<typeof createFilesFeed>): Promise<string[]>
     else if (delivery.kind === 'refusal') seen.push(`${delivery.origin}: ${delivery.reason}`);
     else if (delivery.kind === 'closes') seen.push(`closes ${delivery.closes.length}`);
     else if (delivery.kind === 'prints') seen.push(`prints ${delivery.prints.length}`);
+    else if (delivery.kind === 'mark') keepMark(delivery);
     else seen.push(delivery.kind);
   }
   return seen;
@@ -150,17 +164,17 @@ test('a tape is read; rows that are no print are told in one line, a tape withou
   ]);
   expect(await poll(feed)).toEqual([]);
   appendFileSync(join(dir, 'tape.csv'), tradeAt('03'));
-  expect(await poll(feed)).toEqual(['prints 2', expect.stringMatching(/^tape\.csv: 3 of 5 rows/)]);
+  expect(await poll(feed)).toEqual(['prints 1', expect.stringMatching(/^tape\.csv: 3 of 5 rows/)]);
 });
 
-test('a tape that is being written is left until it is whole, one that is overwritten is told', async () => {
+test('of a tape that is being written the rows are taken that are there; one that is overwritten is told', async () => {
   put('tape.csv', TAPE + tradeAt('00'));
   const feed = feedOf(async () => {
     if (statSync(join(dir, 'tape.csv')).size < 200)
       appendFileSync(join(dir, 'tape.csv'), tradeAt('01') + tradeAt('02'));
   });
-  expect(await poll(feed)).toEqual([]);
-  expect(await poll(feed)).toEqual(['prints 3']);
+  expect(await poll(feed)).toEqual(['prints 1']);
+  expect(await poll(feed)).toEqual(['prints 2']);
   put('tape.csv', `notes${'.'.repeat(200)}`);
   expect(await poll(feed)).toEqual(['tape.csv: no longer holds market data']);
 });
@@ -179,12 +193,124 @@ test('a tape of any size comes in batches', async () => {
 test('of a tape that grows while it is read, refusals are told once it has been read whole', async () => {
   put('tape.csv', TAPE + tradeAt('00') + tradeAt('01').slice(0, 30));
   const feed = feedOf();
-  for await (const { kind } of feed.poll(Date.now())) {
-    expect(kind).toBe('prints');
-    appendFileSync(join(dir, 'tape.csv'), tradeAt('01').slice(30) + tradeAt('02', 'x'));
+  let grows = true;
+  for await (const delivery of feed.poll(Date.now())) {
+    expect(['prints', 'mark']).toContain(delivery.kind);
+    if (delivery.kind === 'mark') keepMark(delivery);
+    if (grows) appendFileSync(join(dir, 'tape.csv'), tradeAt('01').slice(30) + tradeAt('02', 'x'));
+    grows = false;
   }
-  expect(await poll(feed)).toEqual(['prints 2', 'tape.csv: 1 of 3 rows are no print (bad_price 1)']);
+  expect(await poll(feed)).toEqual(['prints 1', 'tape.csv: 1 of 3 rows are no print (bad_price 1)']);
   expect(await poll(feed)).toEqual([]);
+});
+
+describe('after a restart', () => {
+  test('only what is new is read; what was refused, or is no market data, is not read again either', async () => {
+    put('a.csv', chainOf('AAA'));
+    put('bad.json', '{"timestamp":"2023-09-21 03:17:42","data":{"options":[{"opt');
+    put('notes.md', 'nothing');
+    put('tape.csv', TAPE + tradeAt('00'));
+    expect(await poll(feedOf())).toEqual([
+      'files:a.csv',
+      expect.stringMatching(/^bad\.json: not valid JSON/),
+      'prints 1',
+    ]);
+    put('b.csv', chainOf('BBB'));
+    expect(await poll(feedOf())).toEqual(['files:b.csv']);
+    put('notes.md', chainOf('CCC'));
+    appendFileSync(join(dir, 'bad.json'), '}');
+    expect(await poll(feedOf())).toEqual([expect.stringMatching(/^bad\.json: not valid JSON/), 'files:notes.md']);
+    expect(await poll(feedOf())).toEqual([]);
+  });
+
+  test('what was read and not stored is read again', async () => {
+    put('a.csv', chainOf('AAA'));
+    const feed = feedOf();
+    for await (const { kind } of feed.poll(Date.now())) expect(['chain', 'mark']).toContain(kind);
+    expect(await poll(feed)).toEqual(['files:a.csv']);
+  });
+
+  test("the files of another folder are another feed's, those gone are forgotten, unless the folder is out of reach", async () => {
+    put('a.csv', chainOf('AAA'));
+    mkdirSync(join(dir, 'sub'));
+    put('sub/b.csv', chainOf('BBB'));
+    await poll(feedOf());
+    const before = [...marks];
+    const other = mkdtempSync(join(tmpdir(), 'zomma-files-'));
+    await poll(createFilesFeed(other, { remembered: () => marks }));
+    expect([...marks]).toEqual(before);
+    rmSync(dir, { recursive: true });
+    expect(await poll(feedOf())).toEqual([`${dir}: folder cannot be read (ENOENT)`]);
+    expect([...marks]).toEqual(before);
+    mkdirSync(dir);
+    await poll(feedOf());
+    expect([...marks]).toEqual([]);
+    rmSync(other, { recursive: true });
+  });
+});
+
+describe('a bad file is set aside', () => {
+  const bad = '{"timestamp":"2023-09-21 03:17:42","data":{"options":[{"opt';
+  let aside: string;
+  beforeEach(() => {
+    aside = mkdtempSync(join(tmpdir(), 'zomma-aside-'));
+  });
+  afterEach(() => rmSync(aside, { recursive: true }));
+  const listed = () => readdirSync(aside, { recursive: true, encoding: 'utf8' }).sort();
+
+  test('once its refusal is stored, under its path, by a number where that is taken; good and unknown ones stay', async () => {
+    mkdirSync(join(dir, 'deep'));
+    const feed = feedOf(undefined, aside);
+    for (const name of ['deep/bad.json', 'deep/bad-2.json', 'deep/bad-3.json']) {
+      put('deep/bad.json', bad);
+      put('good.csv', chainOf('AAA'));
+      put('partly.csv', 'date,ticker,close\n2026-08-20,SPY,640.5\n2026-13-01,SPY,1\n');
+      put('notes.md', 'nothing');
+      await poll(feed);
+      expect(await poll(feed)).toEqual([
+        expect.stringMatching(new RegExp(`^deep/bad\\.json: not valid JSON.*; set aside as ${name}$`)),
+      ]);
+      expect(await poll(feed)).toEqual([]);
+    }
+    expect(listed()).toEqual(['deep', 'deep/bad-2.json', 'deep/bad-3.json', 'deep/bad.json']);
+    expect(readFileSync(join(aside, 'deep/bad.json'), 'utf8')).toBe(bad);
+    expect(readdirSync(dir).sort()).toEqual(['deep', 'good.csv', 'notes.md', 'partly.csv']);
+    expect(readdirSync(join(dir, 'deep'))).toEqual([]);
+  });
+
+  test('not a link, nor where there is no way: that is told once', async () => {
+    put('target.txt', bad);
+    symlinkSync('target.txt', join(dir, 'link.json'));
+    writeFileSync(join(aside, 'sub'), 'in the way');
+    mkdirSync(join(dir, 'sub'));
+    put('sub/bad.json', bad);
+    const feed = feedOf(undefined, aside);
+    await poll(feed);
+    expect((await poll(feed)).map((told) => told.replace(/: not valid JSON.*; /, ': '))).toEqual([
+      expect.stringMatching(/^target\.txt: set aside as target\.txt$/),
+      'link.json: a link is not set aside',
+      expect.stringMatching(/^sub\/bad\.json: cannot be set aside \((EEXIST|ENOTDIR)\)$/),
+    ]);
+    await poll(feed);
+    expect(await poll(feed)).toEqual([]);
+    expect(readFileSync(join(dir, 'sub/bad.json'), 'utf8')).toBe(bad);
+  });
+
+  test('nothing is looked for in that folder, whatever leads there', async () => {
+    writeFileSync(join(aside, 'x.csv'), chainOf('AAA'));
+    symlinkSync(aside, join(dir, 'link'));
+    expect(await poll(feedOf(undefined, aside))).toEqual(['link: a link to a folder that is looked at already']);
+  });
+
+  test('a copy takes its place on another file system', async () => {
+    const far = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'zomma-aside-'));
+    put('bad.json', bad);
+    const feed = feedOf(undefined, far);
+    await poll(feed);
+    expect(await poll(feed)).toEqual([expect.stringMatching(/; set aside as bad\.json$/)]);
+    expect([readFileSync(join(far, 'bad.json'), 'utf8'), readdirSync(dir)]).toEqual([bad, []]);
+    rmSync(far, { recursive: true });
+  });
 });
 
 test('links: loops and dead ends are told once, good ones followed', async () => {
@@ -254,7 +380,8 @@ describe('damage of any kind', () => {
 describeRecorded('recorded chains', (recorded) => {
   test('all are read whole', async () => {
     const seen: string[] = [];
-    for await (const delivery of createFilesFeed(recorded).poll(Date.now())) {
+    for await (const delivery of createFilesFeed(recorded, { remembered: () => marks }).poll(Date.now())) {
+      if (delivery.kind === 'mark') continue;
       if (delivery.kind !== 'chain') throw new Error(JSON.stringify(delivery));
       const { underlying, asOf, count, series, spot, refused } = delivery.chain;
       expect(refused).toEqual({});

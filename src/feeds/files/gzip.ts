@@ -1,0 +1,45 @@
+import { createReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import { unreadable } from './format.ts';
+
+/** Text of figures packs to a tenth, of rows that are all alike to a hundredth: what unpacks to more is made to fill a machine. */
+const INFLATION_MAX = 200;
+/** Below this nothing is filled. */
+const INFLATED_BYTES_FREE = 64 * 1024 * 1024;
+
+/** By its first bytes. */
+export function isGzip(head: Uint8Array): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+/**
+ * The content of a gzip file of `size` bytes, piece by piece; `reached` hears of the packed bytes read so far. Throws a Failure where
+ * it is damaged, cut or unpacks to too much, and what the file system throws.
+ */
+export async function* inflated(
+  path: string,
+  size: number,
+  reached: (bytes: number) => void = () => {},
+): AsyncGenerator<Buffer, void> {
+  const source = createReadStream(path);
+  const gunzip = createGunzip();
+  source.on('error', (error) => gunzip.destroy(error));
+  source.pipe(gunzip);
+  let bytes = 0;
+  try {
+    for await (const piece of gunzip) {
+      bytes += piece.length;
+      if (bytes > INFLATED_BYTES_FREE && bytes > INFLATION_MAX * size) {
+        throw unreadable(`it unpacks to more than ${INFLATION_MAX} times its size`);
+      }
+      reached(source.bytesRead);
+      yield piece;
+    }
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw code.startsWith('Z_') ? unreadable(`the gzip file is cut or damaged (${code})`) : error;
+  } finally {
+    source.destroy();
+    gunzip.destroy();
+  }
+}

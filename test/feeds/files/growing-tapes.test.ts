@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { versionOf } from '../../../src/feeds/files/file-marks.ts';
+import { GrowingTapes } from '../../../src/feeds/files/growing-tapes.ts';
+import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
+import { inPieces, NOW_MS } from './tapes.ts';
+
+const HEADER = 'executed_at,option_chain_id,price,size,upstream_condition_detail\n';
+const row = (second: number, price = '2.5') =>
+  `2026-08-17 13:30:${String(second).padStart(2, '0')}+00,SPXW260821C05000000,${price},10,auto\n`;
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'zomma-tape-'));
+  path = join(dir, 'tape.csv');
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+/** One reading of the tape as it is now: ids of what was new, and the rows that are no prints. */
+async function reader() {
+  const tapes = new GrowingTapes();
+  let last = '';
+  return async ({ isKept = true } = {}) => {
+    const stats = statSync(path);
+    const ids: string[] = [];
+    const reading = tapes.read(path, { origin: 'tape.csv', stats }, NOW_MS, (version) => isKept && version === last);
+    for (;;) {
+      const { done, value } = await reading.next();
+      if (done) {
+        last = versionOf(stats);
+        return { ids, refused: value.refused.told() };
+      }
+      ids.push(...value.prints.map(({ id }) => id));
+    }
+  };
+}
+
+async function idsOf(text: string): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { prints } of readPrints(inPieces(text), NOW_MS)) ids.push(...prints.map(({ id }) => id));
+  return ids;
+}
+
+test.each([
+  ['lines', '\n'],
+  ['returns and lines', '\r\n'],
+])('cut between any two bytes, ended by %s: each row comes once, twins of earlier rows too', async (_name, end) => {
+  const text = [HEADER, row(0), row(1), row(0), row(1, 'x'), row(0), row(2)].join('').replaceAll('\n', end);
+  const ids = await idsOf(text);
+  expect(new Set(ids).size).toBe(5);
+  for (let cut = HEADER.length; cut < text.length; cut++) {
+    const read = await reader();
+    writeFileSync(path, text.slice(0, cut));
+    const first = await read();
+    writeFileSync(path, text);
+    const second = await read();
+    expect([cut, second.refused]).toEqual([cut, '1 of 6 rows are no print (bad_price 1)']);
+    // A last row without its break that is whole all the same is read again with the rest: it is known by its id.
+    expect([cut, [...new Set([...first.ids, ...second.ids])]]).toEqual([cut, ids]);
+    expect(second.ids.length).toBeLessThanOrEqual(ids.length);
+  }
+});
+
+test('what was read before is read again only where something of it is another', async () => {
+  const read = await reader();
+  const rows = (prices: readonly string[]) => HEADER + prices.map((price, at) => row(at, price)).join('');
+  const steps: [name: string, change: () => void, prints: number][] = [
+    ['first', () => writeFileSync(path, rows(['1', '2', '3'])), 3],
+    ['grown', () => appendFileSync(path, row(3, '4')), 1],
+    ['the same', () => {}, 0],
+    ['one price in the middle is another', () => writeFileSync(path, rows(['1', '7', '3', '4', '5'])), 5],
+    ['shorter', () => truncateSync(path, rows(['1', '7']).length), 2],
+    ['grown again', () => appendFileSync(path, row(5, '6')), 1],
+    ['cut within a row', () => appendFileSync(path, row(6).slice(0, 20)), 0],
+    ['the rest of it', () => appendFileSync(path, row(6).slice(20)), 1],
+    ['no text in the middle', () => appendFileSync(path, `\0\0\n${row(7)}`), 1],
+  ];
+  for (const [name, change, prints] of steps) {
+    change();
+    expect([name, (await read()).ids.length]).toEqual([name, prints]);
+  }
+});
+
+test('what has not been stored is read again', async () => {
+  const read = await reader();
+  writeFileSync(path, HEADER + row(0));
+  await read();
+  appendFileSync(path, row(1));
+  expect((await read({ isKept: false })).ids).toHaveLength(2);
+  appendFileSync(path, row(2));
+  expect((await read()).ids).toHaveLength(1);
+});
+
+test('of two bytes a character: read from the top each time', async () => {
+  const read = await reader();
+  const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+  writeFileSync(path, utf16(`\ufeff${HEADER}${row(0)}`));
+  expect((await read()).ids).toHaveLength(1);
+  appendFileSync(path, utf16(row(1)));
+  expect((await read()).ids).toHaveLength(2);
+});
