@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildApp, type FeedSettings } from '../../src/app.ts';
+import { createFeeds, type FeedSettings } from '../../src/create-feeds.ts';
 import { OperatorError } from '../../src/errors.ts';
+import { loadUniverse } from '../../src/market/universe.ts';
 import { FROM_SOURCE, run, startServer, withFolder } from '../support/process.ts';
 import { startProviderServer } from '../support/provider-server.ts';
 import { simulatedMarket } from '../support/provider-server-run.ts';
@@ -23,19 +24,9 @@ afterEach(() => {
   for (const [i, name] of ENV.entries()) if (before[i] !== undefined) process.env[name] = before[i];
 });
 
-/** The service's feed by its settings, with a universe of few tickers. */
-function feedOf<T>(
-  settings: Partial<FeedSettings>,
-  use: (feed: ReturnType<typeof buildApp>['feed']) => Promise<T>,
-): Promise<T> {
-  return withFolder(async (dataDir) => {
-    const universe = join(dataDir, 'universe.json');
-    writeFileSync(universe, JSON.stringify({ themes: { few: TICKERS } }));
-    const data = { dataDir, universe, largePrintMin: '1', contagionMin: '1', seed: '1', rateLimit: 'off' };
-    const app = buildApp({ ...data, feed: 'simulated', ...settings }, () => {});
-    return use(app.feed).finally(() => app.store.close());
-  });
-}
+const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
+const feedOf = (settings: Partial<FeedSettings>) =>
+  createFeeds({ seed: '1', feed: 'simulated', ...settings }, UNIVERSE, () => new Map())[0]!;
 
 test.each<[string, Partial<FeedSettings>, string | undefined, RegExp]>([
   ['no token', { feed: 'tradier' }, undefined, /ZOMMA_TRADIER_TOKEN is not set/],
@@ -52,13 +43,17 @@ test.each<[string, Partial<FeedSettings>, string | undefined, RegExp]>([
   ],
   ['no rate', { feed: 'cboe', feedRate: '0' }, undefined, /--feed-rate is not a rate/],
   ['another feed', { feed: 'nyse' }, undefined, /"nyse" is not a feed/],
-])('%s is for the operator to mend', async (_what, settings, credential, message) => {
+  ['one twice', { feed: 'cboe, cboe' }, undefined, /two feeds cboe/],
+  ['the simulated market beside another', { feed: 'simulated,cboe' }, undefined, /stands alone/],
+])('%s is for the operator to mend', (_what, settings, credential, message) => {
   if (credential !== undefined) for (const name of ENV) process.env[name] = credential;
-  const error = await feedOf(settings, async () => undefined).then(
-    () => undefined,
-    (thrown) => thrown,
-  );
-  expect(error).toBeInstanceOf(OperatorError);
+  let error: unknown;
+  try {
+    feedOf(settings);
+  } catch (thrown) {
+    error = thrown;
+  }
+  if (!(error instanceof OperatorError)) throw error;
   expect(error.message).toMatch(message);
   expect(`${error.message} ${error.hint}`).not.toContain('hidden');
 });
@@ -74,10 +69,9 @@ test.each(['cboe', 'tradier', 'massive'])(
       massiveUrl: server.url,
       massiveSocketUrl: server.socketUrl,
     };
-    await feedOf({ feed, feedRate: '60000', ...urls }, async (made) => {
-      expect([made.name, made.tickers]).toEqual([feed, TICKERS]);
-      expect(chainsOf(await polled(made))).toHaveLength(TICKERS.length);
-    });
+    const made = feedOf({ feed, feedRate: '60000', ...urls });
+    expect([made.name, made.tickers]).toEqual([feed, TICKERS]);
+    expect(chainsOf(await polled(made))).toHaveLength(TICKERS.length);
     await server.close();
   },
 );
