@@ -144,6 +144,7 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
       break;
     case 'connection':
       store.connection(feed, delivery.up, delivery.at, delivery.reason ?? null);
+      if (delivery.up) store.settled(feed, { origin: `${feed}:stream` });
       break;
     case 'mark':
       store.setMark(feed, delivery.key, delivery.value);

@@ -44,7 +44,9 @@ export const CHAINS: ReadonlyMap<string, Chain> = new Map(
 );
 
 /** A clock that stands still but for the pauses that are asked of it, which take no time. */
-export function testClock(startMs = NOON_MS): Clock & { readonly paused: number[]; advance(ms: number): void } {
+export function testClock(
+  startMs = NOON_MS + 20_000,
+): Clock & { readonly paused: number[]; advance(ms: number): void } {
   let now = startMs;
   const paused: number[] = [];
   return {
