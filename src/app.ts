@@ -51,6 +51,7 @@ export function buildApp(
   store.openFeeds(feeds);
   const access = openAccess(store, settings.dataDir);
   const context = createContext(settings, store, universe, feeds[0]!.simulated);
+  store.sumPrintsFrom(context.largePrintMinUsd);
   const sessions = createSseSessions({ context, version, observe });
   const { market } = context;
   const events = createGexEvents(store, feeds[0]!.simulated);

@@ -7,7 +7,7 @@ import { opinionPremium } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Tape } from '../market/market.ts';
-import type { Print } from '../market/prints.ts';
+import type { PrintSum } from '../market/prints.ts';
 import { byFlow, customersOf } from '../operations/dealer-sign.ts';
 import { byPositions } from '../operations/gex-lens.ts';
 import { reportGex } from '../operations/gex-report.ts';
@@ -18,7 +18,7 @@ const PROFILE_HALF_WIDTH = 0.2;
 /** Prints around a chain, in time order. */
 export interface PrintsAround {
   /** Large ones of the flow window, which ends at the later of the chain and the last print. */
-  readonly large: readonly Print[];
+  readonly large: readonly PrintSum[];
   /** Every one up to the chain's instant. */
   readonly tape: Tape;
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { FLOW_WINDOW_DAYS, largePrints, premiumOf } from '../analytics/flow/flow.ts';
+import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../errors.ts';
 import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
-import type { Print } from '../market/prints.ts';
+import { type Print, premiumOf, sumOf } from '../market/prints.ts';
 import type { PrintsAround } from './gex-analysis.ts';
 import type { Ports } from './ports.ts';
 
@@ -31,7 +31,7 @@ export async function printsOf(path: string, chain: Chain, minPremiumUsd: number
     large: largePrints(
       prints.filter(({ at }) => at >= from),
       minPremiumUsd,
-    ),
+    ).map(sumOf),
     tape: { mark: path, prints },
   };
 }

@@ -8,7 +8,7 @@ import {
   type ReadOptions,
 } from '../analytics/chain/options.ts';
 import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
-import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow/flow.ts';
+import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../errors.ts';
 import { writeOut } from './csv/streams.ts';
 import { analyseGex, type GexAnalysis, type PrintsAround, profileAround } from './gex-analysis.ts';
@@ -112,7 +112,7 @@ Examples:
         ? await ofFile(target, flags, options, ports)
         : await ports.withMarket(flags, ({ market, largePrintMinUsd: least }) => {
             const chain = market.chain(target);
-            const large = largePrints(market.recentPrints(chain, FLOW_WINDOW_DAYS, least), least);
+            const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
             return analyseGex(chain, { large, tape: market.tape(chain) }, options);
           });
       // The tables have no place to say it.

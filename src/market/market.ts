@@ -3,7 +3,7 @@ import { addDays, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker, rootOf } from './option-symbol.ts';
-import type { Close, Print } from './prints.ts';
+import type { Close, Print, PrintSum } from './prints.ts';
 import type { MarketStore } from './store.ts';
 import type { Universe } from './universe.ts';
 
@@ -18,8 +18,13 @@ export interface Market {
   tracked(ticker: string): string;
   /** As `chain`, but undefined where there is none. */
   findChain(ticker: string): Chain | undefined;
-  /** Prints of at least a premium, of the `days` calendar days that end at the later of the chain's instant and the last print, in time order. */
-  recentPrints(chain: Chain, days: number, minPremiumUsd: number): readonly Print[];
+  /**
+   * Prints of at least a premium, of the `days` calendar days that end at the later of the chain's instant and the last print, added up;
+   * those of adjusted deliverables left out.
+   */
+  flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
+  /** Such prints of a New York day, up to that same end, in time order. */
+  printsOn(chain: Chain, day: string, minPremiumUsd: number): readonly Print[];
   /** Every print of those days, or without them every one up to the chain's instant that its day has not seen expire, in time order. */
   tape(chain: Chain, days?: number): Tape;
   /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
@@ -63,14 +68,14 @@ export function createMarket(
   const newest = new Map<string, KeptChain>();
   /** Those of the past that were asked for last, by id: an analysis is kept as long as its chain. */
   const past = new Map<number, Chain>();
-  let prints = new Map<string, readonly Print[]>();
+  let flows = new Map<string, readonly PrintSum[]>();
   let marks = new Map<string, string>();
   let version = '';
   const refresh = () => {
     const current = store.version();
     if (current === version) return;
     version = current;
-    prints = new Map();
+    flows = new Map();
     marks = new Map();
   };
   const newestChain = (ticker: string): Chain | undefined => {
@@ -118,13 +123,20 @@ export function createMarket(
       findChain,
       tracked,
       chain: (spelling) => findChain(spelling) ?? refuseNoChain(tracked(spelling), untilMs, simulated),
-      recentPrints(chain, days, minPremiumUsd) {
+      flow(chain, days, minPremiumUsd) {
         refresh();
         const [fromMs, toMs] = windowOf(chain, days);
         const key = `${chain.underlying} ${fromMs} ${toMs} ${minPremiumUsd}`;
-        const known = prints.get(key) ?? store.prints(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
-        prints.set(key, known);
+        const known = flows.get(key) ?? store.printSums(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
+        flows.set(key, known);
         return known;
+      },
+      printsOn(chain, day, minPremiumUsd) {
+        const [, toMs] = windowOf(chain, 0);
+        const dayEndsMs = newYorkInstant(addDays(day, 1), '00:00') - 1;
+        const until = Math.min(toMs, dayEndsMs);
+        const ofDay = store.prints(chain.underlying, newYorkInstant(day, '00:00'), until, simulated, minPremiumUsd);
+        return ofDay.filter(({ root }) => !rootOf(root).adjusted);
       },
       tape(chain, days) {
         refresh();

@@ -34,6 +34,65 @@ export interface Print {
   readonly simulated: boolean;
 }
 
+/** Prints of one series, side and kind, added up. */
+export interface PrintSum {
+  readonly root: string;
+  /** `YYYY-MM-DD` */
+  readonly expiry: string;
+  readonly callPut: 1 | -1;
+  /** Where they traded: by the feed, else by the quote that each met; `none` where neither tells. */
+  readonly side: 'ask' | 'bid' | 'mid' | 'none';
+  readonly multiLeg: boolean;
+  /** Of contracts deeper than `OPINION_DELTA_MAX`. */
+  readonly deep: boolean;
+  readonly prints: number;
+  readonly contracts: number;
+  /** Dollars. */
+  readonly premium: number;
+}
+
+/** Deeper than this, of contracts whose delta is known, is dividend and financing trades, not opinion. */
+const OPINION_DELTA_MAX = 0.9;
+
+/** Premium of a print, dollars. */
+export function premiumOf(print: Print): number {
+  return print.price * print.size * print.multiplier;
+}
+
+export function isDeep(delta: number | null): boolean {
+  return Math.abs(delta ?? 0) > OPINION_DELTA_MAX;
+}
+
+/** Middle of the quote that a print met; undefined where there is none that could have been met. */
+export function middleOf({ bid, ask }: Print): number | undefined {
+  return bid !== null && ask !== null && ask > bid ? (bid + ask) / 2 : undefined;
+}
+
+/** Prices as far apart as a double's rounding are the same price. */
+const SAME = 1e-9;
+
+/** Which way a price goes: up, down or nowhere. */
+export function change(from: number, to: number): 1 | -1 | 0 {
+  if (Math.abs(to - from) <= SAME * Math.max(from, to)) return 0;
+  return to > from ? 1 : -1;
+}
+
+/** A print as the sum of one. */
+export function sumOf(print: Print): PrintSum {
+  const { root, expiry, callPut, multiLeg, delta, size } = print;
+  return {
+    ...{ root, expiry, callPut, side: sideOf(print), multiLeg, deep: isDeep(delta) },
+    ...{ prints: 1, contracts: size, premium: premiumOf(print) },
+  };
+}
+
+function sideOf(print: Print): PrintSum['side'] {
+  if (print.side !== null) return print.side;
+  const middle = middleOf(print);
+  if (middle === undefined) return 'none';
+  return ({ 1: 'ask', 0: 'mid', [-1]: 'bid' } as const)[change(middle, print.price)];
+}
+
 /** An underlying's official close of one New York trading day. */
 export interface Close {
   readonly ticker: string;

@@ -1,6 +1,6 @@
 import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord } from './level-record.ts';
-import type { Close, Print } from './prints.ts';
+import type { Close, Print, PrintSum } from './prints.ts';
 
 /** A stored chain, without its contracts. */
 export interface Snapshot {
@@ -41,8 +41,18 @@ export interface MarketStore {
   savePrints(prints: readonly Print[]): number;
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
+  /** The same added up by series, side and kind, without those of adjusted deliverables. A small read where they are added up from just that premium. */
+  printSums(
+    underlying: string,
+    fromMs: number,
+    toMs: number,
+    simulated: boolean,
+    minPremiumUsd: number,
+  ): readonly PrintSum[];
+  /** From now on prints of at least that premium are added up as they are written; where it was another, all that are kept are again. */
+  sumPrintsFrom(minPremiumUsd: number): void;
   /**
-   * The same of any premium and, where it is given, of that expiry on, read as they are gone through: a month's tape is larger than
+   * Prints of any premium and, where it is given, of that expiry on, read as they are gone through: a month's tape is larger than
    * memory. One at a time.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;

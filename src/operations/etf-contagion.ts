@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { CORRELATION_CLOSES, CORRELATION_MIN, evaluateContagion, PREMIUM_SHARE } from '../analytics/contagion.ts';
-import { FLOW_WINDOW_DAYS, largePrints, premiumOf } from '../analytics/flow/flow.ts';
+import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { returnCorrelation } from '../analytics/returns.ts';
 import { newYorkDate } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { provenanceOf } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
@@ -85,11 +86,10 @@ export const evaluateEtfContagion = defineOperation({
 });
 
 /** Premium of the name's large prints over the flow window, dollars; undefined where its feed has none. */
-function largePremium(context: Context, chain: Parameters<Context['market']['recentPrints']>[0]): number | undefined {
+function largePremium(context: Context, chain: Chain): number | undefined {
   if (!context.market.hasPrints(chain.underlying)) return undefined;
-  const least = context.largePrintMinUsd;
-  const large = largePrints(context.market.recentPrints(chain, FLOW_WINDOW_DAYS, least), least);
-  return large.reduce((sum, print) => sum + premiumOf(print), 0);
+  const flow = context.market.flow(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd);
+  return flow.reduce((sum, { premium }) => sum + premium, 0);
 }
 
 /** Over the last closes up to a date (the name's snapshot; any, where it has none). */

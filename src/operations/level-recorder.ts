@@ -1,5 +1,5 @@
 import { levelRecordOf } from '../analytics/exposure/level-record.ts';
-import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow/flow.ts';
+import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { DAY_MS } from '../market/calendar.ts';
@@ -126,9 +126,9 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
  */
 function levelsOfSnapshot(chain: Chain, store: MarketStore, largePrintMinUsd: number): LevelRecord | undefined {
   const { underlying, asOf, simulated } = chain;
-  const prints = store.prints(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
+  const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
-    return levelRecordOf(chain, opinionPremium(largePrints(prints, largePrintMinUsd)));
+    return levelRecordOf(chain, opinionPremium(sums));
   } catch (error) {
     if (error instanceof Failure) return undefined;
     throw error;

@@ -2,10 +2,10 @@ import { DEFAULT_OPTIONS, DEFAULT_SIGN, type ReadOptions } from '../analytics/ch
 import { prepareChain } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
-import { FLOW_WINDOW_DAYS, largePrints, opinionPremium } from '../analytics/flow/flow.ts';
+import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
 import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
-import type { Close, Print } from '../market/prints.ts';
+import type { Close, PrintSum } from '../market/prints.ts';
 import { signedAs } from './dealer-sign.ts';
 import type { Context, Provenance } from './operation.ts';
 
@@ -13,8 +13,8 @@ import type { Context, Provenance } from './operation.ts';
 export interface MarketReading {
   readonly chain: Chain;
   readonly prepared: PreparedChain;
-  /** Large prints of the flow window; empty also where the feed has none. */
-  readonly large: readonly Print[];
+  /** Large prints of the flow window, added up; empty also where the feed has none. */
+  readonly large: readonly PrintSum[];
 }
 
 export function readMarket(
@@ -23,11 +23,10 @@ export function readMarket(
   { sign, ...options }: ReadOptions = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN },
 ): MarketReading {
   const chain = context.market.chain(ticker);
-  const recent = context.market.recentPrints(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd);
   return {
     chain,
     prepared: signedAs(sign, prepareChain(chain, options), context),
-    large: largePrints(recent, context.largePrintMinUsd),
+    large: context.market.flow(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd),
   };
 }
 

@@ -2,7 +2,6 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { dailyMove } from '../analytics/exposure/whipsaw.ts';
 import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow/flow-notional.ts';
-import { newYorkDate } from '../market/calendar.ts';
 import { MILLION, regimeOf } from './gex-report.ts';
 import type { MarketReading } from './market-reading.ts';
 import type { Context } from './operation.ts';
@@ -29,17 +28,14 @@ export const gexBoundaries = Type.Object(
 );
 
 export function reportBoundaries(
-  { chain, prepared, large }: MarketReading,
+  { chain, prepared }: MarketReading,
   { exposures, walls, flip, dominant, maxPain }: GexLevels,
   atmIv: number,
   today: string,
   context: Context,
 ): Static<typeof gexBoundaries> {
   const kinetic = context.market.hasPrints(chain.underlying)
-    ? printsDeltaNotional(
-        prepared,
-        large.filter(({ at }) => newYorkDate(at) === today),
-      )
+    ? printsDeltaNotional(prepared, context.market.printsOn(chain, today, context.largePrintMinUsd))
     : volumeDeltaNotional(prepared, context.largePrintMinUsd);
   return {
     call_wall: walls.call.strike,

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { mannerOf } from '../analytics/flow/aggressor-flow.ts';
-import { premiumOf } from '../analytics/flow/flow.ts';
 import type { SignedPrint } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
+import { premiumOf } from '../market/prints.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, count, defaulted, knownOf, texts } from './schemas.ts';

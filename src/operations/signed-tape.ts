@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { premiumOf } from '../analytics/flow/flow.ts';
 import { type SignedPrint, signPrints } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
-import type { Print } from '../market/prints.ts';
+import { type Print, premiumOf } from '../market/prints.ts';
 import type { Context } from './operation.ts';
 import { defaulted, number, ticker } from './schemas.ts';
 

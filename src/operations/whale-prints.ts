@@ -4,9 +4,10 @@ import { Failure } from '../errors.ts';
 import { daysBetween, isDate, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Market } from '../market/market.ts';
+import type { PrintSum } from '../market/prints.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
-import { date, number, ticker } from './schemas.ts';
+import { date, nullable, number, ticker } from './schemas.ts';
 
 /** Expiries named to a caller who asked for one that is not listed. */
 const NEAREST_NAMED = 4;
@@ -38,6 +39,19 @@ export const getWhalePrints = defineOperation({
       deep_premium_pct: number(
         'Share of the premium in contracts of |delta| above 0.9 where that is known, percent: financing and dividend trades, no opinion.',
       ),
+      by_side: nullable(
+        Type.Object(
+          {
+            call_at_ask: number('Premium of calls that traded at the ask or above the middle of the quote, dollars.'),
+            call_at_bid: number('Of calls at the bid or below the middle, dollars.'),
+            put_at_ask: number('Of puts at the ask or above the middle, dollars.'),
+            put_at_bid: number('Of puts at the bid or below the middle, dollars.'),
+            unknown: number('At the middle, or where neither the feed nor a quote tells, dollars.'),
+          },
+          { additionalProperties: false },
+        ),
+        'Premium by the side of the quote that it traded on; null where flow is from snapshots.',
+      ),
       window_days: Type.Integer({ description: 'Calendar days of the window.' }),
       min_premium: number('Least premium of a print that counts, dollars; 0 where flow is from snapshots.'),
     },
@@ -68,6 +82,7 @@ export const getWhalePrints = defineOperation({
         flow_from: byPrints ? 'prints' : 'snapshots',
         counted: flow.counted,
         deep_premium_pct: paid > 0 ? (100 * flow.deepPremium) / paid : 0,
+        by_side: byPrints ? premiumBySide(large, target_expiry) : null,
         window_days: FLOW_WINDOW_DAYS,
         min_premium: byPrints ? context.largePrintMinUsd : 0,
       },
@@ -75,6 +90,16 @@ export const getWhalePrints = defineOperation({
     };
   },
 });
+
+function premiumBySide(large: readonly PrintSum[], expiry: string) {
+  const by = { call_at_ask: 0, call_at_bid: 0, put_at_ask: 0, put_at_bid: 0, unknown: 0 };
+  for (const { side, callPut, premium, expiry: its } of large) {
+    if (its !== expiry) continue;
+    const isTold = side === 'ask' || side === 'bid';
+    by[isTold ? (`${callPut === 1 ? 'call' : 'put'}_at_${side}` as const) : 'unknown'] += premium;
+  }
+  return by;
+}
 
 /** Reading a month of snapshots takes tens of milliseconds: their flows are kept while the newest and its days are the same. */
 const snapshotFlows = new WeakMap<Chain, { readonly days: string; readonly flows: ReadonlyMap<string, Flow> }>();

@@ -222,4 +222,31 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX levels_by_day ON levels (simulated, underlying, day, as_of);
   CREATE INDEX levels_advanced ON levels (simulated, seq) WHERE advanced = 1;
   `,
+  `
+  -- Large prints are one or two in a hundred: read without the rest. A least premium below this goes through all.
+  CREATE INDEX prints_large ON prints (simulated, underlying, at) WHERE canceled = 0 AND premium >= 25000;
+
+  -- Large prints of a New York day, added up: contracts are counted, premium in ten-thousandths of a dollar, which are whole, so
+  -- that what is taken out again leaves no rounding behind.
+  CREATE TABLE print_sums (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    day TEXT NOT NULL,
+    root TEXT NOT NULL,
+    expiry TEXT NOT NULL,
+    call_put INTEGER NOT NULL CHECK (call_put IN (1, -1)),
+    side TEXT NOT NULL CHECK (side IN ('ask', 'bid', 'mid', 'none')),
+    multi_leg INTEGER NOT NULL CHECK (multi_leg IN (0, 1)),
+    deep INTEGER NOT NULL CHECK (deep IN (0, 1)),
+    prints INTEGER NOT NULL,
+    contracts REAL NOT NULL,
+    premium REAL NOT NULL,
+    PRIMARY KEY (simulated, underlying, day, root, expiry, call_put, side, multi_leg, deep)
+  ) STRICT, WITHOUT ROWID;
+  -- The least premium of what is added up; without a row, nothing is.
+  CREATE TABLE print_sums_from (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    premium REAL NOT NULL
+  ) STRICT;
+  `,
 ];

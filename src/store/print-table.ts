@@ -1,8 +1,15 @@
 import type { Database } from 'bun:sqlite';
 import type { Print } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
+import { printSums } from './print-sums.ts';
 
-type PrintTable = Pick<MarketStore, 'savePrints' | 'prints' | 'tape' | 'tapeMark' | 'lastPrintAt'>;
+type PrintTable = Pick<
+  MarketStore,
+  'savePrints' | 'prints' | 'printSums' | 'sumPrintsFrom' | 'tape' | 'tapeMark' | 'lastPrintAt'
+>;
+
+/** The index of large prints holds those of at least this premium, dollars. */
+const INDEXED_MIN = 25_000;
 
 /**
  * Option trades, each once by its id; a copy that says it was cancelled cancels it for good. Those of one moment stay in the order
@@ -15,15 +22,20 @@ export function printTable(db: Database): PrintTable {
      VALUES ($simulated, $id, $underlying, $root, $expiry, $callPut, $strike, $price, $size, $multiplier, $at, $side,
        $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
-  const cancel = db.prepare<null, [PrintRow]>(
-    'UPDATE prints SET canceled = 1 WHERE simulated = $simulated AND id = $id',
+  const cancel = db.prepare<PrintRow, [number, string]>(
+    `UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ? AND canceled = 0
+     RETURNING simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side, bid, ask,
+       delta, multi_leg AS multiLeg, sweep, block, canceled`,
   );
   const between = (more: string) =>
     `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side, bid, ask,
        delta, multi_leg AS multiLeg, sweep, block, canceled
      FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ${more}`;
-  const selectLarge = db.prepare<PrintRow, [number, string, number, number, number]>(
+  const selectAbove = db.prepare<PrintRow, [number, string, number, number, number]>(
     between('AND premium >= ? ORDER BY at, rowid'),
+  );
+  const selectLarge = db.prepare<PrintRow, [number, string, number, number, number]>(
+    between(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`),
   );
   const selectTape = db.prepare<PrintRow, [number, string, number, number, string]>(
     between('AND expiry >= ? ORDER BY at, rowid'),
@@ -36,21 +48,33 @@ export function printTable(db: Database): PrintTable {
     'SELECT at FROM prints WHERE simulated = ? AND underlying = ? AND at <= ? AND canceled = 0 ORDER BY at DESC LIMIT 1',
   );
 
+  const read: MarketStore['prints'] = (underlying, fromMs, toMs, simulated, minPremiumUsd) =>
+    (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
+      .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
+      .map(printOf);
+  const sums = printSums(db, read);
+
   const save = db.transaction((prints: readonly Print[]): number => {
     let added = 0;
+    sums.refresh();
     for (const print of prints) {
-      const row = rowOf(print);
-      const { changes } = insert.run(row);
+      const { changes } = insert.run(rowOf(print));
       added += changes;
-      if (changes === 0 && print.canceled) cancel.run(row);
+      if (changes > 0) {
+        if (!print.canceled) sums.count(print, 1);
+      } else if (print.canceled) {
+        const stood = cancel.get(Number(print.simulated), print.id);
+        if (stood !== null) sums.count(printOf(stood), -1);
+      }
     }
     return added;
   });
 
   return {
     savePrints: (prints) => save.immediate(prints),
-    prints: (underlying, fromMs, toMs, simulated, minPremiumUsd) =>
-      selectLarge.all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd).map(printOf),
+    prints: read,
+    printSums: sums.printSums,
+    sumPrintsFrom: sums.sumPrintsFrom,
     *tape(underlying, fromMs, toMs, simulated, fromExpiry = '') {
       for (const row of selectTape.iterate(Number(simulated), underlying, fromMs, toMs, fromExpiry)) yield printOf(row);
     },

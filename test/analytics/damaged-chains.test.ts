@@ -7,10 +7,12 @@ import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import { hedgingNodes } from '../../src/analytics/exposure/hedging-nodes.ts';
 import { maxPain } from '../../src/analytics/exposure/max-pain.ts';
 import { concentratedStrikes, expiringGamma } from '../../src/analytics/exposure/scan.ts';
+import { largePrints } from '../../src/analytics/flow/flow.ts';
 import { FAILURES, Failure } from '../../src/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Print } from '../../src/market/prints.ts';
+import { sumOf } from '../../src/market/prints.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { reportGex } from '../../src/operations/gex-report.ts';
 import type { Context } from '../../src/operations/operation.ts';
@@ -209,7 +211,8 @@ function contextOf(chain: Chain, seed: number): Context {
       chain: () => chain,
       tracked: () => chain.underlying,
       findChain: () => chain,
-      recentPrints: () => prints,
+      flow: () => largePrints(prints, 100_000).map(sumOf),
+      printsOn: () => largePrints(prints, 100_000),
       tape: () => ({ mark: String(seed), prints }),
       hasPrints: () => prints.length > 0,
       recentChainIds: () => [1],

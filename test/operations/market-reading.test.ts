@@ -79,26 +79,26 @@ describe('prints around it', () => {
   });
 
   test('a print after the snapshot moves the window on', () => {
-    const { context } = market({ at: AS_OF - 29.5 * DAY_MS }, { at: AS_OF + DAY_MS });
-    expect(readMarket('ACME', context).large.map(({ id }) => id)).toEqual(['p1']);
+    const { context } = market({ at: AS_OF - 29.5 * DAY_MS }, { at: AS_OF + DAY_MS, size: 777 });
+    expect(readMarket('ACME', context).large.map(({ contracts }) => contracts)).toEqual([777]);
   });
 
   test('counts once however often it arrives, and not at all once cancelled', () => {
-    const { context, store } = market({}, {});
+    const { context, store } = market({ size: 500 }, { size: 700 });
     store.savePrints([print({ id: 'p0' }), print({ id: 'p1' })]);
-    expect(readMarket('ACME', context).large).toHaveLength(2);
+    expect(readMarket('ACME', context).large).toMatchObject([{ prints: 2, contracts: 1200 }]);
     store.savePrints([print({ id: 'p0', canceled: true })]);
-    expect(readMarket('ACME', context).large.map(({ id }) => id)).toEqual(['p1']);
+    expect(readMarket('ACME', context).large).toMatchObject([{ prints: 1, contracts: 700 }]);
   });
 
   test('are kept until something is written', () => {
     const { context, store } = market({});
     const chain = context.market.chain('ACME');
-    const recent = context.market.recentPrints(chain, 30, 0);
-    expect(context.market.recentPrints(chain, 30, 0)).toBe(recent);
-    expect(context.market.recentPrints(chain, 1, 0)).not.toBe(recent);
+    const recent = context.market.flow(chain, 30, 0);
+    expect(context.market.flow(chain, 30, 0)).toBe(recent);
+    expect(context.market.flow(chain, 1, 0)).not.toBe(recent);
     store.savePrints([print({ id: 'new' })]);
-    expect(context.market.recentPrints(chain, 30, 0)).toHaveLength(2);
+    expect(context.market.flow(chain, 30, 0)).toMatchObject([{ prints: 2 }]);
   });
 });
 

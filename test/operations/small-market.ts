@@ -12,12 +12,15 @@ export interface Holdings {
   readonly closes?: readonly Close[];
 }
 
+const LARGE_PRINT_MIN_USD = 100_000;
+
 /** A market in memory that holds just this, as operations meet it. The wall clock stands at `nowMs`. */
 export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6)): { context: Context; store: Store } {
   const store = openStore(':memory:');
   holdings.chains?.forEach((chain) => {
     store.saveChain(chain);
   });
+  store.sumPrintsFrom(LARGE_PRINT_MIN_USD);
   store.savePrints(holdings.prints ?? []);
   store.saveCloses(holdings.closes ?? []);
   const context: Context = {
@@ -26,7 +29,7 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
     nowMs: () => nowMs,
     feedStates: () => store.feedStates(),
     staleAfterMs: 60_000,
-    largePrintMinUsd: 100_000,
+    largePrintMinUsd: LARGE_PRINT_MIN_USD,
     contagionMinUsd: 1_000_000,
   };
   return { context, store };

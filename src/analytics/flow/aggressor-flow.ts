@@ -1,5 +1,4 @@
-import type { Print } from '../../market/prints.ts';
-import { premiumOf } from './flow.ts';
+import { type Print, premiumOf } from '../../market/prints.ts';
 import type { SignedPrint } from './trade-side.ts';
 
 /** What customers paid for in some prints, and which way it leans. Dollars. */

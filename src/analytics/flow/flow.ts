@@ -1,6 +1,6 @@
 import type { Chain, Series } from '../../market/chain.ts';
 import { rootOf } from '../../market/option-symbol.ts';
-import type { Print } from '../../market/prints.ts';
+import { isDeep, type Print, type PrintSum, premiumOf } from '../../market/prints.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 
 /** Premium and contracts of one expiry's flow: calls against puts. */
@@ -18,31 +18,16 @@ export interface Flow {
 
 /** Calendar days that flow is gathered over. */
 export const FLOW_WINDOW_DAYS = 30;
-/** Deeper than this is dividend and financing trades, not opinion. */
-const OPINION_DELTA_MAX = 0.9;
-
-/** Premium of a print, dollars. */
-export function premiumOf(print: Print): number {
-  return print.price * print.size * print.multiplier;
-}
-
 /** Prints that count as large: not cancelled, of no adjusted deliverable, at or above the threshold. */
 export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
   return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);
 }
 
-/** Flow of one expiry from large prints. */
-export function flowOfPrints(large: readonly Print[], expiry: string): Flow {
-  return sum(
-    large
-      .filter((print) => print.expiry === expiry)
-      .map((print) => ({
-        callPut: print.callPut,
-        premium: premiumOf(print),
-        contracts: print.size,
-        isDeep: isDeep(print.delta),
-      })),
-  );
+/** Flow of one expiry from sums of large prints. */
+export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
+  const flow = { ...NO_FLOW };
+  for (const each of large) if (each.expiry === expiry) add(flow, each, each.prints);
+  return flow;
 }
 
 /**
@@ -61,21 +46,21 @@ export function flowsOfSnapshots(days: Iterable<Chain>): Map<string, Flow> {
 }
 
 /** Premium by series (`ROOT EXPIRY`) in large prints that are opinions: no legs of spreads, no |delta| beyond 0.9. */
-export function opinionPremium(large: readonly Print[]): Map<string, number> {
-  const premium = new Map<string, number>();
-  for (const print of large) {
-    if (print.multiLeg || isDeep(print.delta)) continue;
-    const key = `${print.root} ${print.expiry}`;
-    premium.set(key, (premium.get(key) ?? 0) + premiumOf(print));
+export function opinionPremium(large: readonly PrintSum[]): Map<string, number> {
+  const bySeries = new Map<string, number>();
+  for (const { root, expiry, multiLeg, deep, premium } of large) {
+    if (multiLeg || deep) continue;
+    const key = `${root} ${expiry}`;
+    bySeries.set(key, (bySeries.get(key) ?? 0) + premium);
   }
-  return premium;
+  return bySeries;
 }
 
 interface Traded {
   readonly callPut: number;
   readonly premium: number;
   readonly contracts: number;
-  readonly isDeep: boolean;
+  readonly deep: boolean;
 }
 
 /** What each contract of a series traded on the day of a snapshot. */
@@ -89,7 +74,7 @@ function contractDays(chain: Chain, { start, end }: Series): Traded[] {
         callPut: chain.callPut[row]!,
         premium: contracts * price * chain.multiplier[row]!,
         contracts,
-        isDeep: isDeep(chain.delta[row]!),
+        deep: isDeep(chain.delta[row]!),
       });
     }
   }
@@ -105,21 +90,24 @@ export const NO_FLOW: Flow = {
   counted: 0,
 };
 
-function isDeep(delta: number | null): boolean {
-  return Math.abs(delta ?? 0) > OPINION_DELTA_MAX;
+function sum(traded: readonly Traded[], before: Flow = NO_FLOW): Flow {
+  const flow = { ...before };
+  for (const each of traded) add(flow, each, 1);
+  return flow;
 }
 
-function sum(traded: readonly Traded[], before: Flow = NO_FLOW): Flow {
-  const flow = { ...before, counted: before.counted + traded.length };
-  for (const { callPut, premium, contracts, isDeep } of traded) {
-    if (isDeep) flow.deepPremium += premium;
-    if (callPut === 1) {
-      flow.callPremium += premium;
-      flow.callContracts += contracts;
-    } else {
-      flow.putPremium += premium;
-      flow.putContracts += contracts;
-    }
+function add(
+  flow: { -readonly [Field in keyof Flow]: number },
+  { callPut, premium, contracts, deep }: Traded,
+  counted: number,
+): void {
+  flow.counted += counted;
+  if (deep) flow.deepPremium += premium;
+  if (callPut === 1) {
+    flow.callPremium += premium;
+    flow.callContracts += contracts;
+  } else {
+    flow.putPremium += premium;
+    flow.putContracts += contracts;
   }
-  return flow;
 }

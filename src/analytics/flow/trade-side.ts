@@ -1,4 +1,4 @@
-import type { Print } from '../../market/prints.ts';
+import { change, middleOf, type Print } from '../../market/prints.ts';
 
 /** A print with the side that started it. */
 export interface SignedPrint {
@@ -10,9 +10,6 @@ export interface SignedPrint {
 
 /** What told the side. */
 export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
-
-/** Prices as far apart as a double's rounding are the same price. */
-const SAME = 1e-9;
 
 /**
  * Signs prints (in time order) by the first that tells: the feed; the quote they met, since who pays more than its middle bought
@@ -60,16 +57,6 @@ function nextMove(moves: Map<string, Move>, print: Print, middle: number | undef
   last.price = price;
   last.middle = middle;
   return last.direction;
-}
-
-function change(from: number, to: number): Direction {
-  if (Math.abs(to - from) <= SAME * Math.max(from, to)) return 0;
-  return to > from ? 1 : -1;
-}
-
-/** Middle of the quote that a print met; undefined where there is none that could have been met. */
-function middleOf({ bid, ask }: Print): number | undefined {
-  return bid !== null && ask !== null && ask > bid ? (bid + ask) / 2 : undefined;
 }
 
 /** Tells contracts of one underlying apart. */

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  flowOfPrints,
-  flowsOfSnapshots,
-  largePrints,
-  opinionPremium,
-  premiumOf,
-} from '../../../src/analytics/flow/flow.ts';
+import { flowOfPrints, flowsOfSnapshots, largePrints, opinionPremium } from '../../../src/analytics/flow/flow.ts';
+import { premiumOf, sumOf } from '../../../src/market/prints.ts';
 import { chainOf, contract, EXPIRY, LATER, print } from '../small-chains.ts';
 
 const MIN = 100_000;
@@ -34,7 +29,7 @@ describe('flow of prints', () => {
       print({ price: 2, size: 1000, callPut: -1, delta: -0.95 }),
       print({ price: 9, size: 900, expiry: LATER }),
     ];
-    expect(flowOfPrints(prints, EXPIRY)).toEqual({
+    expect(flowOfPrints(prints.map(sumOf), EXPIRY)).toEqual({
       callPremium: 200_000 + 180_000,
       putPremium: 200_000,
       callContracts: 700,
@@ -47,7 +42,7 @@ describe('flow of prints', () => {
   test('nothing printed is zeros', () => {
     const zeros = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, deepPremium: 0, counted: 0 };
     expect(flowOfPrints([], EXPIRY)).toEqual(zeros);
-    expect(flowOfPrints([print({ expiry: LATER })], EXPIRY)).toEqual(zeros);
+    expect(flowOfPrints([sumOf(print({ expiry: LATER }))], EXPIRY)).toEqual(zeros);
   });
 });
 
@@ -91,12 +86,9 @@ describe('flow of snapshots', () => {
 
 describe('premium that is an opinion', () => {
   test('sums by series, roots of one date apart', () => {
-    const premium = opinionPremium([
-      print(),
-      print({ price: 1 }),
-      print({ root: 'SPXW' }),
-      print({ expiry: LATER, callPut: -1 }),
-    ]);
+    const premium = opinionPremium(
+      [print(), print({ price: 1 }), print({ root: 'SPXW' }), print({ expiry: LATER, callPut: -1 })].map(sumOf),
+    );
     expect(Object.fromEntries(premium)).toEqual({
       [`ACME ${EXPIRY}`]: 240_000,
       [`SPXW ${EXPIRY}`]: 200_000,
@@ -111,6 +103,6 @@ describe('premium that is an opinion', () => {
     ['a delta of 0.9', { delta: 0.9 }, true],
     ['a delta that is not known', { delta: null }, true],
   ])('%s', (_what, over, expected) => {
-    expect(opinionPremium([print(over)]).size).toBe(expected ? 1 : 0);
+    expect(opinionPremium([sumOf(print(over))]).size).toBe(expected ? 1 : 0);
   });
 });

@@ -1,0 +1,149 @@
+import type { Database } from 'bun:sqlite';
+import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
+import { rootOf } from '../market/option-symbol.ts';
+import { type Print, type PrintSum, premiumOf, sumOf } from '../market/prints.ts';
+import type { MarketStore } from '../market/store.ts';
+
+export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFrom'> {
+  /** Adds a print to its day, or takes it out again; of a print that is not large, nothing is added up. Within a transaction. */
+  count(print: Print, times: 1 | -1): void;
+  /** What `count` needs to know, read again: another process may have changed it. At the start of a transaction. */
+  refresh(): void;
+}
+
+/** Reads prints of at least a premium, in time order. */
+type ReadPrints = MarketStore['prints'];
+
+/** Premium is kept in whole ten-thousandths of a dollar. */
+const UNITS = 10_000;
+/** Days are written with four figures for the year. */
+const LAST_MS = Date.UTC(9999, 0, 1);
+
+/**
+ * Large prints added up by New York day, series, side and kind, in the transaction that writes them. A window is then the sums of its whole
+ * days, and what a day that it cuts has within it: a small read, however long the tape.
+ */
+export function printSums(db: Database, read: ReadPrints): PrintSums {
+  const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');
+  const putFloor = db.prepare<null, [number]>('INSERT OR REPLACE INTO print_sums_from VALUES (1, ?)');
+  const clear = db.prepare<null, []>('DELETE FROM print_sums');
+  const selectKinds = db.prepare<{ simulated: number; underlying: string }, []>(
+    'SELECT DISTINCT simulated, underlying FROM prints',
+  );
+  const add = db.prepare<null, [SumRow & { simulated: number; underlying: string; day: string }]>(
+    `INSERT INTO print_sums VALUES
+       ($simulated, $underlying, $day, $root, $expiry, $callPut, $side, $multiLeg, $deep, $prints, $contracts, $premium)
+     ON CONFLICT DO UPDATE SET prints = prints + $prints, contracts = contracts + $contracts, premium = premium + $premium`,
+  );
+  const select = db.prepare<SumRow, [number, string, string, string]>(
+    `SELECT root, expiry, call_put AS callPut, side, multi_leg AS multiLeg, deep, sum(prints) AS prints,
+       sum(contracts) AS contracts, sum(premium) AS premium
+     FROM print_sums WHERE simulated = ? AND underlying = ? AND day BETWEEN ? AND ?
+     GROUP BY root, expiry, call_put, side, multi_leg, deep HAVING sum(prints) > 0`,
+  );
+  const selectAny = db.prepare<{ found: number }, [number, string, number, number]>(
+    'SELECT EXISTS (SELECT * FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ?) AS found',
+  );
+
+  let floor: number | undefined;
+  const refresh = () => {
+    floor = selectFloor.get()?.premium;
+  };
+  const count = (print: Print, times: 1 | -1) => {
+    if (floor === undefined || premiumOf(print) < floor || isAdjusted(print)) return;
+    const { underlying, simulated, at } = print;
+    add.run({ ...rowOf(print, times), underlying, simulated: Number(simulated), day: dayOf(at) });
+  };
+  const sumAgain = db.transaction((minPremiumUsd: number) => {
+    refresh();
+    if (floor === minPremiumUsd) return;
+    clear.run();
+    putFloor.run(minPremiumUsd);
+    refresh();
+    for (const { simulated, underlying } of selectKinds.all()) {
+      for (const print of read(underlying, 0, Number.MAX_SAFE_INTEGER, simulated === 1, minPremiumUsd)) count(print, 1);
+    }
+  });
+
+  return {
+    count,
+    refresh,
+    sumPrintsFrom: (minPremiumUsd) => sumAgain.immediate(minPremiumUsd),
+    printSums(underlying, fromMs, toMs, simulated, minPremiumUsd) {
+      const sums = new Map<string, SumRow>();
+      const addPrints = (from: number, to: number) => {
+        if (from > to) return;
+        for (const print of read(underlying, from, to, simulated, minPremiumUsd)) {
+          if (!isAdjusted(print)) addTo(sums, rowOf(print, 1));
+        }
+      };
+      refresh();
+      if (floor !== minPremiumUsd) {
+        addPrints(fromMs, toMs);
+        return [...sums.values()].map(printSumOf);
+      }
+      const isWithout = (from: number, to: number) =>
+        from > to || selectAny.get(Number(simulated), underlying, from, to)!.found === 0;
+      // A day that is cut where it has no print is a whole one.
+      const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_MS))];
+      const from = isWithout(startOf(first), fromMs - 1) ? first : addDays(first, 1);
+      const to = isWithout(toMs + 1, startOf(addDays(last, 1)) - 1) ? last : addDays(last, -1);
+      if (from > to) addPrints(fromMs, toMs);
+      else {
+        for (const row of select.all(Number(simulated), underlying, from, to)) addTo(sums, row);
+        addPrints(fromMs, startOf(from) - 1);
+        addPrints(startOf(addDays(to, 1)), toMs);
+      }
+      return [...sums.values()].map(printSumOf);
+    },
+  };
+}
+
+/** A sum as SQLite keeps it: its booleans are 0 and 1, its premium in units. */
+type SumRow = Omit<PrintSum, 'multiLeg' | 'deep'> & { multiLeg: number; deep: number };
+
+function rowOf(print: Print, times: 1 | -1): SumRow {
+  const { multiLeg, deep, prints, contracts, premium, ...same } = sumOf(print);
+  return {
+    ...same,
+    multiLeg: Number(multiLeg),
+    deep: Number(deep),
+    prints: times * prints,
+    contracts: times * contracts,
+    premium: times * Math.round(premium * UNITS),
+  };
+}
+
+function addTo(sums: Map<string, SumRow>, row: SumRow): void {
+  const key = `${row.root} ${row.expiry} ${row.callPut} ${row.side} ${row.multiLeg} ${row.deep}`;
+  const { prints, contracts, premium } = sums.get(key) ?? { prints: 0, contracts: 0, premium: 0 };
+  sums.set(key, {
+    ...row,
+    prints: prints + row.prints,
+    contracts: contracts + row.contracts,
+    premium: premium + row.premium,
+  });
+}
+
+function printSumOf({ multiLeg, deep, premium, ...same }: SumRow): PrintSum {
+  return { ...same, multiLeg: multiLeg === 1, deep: deep === 1, premium: premium / UNITS };
+}
+
+/** What delivers something other than shares stays out of every sum. */
+function isAdjusted({ root }: Print): boolean {
+  return rootOf(root).adjusted;
+}
+
+function startOf(day: string): number {
+  return newYorkInstant(day, '00:00');
+}
+
+const HOUR_MS = 3_600_000;
+let [lastHour, lastDay] = [Number.NaN, ''];
+
+/** New York date. Zones are whole hours apart, so an hour has one date, and a tape has many prints an hour. */
+function dayOf(atMs: number): string {
+  const hour = Math.floor(atMs / HOUR_MS);
+  if (hour !== lastHour) [lastHour, lastDay] = [hour, newYorkDate(atMs)];
+  return lastDay;
+}
