@@ -114,6 +114,12 @@ export function describeProvider(subject: Subject): void {
       }
     });
 
+    test('compressed is the same', async () => {
+      damage({ kind: 'zipped' });
+      const [delivery] = chainsOf(await polled(create()));
+      expect(delivery?.offered).toBe(CHAINS.get(ticker)!.count);
+    });
+
     test('keeps to the rate', async () => {
       await polled(create({ ratePerMinute: 6 }));
       expect(server.asked.length).toBeGreaterThan(0);
@@ -159,6 +165,7 @@ export function describeProvider(subject: Subject): void {
       ['404', { kind: 'status', status: 404 }, /answered 404/, 1],
       ['501', { kind: 'status', status: 501 }, /answered 501/, 1],
       ['asked to wait for an hour', { kind: 'status', status: 429, headers: { 'retry-after': '3600' } }, /429/, 1],
+      ['200 MB that were compressed', { kind: 'bomb' }, /more than 67108864 bytes/, 1],
       ['an error page with 200', { kind: 'page' }, /a page in place of JSON/, 1],
       ['no JSON object', { kind: 'changed', change: () => [1, 2] }, /another shape/, 1],
       ['null', { kind: 'changed', change: () => null }, /another shape/, 1],
@@ -247,6 +254,14 @@ export function describeProvider(subject: Subject): void {
       const deliveries = await polled(create({ tickers: ['CHPT', 'NONE', 'SPX'] }));
       expect(deliveries.map(({ kind }) => kind)).toEqual(['chain', 'refusal', 'chain']);
       expect(reasonsOf(deliveries)[0]?.[0]).toBe('NONE');
+    });
+
+    test('failures that others stand between are not in a row', async () => {
+      server.behaviour = (path) => (path.includes('CHPT') ? { kind: 'status', status: 502 } : undefined);
+      const tickers = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? 'CHPT' : 'BRK.B'));
+      const deliveries = await polled(create({ tickers }));
+      expect(chainsOf(deliveries)).toHaveLength(6);
+      expect(reasonsOf(deliveries)).toEqual(Array(6).fill(['CHPT', 'answered 502, 3 times']));
     });
 
     test('once four in a row have failed the rest are not asked for, and a probe finds out when it is over', async () => {

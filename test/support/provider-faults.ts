@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests take apart what they know the shape of
 export type Json = any;
@@ -17,6 +18,10 @@ export type Behaviour =
   | { readonly kind: 'page' }
   /** 200 MB of an array that goes on. */
   | { readonly kind: 'huge' }
+  /** The answer, compressed. */
+  | { readonly kind: 'zipped' }
+  /** 200 MB that are some 200 kB on the way. */
+  | { readonly kind: 'bomb' }
   | { readonly kind: 'changed'; readonly change: (answer: Json) => unknown };
 
 /** Bytes of `huge` that went out, over all requests. */
@@ -53,10 +58,21 @@ export function behave(behaviour: Behaviour, response: ServerResponse, answer: u
       response.writeHead(200, json);
       pour(response, 200);
       break;
+    case 'zipped':
+      response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(body));
+      break;
+    case 'bomb':
+      response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(bomb());
+      break;
     case 'changed':
       response.writeHead(200, json).end(JSON.stringify(behaviour.change(structuredClone(answer))));
       break;
   }
+}
+
+/** Parts that are compressed each for itself make one stream. */
+function bomb(): Buffer {
+  return Buffer.concat(Array(50).fill(gzipSync(Buffer.alloc(4 << 20, '['))));
 }
 
 /** Writes so many MB, as fast as they are taken. */

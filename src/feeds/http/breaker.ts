@@ -28,9 +28,9 @@ export class Breaker {
     if (opened >= 0) this.hold(Math.min(OPEN_MS_MAX, OPEN_MS * 2 ** opened), reason);
   }
 
-  /** Opens it for so long, but never for longer than is good for the data. */
+  /** Keeps it open for so long at the least, but never for longer than is good for the data. */
   hold(forMs: number, reason: string): void {
-    this.#openUntil = this.#now() + Math.min(OPEN_MS_MAX, forMs);
+    this.#openUntil = Math.max(this.#openUntil, this.#now() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
   }
 }

@@ -112,6 +112,14 @@ describe('massive', () => {
     expect(new Date(delivery!.chain.asOf).toISOString()).toBe(new Date(asOf).toISOString());
   });
 
+  test('one time that is ahead leaves the others theirs', async () => {
+    clock.advance(3_600_000);
+    change((answer, before) => {
+      if (before === 0) answer.results[0].underlying_asset.last_updated = (NOON_MS + 86_400_000) * 1e6;
+    });
+    expect(chainsOf(await polled(create()))[0]?.chain.asOf).toBe(NOON_MS);
+  });
+
   test('after the close the underlying trades on, the quotes stay those of the close', async () => {
     clock.advance(8 * 3_600_000);
     change((answer) =>

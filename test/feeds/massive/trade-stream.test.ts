@@ -232,6 +232,18 @@ describe('an account that is turned away', () => {
   });
 });
 
+test('a dial that nobody answers is given up, and can be stopped', async () => {
+  const mute = createServer(() => {});
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  const socketUrl = `ws://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+  const { heard, ended } = listen({ socketUrl, silenceMs: 40 });
+  await until(() => clock.paused.length > 1);
+  expect(heard).toMatchObject([{ up: false, reason: 'nothing came for 0.04 s' }]);
+  stop.abort();
+  await ended;
+  mute.close();
+});
+
 test('stopped, it ends at once', async () => {
   const { ended, connections } = listen();
   await until(() => connections().length === 1);
