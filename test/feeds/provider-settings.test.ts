@@ -7,7 +7,7 @@ import { loadUniverse } from '../../src/market/universe.ts';
 import { FROM_SOURCE, run, startServer, withFolder } from '../support/process.ts';
 import { startProviderServer } from '../support/provider-server.ts';
 import { simulatedMarket } from '../support/provider-server-run.ts';
-import { CREDENTIAL, chainsOf, polled } from './provider-suite.ts';
+import { CREDENTIAL, chainsOf, polled } from './provider-market.ts';
 
 const TICKERS = ['CHPT', 'BRK.B'];
 /** Of the present: the service has a clock of its own. */

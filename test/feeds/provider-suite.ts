@@ -2,79 +2,24 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BODY_BYTES_MAX } from '../../src/feeds/http/ask.ts';
-import type { Clock } from '../../src/feeds/http/clock.ts';
 import type { ProviderOptions } from '../../src/feeds/http/provider-client.ts';
-import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
-import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import type { Delivery, Feed } from '../../src/market/feed.ts';
-import { loadUniverse } from '../../src/market/universe.ts';
+import type { Feed } from '../../src/market/feed.ts';
 import { rowsOf } from '../support/provider-answers.ts';
-import { type Behaviour, type Json, sent } from '../support/provider-faults.ts';
+import { type Behaviour, sent } from '../support/provider-faults.ts';
 import { type ProviderServer, startProviderServer } from '../support/provider-server.ts';
 import { recordedMarket } from '../support/provider-server-run.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
+import { CHAINS, CREDENTIAL, chainsOf, NOON_MS, polled, reasonsOf, TICKERS, testClock } from './provider-market.ts';
+import { describeShape, type Shape } from './shape-suite.ts';
 
 /** What the shared cases need to know of a feed. */
-export interface Subject {
+export interface Subject extends Shape {
   readonly name: string;
   create(options: ProviderOptions & { readonly socketUrl: string }): Feed;
   /** Whether a path is one that chains come from, so that every answer of it can be damaged. */
   isChainPath(path: string): boolean;
-  /** The list of options in an answer that has chains. */
-  optionsOf(answer: Json): Json[];
-  /** Takes the list away, or calls it something else. */
-  rename(answer: Json): unknown;
-  /** Takes away what says which contract an option is. */
-  unname(option: Json): void;
-  /** Names of the values. */
-  readonly fields: { readonly openInterest: Path; readonly bid: Path; readonly ask: Path; readonly iv: Path };
 }
-
-type Path = readonly string[];
-
-export const CREDENTIAL = 'credential-that-no-text-may-show';
-export const NOON_MS = Date.parse('2026-11-20T17:00:00Z');
-/** A share class with a dot, an index, and a name of few expiries. */
-export const TICKERS = ['BRK.B', 'SPX', 'CHPT'];
-
-const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
-export const CHAINS: ReadonlyMap<string, Chain> = new Map(
-  instrumentsOf(1, UNIVERSE).map((each) => [each.ticker, simulatedChain(each, NOON_MS)]),
-);
-
-/** A clock that stands still but for the pauses that are asked of it, which take no time. */
-export function testClock(
-  startMs = NOON_MS + 20_000,
-): Clock & { readonly paused: number[]; advance(ms: number): void } {
-  let now = startMs;
-  const paused: number[] = [];
-  return {
-    paused,
-    now: () => now,
-    random: () => 1,
-    advance(ms) {
-      now += ms;
-    },
-    async pause(ms) {
-      paused.push(ms);
-      now += ms;
-      await new Promise(setImmediate);
-    },
-  };
-}
-
-export async function polled(feed: Feed, signal?: AbortSignal): Promise<Delivery[]> {
-  const deliveries: Delivery[] = [];
-  for await (const delivery of feed.poll(NOON_MS, signal)) deliveries.push(delivery);
-  expect(JSON.stringify(deliveries)).not.toContain(CREDENTIAL);
-  return deliveries;
-}
-
-export const chainsOf = (deliveries: readonly Delivery[]) =>
-  deliveries.flatMap((each) => (each.kind === 'chain' ? [each] : []));
-export const reasonsOf = (deliveries: readonly Delivery[]) =>
-  deliveries.flatMap((each) => (each.kind === 'refusal' ? [[each.ticker, each.reason] as const] : []));
 
 /** The cases that every feed over the network is held to, over a local server that answers in the provider's shapes. */
 export function describeProvider(subject: Subject): void {
@@ -121,8 +66,8 @@ export function describeProvider(subject: Subject): void {
     });
 
     test('keeps to the rate', async () => {
-      await polled(create({ ratePerMinute: 6 }));
-      expect(server.asked.length).toBeGreaterThan(0);
+      await polled(create({ tickers: TICKERS, ratePerMinute: 6 }));
+      expect(server.asked.length).toBeGreaterThanOrEqual(TICKERS.length);
       // Time passes in pauses alone: between two requests ten seconds of them.
       expect(clock.paused).toEqual(Array(server.asked.length - 1).fill(10_000));
     });
@@ -189,18 +134,6 @@ export function describeProvider(subject: Subject): void {
       expect([of, more]).toEqual([ticker, []]);
       expect(told).toMatch(reason);
       expect(chainRequests()).toBe(requests);
-    });
-
-    test('the list under another name', async () => {
-      damage({ kind: 'changed', change: subject.rename });
-      expect(reasonsOf(await polled(create()))).toEqual([[ticker, expect.stringMatching(/missing|no options/)]]);
-    });
-
-    test('no option that can be read', async () => {
-      damage(edited((answer) => subject.optionsOf(answer).forEach((option) => void subject.unname(option))));
-      expect(reasonsOf(await polled(create()))).toEqual([
-        [ticker, expect.stringMatching(/none of \d+ (?:options|contracts)/)],
-      ]);
     });
 
     test('200 MB, of which no more than the bound are read', async () => {
@@ -284,39 +217,9 @@ export function describeProvider(subject: Subject): void {
     });
   });
 
-  describe(`${subject.name}: a bad option is counted, the others stand`, () => {
-    /** The first option of the first answer. */
-    const damageOne = (change: (option: Json) => void) => {
-      damage(
-        edited((answer) => change(subject.optionsOf(answer)[0])),
-        1,
-      );
-    };
-    const { count } = CHAINS.get(ticker)!;
-
-    test('one without a name', async () => {
-      damageOne(subject.unname);
-      const [delivery] = chainsOf(await polled(create()));
-      expect(delivery?.chain).toMatchObject({ count: count - 1, refused: { bad_symbol: 1 } });
-      expect(delivery?.offered).toBe(count);
-    });
-
-    const { openInterest, bid, ask, iv } = subject.fields;
-    test.each<[string, Path, unknown, object]>([
-      ['negative open interest', openInterest, -5, { bad_value: 1 }],
-      ['an endless bid', bid, '1e999', { bad_value: 1 }],
-      ['text for a bid', bid, 'ten', { bad_value: 1 }],
-      ['an object for an ask', ask, {}, { bad_value: 1 }],
-      ['NaN as text is not given', ask, 'NaN', {}],
-      ['a number as text is a number', bid, '1.25', {}],
-      ['a crossed quote stays as quoted', bid, 900, {}],
-      ['a volatility of 1e-5 stays as given', iv, 1e-5, {}],
-      ['a volatility of 0 is none', iv, 0, {}],
-    ])('%s', async (_what, path, value, refused) => {
-      damageOne((option) => set(option, path, value));
-      const [delivery] = chainsOf(await polled(create()));
-      expect(delivery?.chain).toMatchObject({ count, refused });
-    });
+  describeShape(subject, (change, times) => {
+    damage({ kind: 'changed', change }, times);
+    return polled(create());
   });
 
   describe(`${subject.name}: stopped`, () => {
@@ -366,21 +269,4 @@ export function describeProvider(subject: Subject): void {
 /** As the header writes a moment so long after noon. */
 function later(ms: number): string {
   return new Date(NOON_MS + ms).toUTCString();
-}
-
-/** An answer that is changed in place. */
-function edited(edit: (answer: Json) => void): Behaviour {
-  return {
-    kind: 'changed',
-    change(answer) {
-      edit(answer);
-      return answer;
-    },
-  };
-}
-
-function set(record: Json, [first, ...rest]: Path, value: unknown): void {
-  if (first === undefined) return;
-  if (rest.length === 0) record[first] = value;
-  else set(record[first], rest, value);
 }

@@ -44,9 +44,9 @@ export function createTradierFeed(options: TradierOptions): Feed {
       // In the evening today's are listed still, without any contract.
       if (settlementInstant(expiry, 'PM') <= asOf) continue;
       const address = `/v1/markets/options/chains?symbol=${symbol}&expiration=${expiry}&greeks=true`;
-      const options = listedOptions(await client.get(address, signal));
-      if (options.length === 0) throw unreadable(`no options for ${expiry}, which is listed`);
-      read.add(options, expiry);
+      const contracts = listedOptions(await client.get(address, signal));
+      if (contracts.length === 0) throw unreadable(`no options for ${expiry}, which is listed`);
+      read.add(contracts, expiry);
     }
     return snapshotFrom('tradier', ticker, asOf, read);
   }

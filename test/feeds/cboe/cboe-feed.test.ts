@@ -2,16 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createCboeFeed } from '../../../src/feeds/cboe/cboe-feed.ts';
 import type { Json } from '../../support/provider-faults.ts';
 import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
-import { CHAINS, describeProvider, polled, reasonsOf, TICKERS, testClock } from '../provider-suite.ts';
+import { CHAINS, polled, reasonsOf, TICKERS, testClock } from '../provider-market.ts';
+import { describeProvider } from '../provider-suite.ts';
+import { DELAYED_QUOTES } from '../shape-suite.ts';
 
 describeProvider({
   name: 'cboe',
   create: createCboeFeed,
   isChainPath: () => true,
-  optionsOf: (answer) => answer.data.options,
-  rename: ({ data: { options, ...data }, ...answer }) => ({ ...answer, data: { ...data, contracts: options } }),
-  unname: (option) => delete option.option,
-  fields: { openInterest: ['open_interest'], bid: ['bid'], ask: ['ask'], iv: ['iv'] },
+  ...DELAYED_QUOTES,
 });
 
 describe('cboe asks', () => {

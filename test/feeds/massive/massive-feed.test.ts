@@ -2,16 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createMassiveFeed } from '../../../src/feeds/massive/massive-feed.ts';
 import type { Json } from '../../support/provider-faults.ts';
 import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
-import {
-  CHAINS,
-  CREDENTIAL,
-  chainsOf,
-  describeProvider,
-  NOON_MS,
-  polled,
-  reasonsOf,
-  testClock,
-} from '../provider-suite.ts';
+import { CHAINS, CREDENTIAL, chainsOf, NOON_MS, polled, reasonsOf, testClock } from '../provider-market.ts';
+import { describeProvider } from '../provider-suite.ts';
 
 describeProvider({
   name: 'massive',

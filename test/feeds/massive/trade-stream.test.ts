@@ -6,7 +6,7 @@ import type { Delivery } from '../../../src/market/feed.ts';
 import type { Print } from '../../../src/market/prints.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
-import { CREDENTIAL, NOON_MS, testClock } from '../provider-suite.ts';
+import { CREDENTIAL, NOON_MS, testClock } from '../provider-market.ts';
 
 const SPY = 'O:SPY261218C00660000';
 let sequence = 0;

@@ -3,7 +3,8 @@ import { createTradierFeed } from '../../../src/feeds/tradier/tradier-feed.ts';
 import { addDays } from '../../../src/market/calendar.ts';
 import type { Behaviour, Json } from '../../support/provider-faults.ts';
 import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
-import { CHAINS, CREDENTIAL, chainsOf, describeProvider, polled, reasonsOf, testClock } from '../provider-suite.ts';
+import { CHAINS, CREDENTIAL, chainsOf, polled, reasonsOf, testClock } from '../provider-market.ts';
+import { describeProvider } from '../provider-suite.ts';
 
 describeProvider({
   name: 'tradier',

@@ -1,0 +1,50 @@
+import { expect } from 'bun:test';
+import type { Clock } from '../../src/feeds/http/clock.ts';
+import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
+import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import type { Delivery, Feed } from '../../src/market/feed.ts';
+import { loadUniverse } from '../../src/market/universe.ts';
+
+export const CREDENTIAL = 'credential-that-no-text-may-show';
+export const NOON_MS = Date.parse('2026-11-20T17:00:00Z');
+/** A share class with a dot, an index, and a name of few expiries. */
+export const TICKERS = ['BRK.B', 'SPX', 'CHPT'];
+
+const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
+export const CHAINS: ReadonlyMap<string, Chain> = new Map(
+  instrumentsOf(1, UNIVERSE).map((each) => [each.ticker, simulatedChain(each, NOON_MS)]),
+);
+
+/** A clock that stands still but for the pauses that are asked of it, which take no time. */
+export function testClock(
+  startMs = NOON_MS + 20_000,
+): Clock & { readonly paused: number[]; advance(ms: number): void } {
+  let now = startMs;
+  const paused: number[] = [];
+  return {
+    paused,
+    now: () => now,
+    random: () => 1,
+    advance(ms) {
+      now += ms;
+    },
+    async pause(ms) {
+      paused.push(ms);
+      now += ms;
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+export async function polled(feed: Feed, signal?: AbortSignal): Promise<Delivery[]> {
+  const deliveries: Delivery[] = [];
+  for await (const delivery of feed.poll(NOON_MS, signal)) deliveries.push(delivery);
+  expect(JSON.stringify(deliveries)).not.toContain(CREDENTIAL);
+  return deliveries;
+}
+
+export const chainsOf = (deliveries: readonly Delivery[]) =>
+  deliveries.flatMap((each) => (each.kind === 'chain' ? [each] : []));
+export const reasonsOf = (deliveries: readonly Delivery[]) =>
+  deliveries.flatMap((each) => (each.kind === 'refusal' ? [[each.ticker, each.reason] as const] : []));

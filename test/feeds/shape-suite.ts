@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'bun:test';
+import type { Delivery } from '../../src/market/feed.ts';
+import type { Json } from '../support/provider-faults.ts';
+import { CHAINS, chainsOf, reasonsOf } from './provider-market.ts';
+
+/** How a source writes a chain down. */
+export interface Shape {
+  readonly name: string;
+  /** The list of options in an answer that has chains. */
+  optionsOf(answer: Json): Json[];
+  /** Takes the list away, or calls it something else. */
+  rename(answer: Json): unknown;
+  /** Takes away what says which contract an option is. */
+  unname(option: Json): void;
+  /** Where the values are in an option. */
+  readonly fields: { readonly openInterest: Path; readonly bid: Path; readonly ask: Path; readonly iv: Path };
+}
+
+type Path = readonly string[];
+
+/** The exchange's delayed quotes, which come over the network and as files. */
+export const DELAYED_QUOTES = {
+  optionsOf: (answer) => answer.data.options,
+  rename: ({ data: { options, ...data }, ...answer }) => ({ ...answer, data: { ...data, contracts: options } }),
+  unname: (option) => delete option.option,
+  fields: { openInterest: ['open_interest'], bid: ['bid'], ask: ['ask'], iv: ['iv'] },
+} satisfies Omit<Shape, 'name'>;
+
+/**
+ * The cases that every feed is held to, wherever it reads. `read` delivers the chain of CHPT from answers that are changed on the way: the
+ * first so many that have options, or all.
+ */
+export function describeShape(
+  shape: Shape,
+  read: (change: (answer: Json) => unknown, times?: number) => Promise<Delivery[]>,
+): void {
+  const { count } = CHAINS.get('CHPT')!;
+
+  describe(`${shape.name}: an answer that has changed its shape is refused`, () => {
+    test('the list under another name', async () => {
+      expect(reasonsOf(await read(shape.rename)).map(([, reason]) => reason)).toEqual([
+        expect.stringMatching(/missing|no options/),
+      ]);
+    });
+
+    test('no option that can be read', async () => {
+      const deliveries = await read(
+        edited((answer) => shape.optionsOf(answer).forEach((each) => void shape.unname(each))),
+      );
+      expect(reasonsOf(deliveries).map(([, reason]) => reason)).toEqual([
+        expect.stringMatching(/none of \d+ (?:options|contracts)/),
+      ]);
+    });
+  });
+
+  describe(`${shape.name}: a bad option is counted, the others stand`, () => {
+    const readOne = async (edit: (option: Json) => void) =>
+      chainsOf(
+        await read(
+          edited((answer) => edit(shape.optionsOf(answer)[0])),
+          1,
+        ),
+      )[0];
+
+    test('one without a name', async () => {
+      const delivery = await readOne(shape.unname);
+      expect(delivery?.chain).toMatchObject({ count: count - 1, refused: { bad_symbol: 1 } });
+      expect(delivery?.offered).toBe(count);
+    });
+
+    const { openInterest, bid, ask, iv } = shape.fields;
+    test.each<[string, Path, unknown, object]>([
+      ['negative open interest', openInterest, -5, { bad_value: 1 }],
+      ['an endless bid', bid, '1e999', { bad_value: 1 }],
+      ['text for a bid', bid, 'ten', { bad_value: 1 }],
+      ['an object for an ask', ask, {}, { bad_value: 1 }],
+      ['NaN as text is not given', ask, 'NaN', {}],
+      ['a number as text is a number', bid, '1.25', {}],
+      ['a crossed quote stays as quoted', bid, 900, {}],
+      ['a volatility of 1e-5 stays as given', iv, 1e-5, {}],
+      ['a volatility of 0 is none', iv, 0, {}],
+    ])('%s', async (_what, path, value, refused) => {
+      const delivery = await readOne((option) => set(option, path, value));
+      expect(delivery?.chain).toMatchObject({ count, refused });
+    });
+  });
+}
+
+/** An answer that is changed in place. */
+function edited(edit: (answer: Json) => void): (answer: Json) => unknown {
+  return (answer) => {
+    edit(answer);
+    return answer;
+  };
+}
+
+function set(record: Json, [first, ...rest]: Path, value: unknown): void {
+  if (first === undefined) return;
+  if (rest.length === 0) record[first] = value;
+  else set(record[first], rest, value);
+}
