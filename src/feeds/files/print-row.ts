@@ -79,11 +79,11 @@ type Refused = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_p
 const AT_MIN = Date.UTC(1990, 0, 1);
 const AHEAD_MS_MAX = DAY_MS;
 /** From the first moment of the expiry date, UTC: its own day, and another for zones and late reports. */
-const AFTER_EXPIRY_MS_MAX = 2 * DAY_MS;
+export const AFTER_EXPIRY_MS_MAX = 2 * DAY_MS;
 /** Dollars per share: no option costs more than what it is about, and no index with options stands as high. */
-const PRICE_MAX = 1e5;
+export const PRICE_MAX = 1e5;
 /** Contracts: more than any open interest. */
-const SIZE_MAX = 1e7;
+export const SIZE_MAX = 1e7;
 const ID_LENGTH_MAX = 100;
 
 const TRUE = /^(?:t|true|1|y|yes)$/i;

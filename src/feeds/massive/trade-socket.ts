@@ -75,7 +75,9 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   socket.addEventListener('message', ({ data }) => {
     if (ended) return;
     heard();
-    const messages = messagesOf(data);
+    const frame = String(data);
+    if (frame.length > FRAME_CHARS_MAX) return end(`a frame of more than ${FRAME_CHARS_MAX} characters`);
+    const messages = messagesOf(frame);
     if (messages === undefined) return options.garbled();
     for (const message of messages) if (isRecord(message) && message.ev === 'status') status(message.status);
     if (isUp) options.heard(messages);
@@ -87,6 +89,9 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   return promise;
 }
 
+/** A hundred thousand trades: more than all exchanges report in a second. */
+const FRAME_CHARS_MAX = 16 * 1024 * 1024;
+
 /** Twice the silence that ends a connection. */
 const TURNS_TO_BE_UP = 4;
 
@@ -97,10 +102,10 @@ const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
   ['error', 'the socket refuses the subscription'],
 ]);
 
-function messagesOf(data: unknown): readonly unknown[] | undefined {
+function messagesOf(frame: string): readonly unknown[] | undefined {
   try {
-    const frame: unknown = JSON.parse(String(data));
-    return Array.isArray(frame) ? frame : isRecord(frame) ? [frame] : undefined;
+    const messages: unknown = JSON.parse(frame);
+    return Array.isArray(messages) ? messages : isRecord(messages) ? [messages] : undefined;
   } catch {
     return undefined;
   }

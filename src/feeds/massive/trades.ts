@@ -1,9 +1,9 @@
-import { VALUE_MAX } from '../../market/build-chain.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { Print } from '../../market/prints.ts';
 import { countRefused } from '../files/format.ts';
 import { CONDITIONS } from '../files/print-execution.ts';
+import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../files/print-row.ts';
 import { isRecord, type JsonRecord } from '../json.ts';
 import { OPRA_CONDITIONS } from './conditions.ts';
 import { instantMs } from './instant.ts';
@@ -24,7 +24,7 @@ export function printsOf(
     const symbol = typeof message.sym === 'string' ? parseOptionSymbol(message.sym) : undefined;
     if (symbol === undefined) countRefused(refused, 'bad_symbol');
     else if (tickers.has(symbol.underlying)) {
-      const trade = tradeOf(message, nowMs);
+      const trade = tradeOf(message, Date.parse(symbol.expiry), nowMs);
       if (typeof trade === 'string') countRefused(refused, trade);
       else {
         const { root, underlying, expiry, callPut, strike } = symbol;
@@ -36,12 +36,13 @@ export function printsOf(
 }
 
 /** What is told of a trade beside its contract, or why it is none. */
-function tradeOf(message: JsonRecord, nowMs: number) {
+function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   const { sym, x, p: price, s: size, c, q } = message;
   const at = instantMs(message.t);
   if (!(at > nowMs - AGE_MS_MAX && at < nowMs + DAY_MS)) return 'bad_time';
-  if (typeof price !== 'number' || !(price >= 0 && price <= VALUE_MAX)) return 'bad_price';
-  if (typeof size !== 'number' || !(size > 0 && size <= VALUE_MAX)) return 'bad_size';
+  if (at - expiryMs > AFTER_EXPIRY_MS_MAX) return 'expired';
+  if (typeof price !== 'number' || !(price > 0 && price <= PRICE_MAX)) return 'bad_price';
+  if (typeof size !== 'number' || !(Number.isInteger(size) && size > 0 && size <= SIZE_MAX)) return 'bad_size';
   const execution = { multiLeg: false, sweep: false, block: false, canceled: false };
   for (const code of Array.isArray(c) ? c : []) {
     Object.assign(execution, CONDITIONS.get(OPRA_CONDITIONS.get(code) ?? ''));

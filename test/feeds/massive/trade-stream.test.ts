@@ -99,7 +99,10 @@ describe('trades', () => {
     ['a symbol that is none', { sym: 'O:SPY' }, 'bad_symbol'],
     ['a negative price', { p: -1 }, 'bad_price'],
     ['a price as text', { p: '12.5' }, 'bad_price'],
+    ['a contract of last week', { sym: 'O:SPY261113C00660000' }, 'expired'],
+    ['a price of 0', { p: 0 }, 'bad_price'],
     ['no size', { s: undefined }, 'bad_size'],
+    ['half a contract', { s: 0.5 }, 'bad_size'],
     ['a size of 0', { s: 0 }, 'bad_size'],
     ['no time', { t: undefined }, 'bad_time'],
     ['a time of last month', { t: NOON_MS - 30 * 86_400_000 }, 'bad_time'],
@@ -149,6 +152,14 @@ describe('a connection that is lost', () => {
     for (const delivery of heard) keep(delivery, store, clock.now());
     expect(store.prints('SPY', 0, NOON_MS * 2, false, 0)).toHaveLength(3);
     store.close();
+  });
+
+  test('by a frame that is no frame any more', async () => {
+    const { heard, connections } = listen();
+    await until(() => connections().length === 1);
+    server.frame(`[${' '.repeat(16 << 20)}]`);
+    await until(() => connections().length === 3);
+    expect(heard[1]).toMatchObject({ up: false, reason: 'a frame of more than 16777216 characters' });
   });
 
   test('over and over is tried ever more rarely', async () => {
