@@ -23,6 +23,7 @@ export interface Gathered {
 /** Makes the chain of what a feed gathered. Throws a Failure where none can come of it. */
 export function snapshotFrom(feed: string, underlying: string, asOf: number, gathered: Gathered): Snapshot {
   const { rows, refused, offered } = gathered;
+  if (offered === 0) throw unreadable('no contracts are listed');
   if (rows.length === 0) throw unreadable(`none of ${offered} contracts can be read`);
   const spot = spotOf(gathered.spot, rows, asOf);
   if (Number.isNaN(spot)) throw unreadable('no price of the underlying is given, and no quotes imply one');

@@ -40,9 +40,10 @@ export function createTradierFeed(options: TradierOptions): Feed {
     const symbol = encodeURIComponent(ticker.replace('.', '/'));
     const read = new ReadOptions(await priceOf(symbol, signal));
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
-    for (const expiry of expirationsOf(listed, read)) {
-      // In the evening today's are listed still, without any contract.
-      if (settlementInstant(expiry, 'PM') <= asOf) continue;
+    // In the evening today's is listed still, without any contract.
+    const expiries = expirationsOf(listed, read).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
+    if (expiries.length === 0) throw unreadable('every expiration that is listed has settled');
+    for (const expiry of expiries) {
       const address = `/v1/markets/options/chains?symbol=${symbol}&expiration=${expiry}&greeks=true`;
       const contracts = listedOptions(await client.get(address, signal));
       if (contracts.length === 0) throw unreadable(`no options for ${expiry}, which is listed`);

@@ -77,6 +77,11 @@ describe('massive', () => {
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'more than 600 pages']]);
   });
 
+  test('no contract at all', async () => {
+    change((answer) => Object.assign(answer, { results: [], next_url: undefined }));
+    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'no contracts are listed']]);
+  });
+
   test('an empty page in between is a page', async () => {
     const next_url = `${server.url}/v3/snapshot/options/CHPT?cursor=0&limit=250`;
     change((answer, before) => before === 0 && Object.assign(answer, { results: [], next_url }));

@@ -88,6 +88,7 @@ describe('tradier', () => {
 
   test.each<[string, Json, RegExp]>([
     ['null', { expirations: null }, /no expirations/],
+    ['all of last week', { expirations: { date: ['2026-11-12', '2026-11-13'] } }, /has settled/],
     ['none that is a date', { expirations: { date: ['soon', 7] } }, /no expirations/],
     [
       'too many',
