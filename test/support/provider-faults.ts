@@ -16,8 +16,8 @@ export type Behaviour =
   | { readonly kind: 'hang' }
   /** An error page with status 200. */
   | { readonly kind: 'page' }
-  /** 200 MB of an array that goes on. */
-  | { readonly kind: 'huge' }
+  /** 200 MB of an array that goes on; `told` says so first. */
+  | { readonly kind: 'huge'; readonly told?: boolean }
   /** The answer, compressed. */
   | { readonly kind: 'zipped' }
   /** 200 MB that are some 200 kB on the way. */
@@ -55,7 +55,7 @@ export function behave(behaviour: Behaviour, response: ServerResponse, answer: u
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Be right back</title>');
       break;
     case 'huge':
-      response.writeHead(200, json);
+      response.writeHead(200, behaviour.told ? { ...json, 'content-length': 200 << 20 } : json);
       pour(response, 200);
       break;
     case 'zipped':

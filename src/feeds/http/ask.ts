@@ -74,24 +74,15 @@ const TRIED_AGAIN: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
 /** The body as text, or undefined once it is known to be larger than what is read. */
 async function bodyOf(response: Response): Promise<string | undefined> {
-  if (response.body === null) return '';
-  const tooLarge = async () => {
-    await response.body?.cancel().catch(() => {});
-    return undefined;
-  };
-  if (Number(response.headers.get('content-length')) > BODY_BYTES_MAX) return tooLarge();
+  const told = Number(response.headers.get('content-length'));
   const decoder = new TextDecoder();
-  const reader = response.body.getReader();
   const parts: string[] = [];
-  for (let bytes = 0; ; ) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    bytes += value.length;
-    if (bytes > BODY_BYTES_MAX) {
-      await reader.cancel().catch(() => {});
-      return undefined;
-    }
-    parts.push(decoder.decode(value, { stream: true }));
+  let bytes = 0;
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length;
+    // To leave the loop is to cancel what is still to come.
+    if (Math.max(told, bytes) > BODY_BYTES_MAX) return undefined;
+    parts.push(decoder.decode(piece, { stream: true }));
   }
   return parts.join('') + decoder.decode();
 }
