@@ -2,34 +2,35 @@ import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
-import { cellNumber, hasHeader, readTable } from './cells.ts';
-import { type Format, unreadable } from './format.ts';
+import { cellNumber, hasHeader, readTable, type Table } from './cells.ts';
+import { type FileFacts, type Format, unreadable } from './format.ts';
 
 /** Daily closes: `date,ticker,close` in any order, with `volume` (shares traded) where it is known. */
 export const closesCsv: Format = {
-  claims: (text) => hasHeader(text, isHeader),
-
-  read({ text, origin }) {
-    const { header, rows } = readTable(text, isHeader);
-    const [date, ticker, close, volume] = [...COLUMNS, 'volume'].map((name) => header.indexOf(name)) as Places;
-    const closes = rows.flatMap((row): Close[] => {
-      const read = {
-        ticker: canonicalTicker(row[ticker] ?? ''),
-        date: (row[date] ?? '').trim(),
-        close: cellNumber(row[close]),
-        volume: sharesOf(cellNumber(row[volume])),
-      };
-      const sound =
-        isDate(read.date) && /^[A-Z][A-Z0-9.]{0,9}$/.test(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
-      return sound ? [{ ...read, simulated: false }] : [];
-    });
-    if (closes.length === 0) throw unreadable(`none of ${rows.length} rows is a close`);
-    const deliveries: Delivery[] = [{ kind: 'closes', closes }];
-    const bad = rows.length - closes.length;
-    if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${rows.length} rows are no close` });
-    return deliveries;
-  },
+  claims: (text) => hasHeader(text, isClosesHeader),
+  read: (file) => closesOf(readTable(file.text, isClosesHeader), file),
 };
+
+/** The closes of a table. Throws a Failure where no row is one. */
+export function closesOf({ header, rows }: Pick<Table, 'header' | 'rows'>, { origin }: FileFacts): Delivery[] {
+  const [date, ticker, close, volume] = [...COLUMNS, 'volume'].map((name) => header.indexOf(name)) as Places;
+  const closes = rows.flatMap((row): Close[] => {
+    const read = {
+      ticker: canonicalTicker(row[ticker] ?? ''),
+      date: (row[date] ?? '').trim(),
+      close: cellNumber(row[close]),
+      volume: sharesOf(cellNumber(row[volume])),
+    };
+    const sound =
+      isDate(read.date) && /^[A-Z][A-Z0-9.]{0,9}$/.test(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
+    return sound ? [{ ...read, simulated: false }] : [];
+  });
+  if (closes.length === 0) throw unreadable(`none of ${rows.length} rows is a close`);
+  const deliveries: Delivery[] = [{ kind: 'closes', closes }];
+  const bad = rows.length - closes.length;
+  if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${rows.length} rows are no close` });
+  return deliveries;
+}
 
 const COLUMNS = ['date', 'ticker', 'close'];
 type Places = [date: number, ticker: number, close: number, volume: number];
@@ -40,6 +41,6 @@ function sharesOf(value: number): number | null {
   return value > 0 && value <= SHARES_MAX ? value : null;
 }
 
-function isHeader(cells: readonly string[]): boolean {
+export function isClosesHeader(cells: readonly string[]): boolean {
   return COLUMNS.every((name) => cells.includes(name));
 }

@@ -15,7 +15,7 @@ export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),
 
   read({ text, ...file }) {
-    const snapshot = quotedChain(parse(text), sourceOf({ text, ...file }));
+    const snapshot = quotedChain(parse(text), sourceOf(file));
     return snapshot === undefined ? [] : [{ kind: 'chain', ...snapshot }];
   },
 };

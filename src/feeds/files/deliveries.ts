@@ -5,6 +5,7 @@ import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from './format.ts';
 import { inflated, isGzip } from './gzip.ts';
+import { isParquet, readParquet } from './parquet.ts';
 import { claimsPrints, readPrints } from './prints-csv.ts';
 import { decode, readMarketFile } from './read-market-file.ts';
 import type { Found } from './walk.ts';
@@ -26,8 +27,8 @@ export interface Reading {
 }
 
 /**
- * What a file of a folder holds, plain or packed with gzip: a tape of prints batch by batch, whatever its size, anything else once
- * all of it has been read. Throws what the file system throws.
+ * What a file of a folder holds, Parquet or text, plain or packed with gzip: a tape of prints batch by batch, whatever its size,
+ * anything else once all of it has been read. Throws what the file system throws.
  */
 export async function* deliveriesOf(dir: string, file: Found, reading: Reading): AsyncGenerator<Delivery, void> {
   try {
@@ -42,6 +43,7 @@ async function* read(path: string, file: Found, reading: Reading): AsyncGenerato
   const { origin, stats } = file;
   const { nowMs, reached = () => {}, readTape } = reading;
   const start = await headOf(path);
+  if (isParquet(start)) return yield* readParquet(path, file, nowMs);
   const isPacked = isGzip(start);
   const pieces = () =>
     isPacked

@@ -2,8 +2,12 @@ import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 
 /** A file of the drop folder, read whole. */
-export interface MarketFile {
+export interface MarketFile extends FileFacts {
   readonly text: string;
+}
+
+/** What is known of a file beside what it holds. */
+export interface FileFacts {
   /** Path inside the drop folder, with forward slashes. */
   readonly origin: string;
   /** When the file last changed, ms since the epoch. */
@@ -18,7 +22,7 @@ export interface Format {
   read(file: MarketFile): Delivery[];
 }
 
-export function sourceOf(file: MarketFile): string {
+export function sourceOf(file: Pick<FileFacts, 'origin'>): string {
   return `files:${file.origin}`;
 }
 

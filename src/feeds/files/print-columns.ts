@@ -1,7 +1,7 @@
 import { unreadable } from './format.ts';
 
 /** Every column that is read. */
-const COLUMNS = [
+export const PRINT_COLUMNS = [
   ...['executed_at', 'option_chain_id', 'underlying_symbol', 'expiry', 'option_type', 'strike', 'price', 'size'],
   ...['side', 'tags', 'nbbo_bid', 'nbbo_ask', 'delta', 'exchange', 'report_flags', 'canceled'],
   ...['upstream_condition_detail', 'id', 'trade_id', 'sequence'],
@@ -9,15 +9,15 @@ const COLUMNS = [
 const CONTRACT_COLUMNS = ['underlying_symbol', 'expiry', 'option_type', 'strike'] as const;
 
 /** Where each column is, -1 for those the tape does not have. */
-export type Columns = Readonly<Record<(typeof COLUMNS)[number], number>>;
+export type Columns = Readonly<Record<(typeof PRINT_COLUMNS)[number], number>>;
 
 export function columnsOf(header: readonly string[]): Columns {
   const needed = ['price', 'size', ...(header.includes('option_chain_id') ? [] : CONTRACT_COLUMNS)];
   const missing = needed.filter((name) => !header.includes(name));
   if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);
-  const twice = COLUMNS.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  const twice = PRINT_COLUMNS.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
   if (twice.length > 0) throw unreadable(`column ${twice.join(', ')} is named twice`);
-  return Object.fromEntries(COLUMNS.map((name) => [name, header.indexOf(name)])) as Columns;
+  return Object.fromEntries(PRINT_COLUMNS.map((name) => [name, header.indexOf(name)])) as Columns;
 }
 
 /** A line of plain column names, not prose about them. */

@@ -48,7 +48,7 @@ export const quoteTable: Format = {
         underlying: underlyingOfMost(symbols),
         asOf,
         spot: spotOf(lastSale(preamble), contracts, asOf),
-        source: sourceOf({ text, ...file }),
+        source: sourceOf(file),
         simulated: false,
         refused,
       },

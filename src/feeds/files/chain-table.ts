@@ -1,0 +1,148 @@
+import { Failure } from '../../errors.ts';
+import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import { isDate } from '../../market/calendar.ts';
+import type { Delivery } from '../../market/feed.ts';
+import { canonicalTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
+import { cellNumber, isWholeRow, type Table } from './cells.ts';
+import { countRefused, type FileFacts, sourceOf, unreadable } from './format.ts';
+import { spotOf } from '../implied-spot.ts';
+import { rootOn } from './root-on.ts';
+
+/**
+ * Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma`
+ * in any order, more columns passed over. Indispensable are the first, `symbol` or `expiry` with `put_call` and `strike`, and
+ * `open_interest`. Several underlyings and times in one file are as many chains. Without `as_of` the quotes are as old as the
+ * file; without `spot` the quotes imply it. Throws a Failure where no row can be read.
+ */
+export function chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): Delivery[] {
+  const column = columnFinder(header);
+  const snapshots = new Map<string, Snapshot>();
+  const early: Record<string, number> = {};
+  let latest: Snapshot | undefined;
+  for (const row of rows) {
+    const cell = (name: string) => row[column(name)]?.trim() ?? '';
+    const contract = isWholeRow(row, header.length) ? contractSymbol(cell) : 'malformed_row';
+    const asOf = cell('as_of') === '' ? file.modifiedMs : instantOf(cell('as_of'));
+    if (typeof contract === 'string' || asOf === undefined) {
+      // Tables are laid out chain by chain: what cannot be read belongs to the chain before it.
+      countRefused(latest?.refused ?? early, typeof contract === 'string' ? contract : 'bad_as_of');
+      continue;
+    }
+    const key = `${contract.underlying} ${asOf}`;
+    latest = snapshots.get(key);
+    if (latest === undefined) {
+      latest = { underlying: contract.underlying, asOf, spots: [], rows: [], refused: {} };
+      snapshots.set(key, latest);
+    }
+    const spot = cellNumber(cell('spot'));
+    if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
+    latest.rows.push(rowOf(contract, cell));
+  }
+  const [first] = snapshots.values();
+  if (first === undefined) throw unreadable(`none of ${rows.length} rows can be read ${JSON.stringify(early)}`);
+  for (const [reason, count] of Object.entries(early)) first.refused[reason] = (first.refused[reason] ?? 0) + count;
+  return withoutStrays([...snapshots.values()]).map((snapshot) => deliver(snapshot, file));
+}
+
+/** A line of plain column names, not prose about them. Other tables of options say `option_type` and `underlying_symbol`. */
+export function isChainHeader(cells: readonly string[]): boolean {
+  const has = (name: string) => cells.includes(name);
+  const own = has('put_call') || (has('underlying') && (has('symbol') || has('strike') || has('open_interest')));
+  return own && cells.every((name) => /^[\w .%/()-]*$/.test(name));
+}
+
+interface Snapshot {
+  readonly underlying: string;
+  readonly asOf: number;
+  readonly spots: number[];
+  readonly rows: ContractRow[];
+  readonly refused: Record<string, number>;
+}
+
+/** Snapshots this much smaller than the largest of their underlying in a file are slips in the time of a few rows. */
+const STRAY_SHARE = 0.1;
+
+/** Refuses rows whose time is not that of their table: a slipped digit must not make a chain of its own, newer than the real one. */
+function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
+  const largest = new Map<string, Snapshot>();
+  for (const snapshot of snapshots) {
+    const known = largest.get(snapshot.underlying);
+    if (!known || snapshot.rows.length > known.rows.length) largest.set(snapshot.underlying, snapshot);
+  }
+  return snapshots.filter((snapshot) => {
+    const main = largest.get(snapshot.underlying)!;
+    if (snapshot.rows.length >= STRAY_SHARE * main.rows.length) return true;
+    main.refused.stray_as_of = (main.refused.stray_as_of ?? 0) + snapshot.rows.length;
+    return false;
+  });
+}
+
+/** The middle one: rows are quoted within moments of each other, and one slip must not move them all. */
+function middle(values: readonly number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
+}
+
+function columnFinder(header: readonly string[]): (name: string) => number {
+  const columns = new Map(header.map((name, i) => [name, i]));
+  const missing = ['underlying', 'open_interest'].filter((name) => !columns.has(name));
+  if (!columns.has('symbol')) missing.push(...['expiry', 'put_call', 'strike'].filter((name) => !columns.has(name)));
+  if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);
+  const twice = header.filter((name, i) => name !== '' && header.indexOf(name) !== i);
+  if (twice.length > 0) throw unreadable(`column ${twice.join(', ')} is named twice`);
+  return (name) => columns.get(name) ?? -1;
+}
+
+type Cell = (name: string) => string;
+type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
+
+/** The contract a row is about, or why that cannot be told. The symbol decides where there is one. */
+function contractSymbol(cell: Cell): Contract | 'bad_symbol' | 'bad_contract' {
+  const symbol = cell('symbol');
+  if (symbol !== '') return parseOptionSymbol(symbol) ?? 'bad_symbol';
+  const [expiry, side, strike] = [cell('expiry'), cell('put_call').toUpperCase(), cellNumber(cell('strike'))];
+  const callPut = side === 'C' || side === 'CALL' ? 1 : side === 'P' || side === 'PUT' ? -1 : undefined;
+  if (!isDate(expiry) || callPut === undefined || cell('underlying') === '') return 'bad_contract';
+  const root = rootOn(canonicalTicker(cell('underlying')), expiry);
+  return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
+}
+
+function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): ContractRow {
+  const value = (name: string) => cellNumber(cell(name));
+  return {
+    root,
+    expiry,
+    callPut,
+    strike,
+    bid: value('bid'),
+    ask: value('ask'),
+    last: value('last'),
+    volume: value('volume'),
+    openInterest: value('open_interest'),
+    iv: value('iv'),
+    delta: value('delta'),
+    gamma: value('gamma'),
+    multiplier: value('multiplier'),
+  };
+}
+
+/** One snapshot that cannot be built does not take the others of its file along. */
+function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
+  const { rows, spots, ...head } = snapshot;
+  try {
+    const spot = spotOf(middle(spots), rows, head.asOf);
+    const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
+    return { kind: 'chain', chain };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { kind: 'refusal', origin: file.origin, reason: `${head.underlying}: ${error.message}` };
+  }
+}
+
+/** An ISO 8601 instant; its offset is indispensable, or the time would be anybody's. */
+function instantOf(text: string): number | undefined {
+  try {
+    return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import { open } from 'node:fs/promises';
+import {
+  type AsyncBuffer,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+  parquetSchema,
+} from 'hyparquet';
+import { Failure } from '../../errors.ts';
+import type { Delivery } from '../../market/feed.ts';
+import { chainsOf, isChainHeader } from './chain-table.ts';
+import { closesOf, isClosesHeader } from './closes-csv.ts';
+import { countRefused, unreadable } from './format.ts';
+import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
+import { columnsOf, isPrintsHeader, PRINT_COLUMNS } from './print-columns.ts';
+import { rowReader } from './print-row.ts';
+import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
+import type { Found } from './walk.ts';
+
+/** A row group is in memory at once, and a chain table whole. More than the largest chain; a tape of any size has groups of that. */
+const ROWS_MAX = 250_000;
+/** Tells the columns of some ten thousand row groups. */
+const METADATA_BYTES_MAX = 64 * 1024 * 1024;
+
+/** By its first bytes. */
+export function isParquet(head: Uint8Array): boolean {
+  return Buffer.from(head.subarray(0, 4)).toString('latin1') === MAGIC;
+}
+
+/**
+ * What a Parquet file holds: the columns of a chain table, of closes or of a tape, under the rules of the same columns as text;
+ * nothing where it has other ones. Throws a Failure where nothing can be taken, and what the file system throws.
+ */
+export async function* readParquet(path: string, { origin, stats }: Found, nowMs: number): AsyncGenerator<Delivery> {
+  await using handle = await open(path);
+  const file: AsyncBuffer = {
+    byteLength: stats.size,
+    async slice(start, end = stats.size) {
+      const bytes = new Uint8Array(Math.max(0, end - start));
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
+      if (bytesRead < bytes.length) throw unreadable('the Parquet file is cut');
+      return bytes.buffer;
+    },
+  };
+  const table = await undamaged(() => tableOf(file));
+  if (isPrintsHeader(table.header)) return yield* printsOf(table, nowMs);
+  const read = isChainHeader(table.header) ? chainsOf : isClosesHeader(table.header) ? closesOf : undefined;
+  if (read === undefined) return;
+  const count = table.groups.reduce((sum, rows) => sum + rows, 0);
+  if (count > ROWS_MAX) throw unreadable(`${count} rows, more than the ${ROWS_MAX} that a table may have`);
+  const rows: string[][] = [];
+  for (const group of table.groups.keys()) {
+    for (const row of await undamaged(() => table.rows(group, table.header))) rows.push(row);
+  }
+  yield* read({ header: table.header, rows }, { origin, modifiedMs: Math.floor(stats.mtimeMs) });
+}
+
+const MAGIC = 'PAR1';
+
+interface ParquetTable {
+  /** Names of the columns that hold plain values, in lower case. */
+  readonly header: readonly string[];
+  /** Rows of each group. */
+  readonly groups: readonly number[];
+  /** Cells of a group as text, of these columns; of those it does not have, none. */
+  rows(group: number, columns: readonly string[]): Promise<string[][]>;
+}
+
+async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
+  const tail = new DataView(await file.slice(Math.max(0, file.byteLength - 8)));
+  if (tail.byteLength < 8 || tail.getUint32(0, true) > METADATA_BYTES_MAX) throw unreadable('the Parquet file is cut');
+  const metadata: FileMetaData = await parquetMetadataAsync(file, { geoparquet: false });
+  const columns = parquetSchema(metadata).children.filter(({ children }) => children.length === 0);
+  const readers = new Map(
+    columns.map(({ element }) => [element.name.trim().toLowerCase(), { element, read: cellReader(element) }]),
+  );
+  const groups = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
+  return {
+    header: columns.map(({ element }) => element.name.trim().toLowerCase()),
+    groups,
+    async rows(group, names) {
+      const count = groups[group]!;
+      if (!(count >= 0 && count <= ROWS_MAX)) {
+        throw unreadable(`a row group of ${count} rows: write the file with groups of ${ROWS_MAX} at most`);
+      }
+      const rowStart = groups.slice(0, group).reduce((sum, rows) => sum + rows, 0);
+      const wanted = names.map((name) => readers.get(name));
+      const rows = await parquetReadObjects({
+        file,
+        metadata,
+        columns: wanted.flatMap((column) => column?.element.name ?? []),
+        rowStart,
+        rowEnd: rowStart + count,
+        compressors: CODECS,
+        parsers: PARSERS,
+        geoparquet: false,
+      });
+      return rows.map((row) => wanted.map((column) => (column ? column.read(row[column.element.name]) : '')));
+    },
+  };
+}
+
+async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
+  const names = PRINT_COLUMNS.filter((name) => table.header.includes(name));
+  // Columns that come twice, or not at all, are told of the whole header.
+  columnsOf(table.header);
+  const read = rowReader(columnsOf(names));
+  for (const group of table.groups.keys()) {
+    const rows = await undamaged(() => table.rows(group, names));
+    for (let at = 0; at < rows.length; at += BATCH_PRINTS) {
+      const refused: Record<string, number> = {};
+      const prints = rows.slice(at, at + BATCH_PRINTS).flatMap((cells) => {
+        const print = read(cells, nowMs);
+        if (typeof print !== 'string') return [print];
+        countRefused(refused, print);
+        return [];
+      });
+      yield { kind: 'prints', prints, refused };
+    }
+  }
+}
+
+/** What the reader of the format stumbles over is damage, but for what the file system says. */
+async function undamaged<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Failure || (error instanceof Error && 'syscall' in error)) throw error;
+    throw unreadable(`the Parquet file is damaged: ${(error as Error).message}`);
+  }
+}

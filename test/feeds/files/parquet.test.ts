@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import type { SchemaElement } from 'hyparquet';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { deliveriesOf } from '../../../src/feeds/files/deliveries.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
+import { chain as chainOfText, NOON_MS } from './reading.ts';
+import { NOW_MS, read as readTape, tape } from './tapes.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'zomma-parquet-'));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+async function read(content: Uint8Array | ArrayBuffer): Promise<Delivery[]> {
+  const path = join(dir, 'x');
+  writeFileSync(path, new Uint8Array(content));
+  return Array.fromAsync(deliveriesOf(dir, { origin: 'x', stats: statSync(path) }, { nowMs: NOW_MS }));
+}
+
+type Columns = Parameters<typeof parquetWriteBuffer>[0]['columnData'];
+type Options = Omit<Parameters<typeof parquetWriteBuffer>[0], 'columnData'>;
+
+const TEXT = `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,open_interest,iv
+TEST,2026-08-21T16:00:00Z,100,TEST260918C00100000,2026-09-18,C,100,1.5,1200,0.25
+TEST,2026-08-21T16:00:00Z,100,TEST260918P00100000,2026-09-18,P,100,,7,
+TEST,2026-08-21T16:00:00Z,100,TEST261016C05000300,2026-10-16,C,5000.3,0.05,0,0.00001
+`;
+const SYMBOLS = TEXT.split('\n')
+  .slice(1, 4)
+  .map((line) => line.split(',')[3]!);
+const plain = (changes: Record<string, unknown[]> = {}): Columns =>
+  Object.entries({
+    underlying: ['TEST', 'TEST', 'TEST'],
+    as_of: Array(3).fill('2026-08-21T16:00:00Z'),
+    spot: [100, 100, 100],
+    symbol: SYMBOLS,
+    bid: [1.5, null, 0.05],
+    open_interest: [1200, 7, 0],
+    iv: [0.25, Number.NaN, 0.00001],
+    ...changes,
+  }).map(([name, data]) => ({ name, data, nullable: true }) as Columns[number]);
+
+/** Without the file's name; in arrays whose NaNs are all alike. */
+const columnsOf = ({ source: _, ...same }: Chain) =>
+  Object.fromEntries(
+    Object.entries(same).map(([name, value]) => [
+      name,
+      ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value,
+    ]),
+  );
+const chainOf = async (columns: Columns, options: Options = {}) => {
+  const [delivery, ...more] = await read(parquetWriteBuffer({ columnData: columns, ...options }));
+  expect([delivery, more]).toEqual([expect.objectContaining({ kind: 'chain' }), []]);
+  return (delivery as Extract<Delivery, { kind: 'chain' }>).chain;
+};
+
+const schemaOf = (types: Record<string, Omit<SchemaElement, 'name'>>): SchemaElement[] => [
+  { name: 'root', num_children: Object.keys(types).length },
+  ...Object.entries(types).map(([name, type]) => ({ name, repetition_type: 'OPTIONAL' as const, ...type })),
+];
+const TEXT_TYPE = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
+
+test('the same rows as text and as columns of any type are the same chain', async () => {
+  const expected = columnsOf(chainOfText(TEXT));
+  expect(columnsOf(await chainOf(plain()))).toEqual(expected);
+
+  const noonMicros = BigInt(NOON_MS) * 1000n;
+  const day = (date: string) => Date.parse(`${date}T00:00:00Z`);
+  const utc = { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' } as const;
+  const local = { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' } as const;
+  const expiries = ['2026-09-18', '2026-09-18', '2026-10-16'].map(day);
+  for (const expiry of [
+    { type: { type: 'INT32', converted_type: 'DATE' }, data: expiries.map((ms) => ms / 86_400_000) },
+    { type: { type: 'INT64', logical_type: local }, data: expiries.map((ms) => BigInt(ms) * 1_000_000n) },
+  ]) {
+    const typed = await chainOf(
+      [
+        { name: 'Underlying', data: ['TEST', 'TEST', 'TEST'] },
+        { name: 'as_of', data: [noonMicros, noonMicros, noonMicros] },
+        { name: 'spot', data: [100, 100, 100] },
+        { name: 'expiry', data: expiry.data },
+        { name: 'put_call', data: ['C', 'P', 'C'] },
+        { name: 'strike', data: [100, 100, 5000.3] },
+        { name: 'bid', data: [150n, null, 5n] },
+        { name: 'open_interest', data: [1200n, 7n, 0n] },
+        { name: 'iv', data: [0.25, null, 0.00001] },
+      ] as Columns,
+      {
+        schema: schemaOf({
+          Underlying: TEXT_TYPE,
+          as_of: { type: 'INT64', logical_type: utc },
+          spot: { type: 'DOUBLE' },
+          expiry: expiry.type as Omit<SchemaElement, 'name'>,
+          put_call: TEXT_TYPE,
+          strike: { type: 'FLOAT' },
+          bid: { type: 'INT64', converted_type: 'DECIMAL', precision: 10, scale: 2 },
+          open_interest: { type: 'INT64' },
+          iv: { type: 'DOUBLE' },
+        }),
+      },
+    );
+    expect(columnsOf(typed)).toEqual(expected);
+  }
+});
+
+const codecs = {
+  UNCOMPRESSED: undefined,
+  SNAPPY: undefined,
+  GZIP: (page: Uint8Array) => new Uint8Array(gzipSync(page)),
+  ZSTD: (page: Uint8Array) => new Uint8Array(zstdCompressSync(page)),
+  BROTLI: (page: Uint8Array) => new Uint8Array(brotliCompressSync(page)),
+};
+test.each(Object.entries(codecs))('packed by %s, in row groups of any size', async (codec, pack) => {
+  for (const rowGroupSize of [1, 2, 100]) {
+    const compressors = (pack && { [codec]: pack }) as NonNullable<Options['compressors']>;
+    const chain = await chainOf(plain(), { codec: codec as never, rowGroupSize, ...(pack && { compressors }) });
+    expect(columnsOf(chain)).toEqual(columnsOf(chainOfText(TEXT)));
+  }
+});
+
+test('a tape of columns has the prints of the same tape as text, to their ids', async () => {
+  const rows = [{}, {}, { size: '3', report_flags: '{sweep}' }, { price: 'x' }, { canceled: 't' }];
+  const text = tape(...rows);
+  const [header, ...lines] = text.trimEnd().split('\n');
+  const cells = lines.map((line) => line.split(','));
+  const at = header!.split(',').indexOf('executed_at');
+  const micros = BigInt(Date.parse('2026-08-17T13:30:01Z')) * 1000n + 7140n;
+  const named = header!.split(',').map((name, column) => ({ name, data: cells.map((row) => row[column]!) }));
+  const instants = { name: 'executed_at', data: cells.map(() => micros) };
+  const columnData = named.map((column, each) => (each === at ? instants : column));
+  for (const isAdjustedToUTC of [true, false]) {
+    const logical_type = { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' } as const;
+    const types = Object.fromEntries(named.map(({ name }) => [name, TEXT_TYPE]));
+    const schema = schemaOf({ ...types, executed_at: { type: 'INT64', logical_type } });
+    const deliveries = await read(parquetWriteBuffer({ columnData, schema, rowGroupSize: 2 }));
+    const batches = deliveries.filter((delivery) => delivery.kind === 'prints');
+    const expected = await readTape(text);
+    expect([batches.length, deliveries.length]).toEqual([3, 3]);
+    expect(batches.flatMap(({ prints }) => prints)).toEqual(expected.prints);
+    expect(batches.map(({ refused }) => refused)).toEqual([{}, expected.refused, {}]);
+  }
+});
+
+test('closes; a table of something else is passed over', async () => {
+  const closes = [
+    { name: 'date', data: ['2026-08-21'] },
+    { name: 'ticker', data: ['SPY'] },
+    { name: 'close', data: [640.5] },
+  ];
+  expect(await read(parquetWriteBuffer({ columnData: closes }))).toMatchObject([
+    { kind: 'closes', closes: { length: 1 } },
+  ]);
+  expect(await read(parquetWriteBuffer({ columnData: [{ name: 'a', data: [1] }] }))).toEqual([]);
+});
+
+describe('is refused, with the reason', () => {
+  const whole = () => new Uint8Array(parquetWriteBuffer({ columnData: plain() }));
+  const many = (rows: number) =>
+    parquetWriteBuffer({
+      columnData: [
+        { name: 'executed_at', data: Array(rows).fill('2026-08-17T13:30:01Z') },
+        { name: 'option_chain_id', data: Array(rows).fill(SYMBOLS[0]) },
+        { name: 'price', data: Array(rows).fill(1) },
+        { name: 'size', data: Array(rows).fill(1) },
+      ],
+      rowGroupSize: rows,
+    });
+  const cases: [name: string, content: () => Uint8Array | ArrayBuffer, reason: RegExp][] = [
+    ['cut', () => whole().subarray(0, -9), /Parquet file is (cut|damaged)/],
+    ['its first bytes alone', () => whole().subarray(0, 4), /Parquet file is cut/],
+    [
+      'a missing column',
+      () => parquetWriteBuffer({ columnData: plain().filter(({ name }) => name !== 'open_interest') }),
+      /missing column open_interest/,
+    ],
+    [
+      'times of no zone',
+      () => parquetWriteBuffer({ columnData: plain({ as_of: Array(3).fill('2026-08-21T16:00:00') }) }),
+      /none of 3 rows can be read \{"bad_as_of":3\}/,
+    ],
+    ['a row group too large', () => many(250_001), /a row group of 250001 rows/],
+  ];
+  test.each(cases)('%s', async (_name, content, reason) => {
+    const [delivery, ...more] = await read(content());
+    expect(delivery).toMatchObject({ kind: 'refusal', origin: 'x', reason: expect.stringMatching(reason) });
+    expect(more).toEqual([]);
+  });
+
+  test('or is read: damage of any kind ends in time and throws nothing', async () => {
+    const content = whole();
+    for (let at = 4; at < content.length; at++) {
+      for (const bits of [0xff, 0x01, 0x80]) {
+        const damaged = Uint8Array.from(content);
+        damaged[at]! ^= bits;
+        for (const { kind } of await read(damaged)) expect(['chain', 'refusal']).toContain(kind);
+      }
+    }
+  });
+});
