@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FROM_SOURCE } from '../support/process.ts';
+import { contentsOf } from './contents.ts';
+
+/**
+ * The drop folder under fire, against the real process: whatever happened on the way, what is stored in the end is what a clean load of
+ * the folder gives. `ZOMMA_FAULT_FILES=10000` for a long run.
+ */
+const FILES = Number(process.env.ZOMMA_FAULT_FILES ?? 200);
+const KILLS = 3;
+const PATIENCE_MS = 20_000 + 20 * FILES;
+
+let folder: string;
+let drop: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-faults-'));
+  drop = join(folder, 'drop');
+  mkdirSync(join(drop, 'deep'), { recursive: true });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const put = (name: string, text: string) => writeFileSync(join(drop, name), text);
+const replace = (name: string, text: string) => {
+  writeFileSync(join(drop, `.${name}`), text);
+  renameSync(join(drop, `.${name}`), join(drop, name));
+};
+
+/** Each file is of a moment of its own; `bid` tells one version of it from another. */
+function chainAt(minute: number, bid: number): string {
+  const at = new Date(Date.UTC(2026, 7, 3, 14) + minute * 60_000).toISOString();
+  const rows = [95, 100, 105].flatMap((strike) =>
+    ['C', 'P'].map((side) => `TEST,${at},100,2026-09-18,${side},${strike},${bid},${bid + 1},100`),
+  );
+  return `underlying,as_of,spot,expiry,put_call,strike,bid,ask,open_interest\n${rows.join('\n')}\n`;
+}
+
+const TAPE = 'executed_at,option_chain_id,price,size,canceled,upstream_condition_detail\n';
+/** Of each ten rows two are twins; of the twins of fifty one cancels the other, so that neither stands. */
+function trade(at: number): string {
+  const row = at % 10 === 9 ? at - 1 : at;
+  const time = new Date(Date.UTC(2026, 7, 3, 14) + row * 10).toISOString();
+  return `${time},TEST260918C00100000,2.5,5,${at % 50 === 49 ? 't' : 'f'},auto\n`;
+}
+
+/** Starts the service on the folder; it is told when it listens. */
+function serve(dataDir: string, ...more: string[]) {
+  const args = ['serve', '--feed', `files:${drop}`, '--data-dir', dataDir, '--port', '0', ...more];
+  const child = Bun.spawn([...FROM_SOURCE, ...args], { cwd: folder, stdout: 'pipe', stderr: 'ignore' });
+  const ready = child.stdout.getReader().read();
+  return {
+    ready,
+    async end(signal: 'SIGKILL' | 'SIGTERM') {
+      child.kill(signal);
+      await child.exited;
+    },
+  };
+}
+
+async function clean(name: string) {
+  const service = serve(join(folder, name));
+  await service.ready;
+  await service.end('SIGTERM');
+  return contentsOf(join(folder, name));
+}
+
+async function eventually(holds: () => boolean): Promise<void> {
+  const until = performance.now() + PATIENCE_MS;
+  while (!holds()) {
+    if (performance.now() > until) throw new Error('it has not come to be in time');
+    await Bun.sleep(20);
+  }
+}
+
+test(
+  'killed again and again while files come, grow and change: as a clean load in the end',
+  async () => {
+    const data = join(folder, 'data');
+    const rows = Array.from({ length: 10 * FILES }, (_, at) => trade(at)).join('');
+    const third = Math.floor(rows.length / 3);
+    for (let each = 0; each < FILES; each++) put(`${each % 2 ? 'deep/' : ''}${each}.csv`, chainAt(each, 1));
+    put('tape.csv', TAPE + rows.slice(0, third));
+    put('bad.json', '{"timestamp":"2026-08-03 14:00:00","data":{"options":[{"opt');
+    put('notes.md', 'nothing');
+
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const before = contentsOf(data)?.snapshots.length ?? 0;
+      const service = serve(data);
+      // In the midst of its first reading: some of it is stored, and more is to come.
+      await eventually(() => (contentsOf(data)?.snapshots.length ?? 0) > Math.min(before, FILES - 1));
+      for (let each = kill; each < FILES; each += 7) replace(`${each}-late.csv`, chainAt(FILES + each, kill + 1));
+      put(`${kill}-cut.csv`, chainAt(3 * FILES + kill, 1).slice(0, 150));
+      await service.end('SIGKILL');
+    }
+
+    const service = serve(data);
+    await service.ready;
+    // In pieces, cut anywhere, while it watches.
+    appendFileSync(join(drop, 'tape.csv'), rows.slice(third, 2 * third));
+    for (let kill = 1; kill <= KILLS; kill++) put(`${kill}-cut.csv`, chainAt(3 * FILES + kill, 1));
+    replace('0.csv', chainAt(0, 9));
+    copyFileSync(join(drop, 'deep/1.csv'), join(drop, 'twin.csv'));
+    const bidsOfFirst = () => contentsOf(data)?.snapshots[0]?.bid ?? '';
+    await eventually(() => bidsOfFirst().includes('9') && contentsOf(data)!.snapshots.length >= FILES + KILLS);
+    await service.end('SIGKILL');
+    appendFileSync(join(drop, 'tape.csv'), rows.slice(2 * third));
+    const last = serve(data);
+    await last.ready;
+    await last.end('SIGTERM');
+
+    const expected = await clean('clean');
+    expect(expected).toMatchObject({ prints: { length: 10 * FILES * (48 / 50) } });
+    expect(contentsOf(data)).toEqual(expected);
+  },
+  3 * PATIENCE_MS,
+);
+
+test('a restart reads nothing again: what was forgotten stays forgotten until its file changes', async () => {
+  const data = join(folder, 'data');
+  put('a.csv', chainAt(0, 1));
+  put('b.csv', chainAt(1, 1));
+  const restart = async () => {
+    const service = serve(data);
+    await service.ready;
+    await service.end('SIGTERM');
+    return contentsOf(data)!.snapshots.map(({ bid = '' }) => bid[0]);
+  };
+  expect(await restart()).toEqual(['1', '1']);
+  const forget = ['chains', 'forget', '--ticker', 'TEST', '--as-of', '2026-08-03T14:00:00.000Z', '--data-dir', data];
+  Bun.spawnSync([...FROM_SOURCE, ...forget], { cwd: folder });
+  expect(await restart()).toEqual(['1']);
+  put('a.csv', chainAt(0, 22));
+  expect(await restart()).toEqual(['2', '1']);
+});
+
+test('a bad file is set aside by the service, and only where it is asked to', async () => {
+  const data = join(folder, 'data');
+  const aside = join(folder, 'aside');
+  put('bad.json', '{"data":{"current_price":1}}');
+  const first = serve(data);
+  await first.ready;
+  await first.end('SIGTERM');
+  expect(await Bun.file(join(drop, 'bad.json')).exists()).toBe(true);
+  const second = serve(data, '--set-aside', aside);
+  await second.ready;
+  await second.end('SIGTERM');
+  expect([await Bun.file(join(drop, 'bad.json')).exists(), await Bun.file(join(aside, 'bad.json')).exists()]).toEqual([
+    false,
+    true,
+  ]);
+  const nested = Bun.spawnSync([
+    ...FROM_SOURCE,
+    'serve',
+    '--feed',
+    `files:${drop}`,
+    '--set-aside',
+    join(drop, 'in'),
+    '--data-dir',
+    data,
+  ]);
+  expect([nested.exitCode, nested.stderr.toString()]).toEqual([1, expect.stringContaining('is not apart from')]);
+});
