@@ -1,5 +1,4 @@
-import { Database } from 'bun:sqlite';
-import { existsSync } from 'node:fs';
+import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
 import { decodeChain } from '../../src/store/chain-codec.ts';
 
@@ -10,14 +9,28 @@ interface Contents {
   readonly prints: readonly string[];
 }
 
-/** All market data in a data folder, in an order of its own; undefined where there is none yet. */
-export function contentsOf(dataDir: string): Contents | undefined {
-  const path = join(dataDir, 'zomma.sqlite');
-  if (!existsSync(path)) return undefined;
-  const db = new Database(path, { readonly: true });
+/** All market data in a data folder, in an order of its own. */
+export function contentsOf(dataDir: string): Contents {
+  return withDatabase(dataDir, read);
+}
+
+/** How many snapshots are stored; 0 where there is no database yet, or its maker still holds it. */
+export function snapshotsIn(dataDir: string): number {
   try {
-    const isMade = db.query("SELECT 1 FROM sqlite_master WHERE name = 'feed_marks'").get() !== null;
-    return isMade ? read(db) : undefined;
+    return withDatabase(
+      dataDir,
+      (db) => db.query<{ count: number }, []>('SELECT count(*) AS count FROM snapshots').get()!.count,
+    );
+  } catch (error) {
+    if (error instanceof SQLiteError) return 0;
+    throw error;
+  }
+}
+
+function withDatabase<T>(dataDir: string, work: (db: Database) => T): T {
+  const db = new Database(join(dataDir, 'zomma.sqlite'), { readonly: true });
+  try {
+    return work(db);
   } finally {
     db.close();
   }

@@ -3,7 +3,7 @@ import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FROM_SOURCE } from '../support/process.ts';
-import { contentsOf } from './contents.ts';
+import { contentsOf, snapshotsIn } from './contents.ts';
 
 /**
  * The drop folder under fire, against the real process: whatever happened on the way, what is stored in the end is what a clean load of
@@ -85,12 +85,16 @@ test(
     put('bad.json', '{"timestamp":"2026-08-03 14:00:00","data":{"options":[{"opt');
     put('notes.md', 'nothing');
 
+    const lateFiles = new Set<number>();
     for (let kill = 1; kill <= KILLS; kill++) {
-      const before = contentsOf(data)?.snapshots.length ?? 0;
+      const before = snapshotsIn(data);
       const service = serve(data);
       // In the midst of its first reading: some of it is stored, and more is to come.
-      await eventually(() => (contentsOf(data)?.snapshots.length ?? 0) > Math.min(before, FILES - 1));
-      for (let each = kill; each < FILES; each += 7) replace(`${each}-late.csv`, chainAt(FILES + each, kill + 1));
+      await eventually(() => snapshotsIn(data) > Math.min(before, FILES - 1));
+      for (let each = kill; each < FILES; each += 7) {
+        replace(`${each}-late.csv`, chainAt(FILES + each, kill + 1));
+        lateFiles.add(each);
+      }
       put(`${kill}-cut.csv`, chainAt(3 * FILES + kill, 1).slice(0, 150));
       await service.end('SIGKILL');
     }
@@ -103,7 +107,7 @@ test(
     replace('0.csv', chainAt(0, 9));
     copyFileSync(join(drop, 'deep/1.csv'), join(drop, 'twin.csv'));
     const bidsOfFirst = () => contentsOf(data)?.snapshots[0]?.bid ?? '';
-    await eventually(() => bidsOfFirst().includes('9') && contentsOf(data)!.snapshots.length >= FILES + KILLS);
+    await eventually(() => bidsOfFirst().includes('9') && contentsOf(data).snapshots.length >= FILES + KILLS);
     await service.end('SIGKILL');
     appendFileSync(join(drop, 'tape.csv'), rows.slice(2 * third));
     const last = serve(data);
@@ -125,7 +129,7 @@ test('a restart reads nothing again: what was forgotten stays forgotten until it
     const service = serve(data);
     await service.ready;
     await service.end('SIGTERM');
-    return contentsOf(data)!.snapshots.map(({ bid = '' }) => bid[0]);
+    return contentsOf(data).snapshots.map(({ bid = '' }) => bid[0]);
   };
   expect(await restart()).toEqual(['1', '1']);
   const forget = ['chains', 'forget', '--ticker', 'TEST', '--as-of', '2026-08-03T14:00:00.000Z', '--data-dir', data];
