@@ -2,6 +2,8 @@ import type { Print } from '../../market/prints.ts';
 
 /** As tapes write it (`ask`, `above_ask`, `buy`); anything else, as `no_side`, is none. Without the column it stands among the tags, as `ask_side`. */
 export function sideOf(cell: string, tags: string): Print['side'] {
+  const usual = SIDES.get(cell);
+  if (usual !== undefined) return usual;
   const word = cell === '' ? (/\b(ask|bid|mid)_side\b/i.exec(tags)?.[1] ?? '') : cell;
   const plain = word.toLowerCase().replace(/[ _-]side$/, '');
   return SIDES.get(plain.replace(/[ -]/g, '_')) ?? null;

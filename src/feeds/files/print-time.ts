@@ -8,6 +8,8 @@ import { isDate } from '../../market/calendar.ts';
  * what passes it on (spreadsheets, data frames) drops the zone, not the hour.
  */
 export function executedMicros(text: string): number {
+  const usual = usualMicros(text);
+  if (!Number.isNaN(usual)) return usual;
   if (EPOCH.test(text)) return epochMicros(Number(text));
   const match = INSTANT.exec(text);
   if (match === null) return Number.NaN;
@@ -21,6 +23,39 @@ export function executedMicros(text: string): number {
 
 const EPOCH = /^\d{9,16}(?:\.\d+)?$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(?:Z|UTC|([+-])(\d\d)(?::?(\d\d))?)?$/i;
+
+/** Of `2026-08-17 13:30:00.007140+00` (or `T`, `Z`, no zone): a tape has millions; NaN for anything else. */
+function usualMicros(text: string): number {
+  const zoneAt = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0);
+  const separator = text.charCodeAt(10);
+  if (
+    text.charCodeAt(13) !== COLON ||
+    text.charCodeAt(16) !== COLON ||
+    (separator !== SPACE && separator !== LETTER_T)
+  ) {
+    return Number.NaN;
+  }
+  const hour = digits(text, 11, 13);
+  const minute = digits(text, 14, 16);
+  const second = digits(text, 17, 19);
+  const decimals = zoneAt - 20;
+  if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
+  if (zoneAt !== 19 && (text.charCodeAt(19) !== POINT || decimals < 1 || decimals > 6)) return Number.NaN;
+  const fraction = zoneAt === 19 ? 0 : digits(text, 20, zoneAt) * 10 ** (6 - decimals);
+  return midnight(text.slice(0, 10)) + (hour * 3600 + minute * 60 + second) * 1e6 + fraction;
+}
+
+const [SPACE, POINT, COLON, LETTER_T] = [0x20, 0x2e, 0x3a, 0x54];
+
+function digits(text: string, from: number, to: number): number {
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
+    value = 10 * value + digit;
+  }
+  return value;
+}
 
 /** Seconds are below 10^11 until the year 5138, milliseconds above it since 1973; likewise beyond. */
 function epochMicros(value: number): number {

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { deliveriesOf, FILE_BYTES_MAX } from '../../../src/feeds/files/deliveries.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
+import { NOW_MS, tape } from './tapes.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'zomma-packed-'));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+async function read(content: Uint8Array): Promise<Delivery[]> {
+  writeFileSync(join(dir, 'x'), content);
+  const stats = statSync(join(dir, 'x'));
+  return Array.fromAsync(deliveriesOf(dir, { origin: 'x', stats }, { nowMs: NOW_MS }));
+}
+
+/** Columns as text: of two NaNs the bits may differ. */
+const told = (deliveries: readonly Delivery[]) =>
+  JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
+
+const CHAIN =
+  'underlying,as_of,spot,symbol,open_interest\nTEST,2026-08-21T16:00:00Z,98,TEST260918C00100000,1\nTEST,2026-08-21T16:00:00Z,98,TEST260918P00100000,1\n';
+const JSON_CHAIN =
+  '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[{"option":"RUT231020C01800000","bid":1}]}}';
+const TABLE =
+  'T,Last: 9\nDate: June 9, 2023 at 1:40 PM EDT\nCalls,Open Interest,Strike,Puts,Open Interest\nA230616C00009000,1,9,A230616P00009000,1\n';
+
+describe('packed with gzip', () => {
+  test.each([
+    ['chain CSV', CHAIN],
+    ['delayed-quote JSON', JSON_CHAIN],
+    ['quote table', TABLE],
+    ['closes', 'date,ticker,close\n2026-08-20,SPY,640.5\n'],
+    ['tape', tape({}, {}, { price: 'x' })],
+    ['nothing of the kind', 'notes'],
+  ])('it holds the same: %s', async (_name, text) => {
+    const plain = told(await read(Buffer.from(text)));
+    expect(told(await read(gzipSync(text)))).toBe(plain);
+    // As several packers write it: one stream after another.
+    expect(told(await read(Buffer.concat([gzipSync(text.slice(0, 20)), gzipSync(text.slice(20))])))).toBe(plain);
+  });
+
+  test('cut or damaged it is refused; of a tape what came before counts', async () => {
+    const packed = gzipSync(CHAIN);
+    const refusal: Delivery = {
+      kind: 'refusal',
+      origin: 'x',
+      reason: expect.stringMatching(/gzip file is cut or damaged/),
+    };
+    expect(await read(packed.subarray(0, -12))).toEqual([refusal]);
+    const damaged = Buffer.from(packed);
+    damaged[packed.length - 6]! ^= 0xff;
+    expect(await read(damaged)).toEqual([refusal]);
+    const rows = Array.from({ length: 60_000 }, (_, at) => ({ exchange: `X${(at * 7919) % 60_000}` }));
+    const [prints, ...more] = (await read(gzipSync(tape(...rows)).subarray(0, -5_000))).toReversed();
+    expect([prints, more[0]?.kind]).toEqual([refusal, 'prints']);
+  });
+
+  test('what unpacks to more than is read is refused, unread to its end', async () => {
+    const bomb = gzipSync(Buffer.alloc(FILE_BYTES_MAX * 4, CHAIN));
+    expect(await read(bomb)).toEqual([{ kind: 'refusal', origin: 'x', reason: expect.stringMatching(/more than/) }]);
+    const [header = ''] = tape({}).split('\n');
+    const endless = gzipSync(Buffer.concat([Buffer.from(`${header}\n`), Buffer.alloc(FILE_BYTES_MAX + 1e6, '\n')]));
+    expect(await read(endless)).toEqual([
+      { kind: 'refusal', origin: 'x', reason: 'it unpacks to more than 200 times its size' },
+    ]);
+  });
+});
+
+describe('text of other kinds', () => {
+  test.each([
+    ['UTF-16 without a mark', Buffer.from(CHAIN, 'utf16le'), /UTF-16 without its byte-order mark/],
+    ['the same, the other way', Buffer.from(CHAIN, 'utf16le').swap16(), /UTF-16 without its byte-order mark/],
+  ])('%s is refused with the reason', async (_name, content, reason) => {
+    expect(await read(content)).toEqual([{ kind: 'refusal', origin: 'x', reason: expect.stringMatching(reason) }]);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['a space', ' '],
+    ['zeros', '\0\0\0\0'],
+    ['line breaks', '\n\n'],
+  ])('%s is no market data', async (_name, text) => {
+    expect(await read(Buffer.from(text))).toEqual([]);
+  });
+});
