@@ -142,6 +142,9 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
     case 'refusal':
       store.refused({ feed, origin: delivery.origin, reason: delivery.reason, ticker: delivery.ticker ?? null, at });
       break;
+    case 'settled':
+      store.settled(feed, { origin: delivery.origin });
+      break;
     case 'connection':
       store.connection(feed, delivery.up, delivery.at, delivery.reason ?? null);
       if (delivery.up) store.settled(feed, { origin: `${feed}:stream` });

@@ -36,6 +36,8 @@ export type Delivery =
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
   /** Something offered, or asked for, that could not be taken, with the reason; of which ticker, where that is known. */
   | { readonly kind: 'refusal'; readonly origin: string; readonly reason: string; readonly ticker?: string }
+  /** What was refused of an origin says nothing any more: it is read anew, or gone. */
+  | { readonly kind: 'settled'; readonly origin: string }
   /** The stream of a source is up from here on, or down: while it is down its prints are missed. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
   /** What the feed wants to know again after a restart; kept in one transaction with what came before it. Null forgets. */

@@ -3,9 +3,9 @@ import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
+import { spotOf } from '../implied-spot.ts';
 import { cellNumber, isWholeRow, type Table } from './cells.ts';
 import { countRefused, type FileFacts, sourceOf, unreadable } from './format.ts';
-import { spotOf } from '../implied-spot.ts';
 import { rootOn } from './root-on.ts';
 
 /**

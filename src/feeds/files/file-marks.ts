@@ -42,6 +42,11 @@ export class FileMarks {
     return this.#values.get(origin)?.startsWith(`${version} `) ?? false;
   }
 
+  /** Whether any version was read. */
+  knows(origin: string): boolean {
+    return this.#values.has(origin);
+  }
+
   /** Whether a version of the file held market data, or meant to: when one no longer does, somebody should know. */
   hasHeld(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
@@ -64,9 +69,11 @@ export class FileMarks {
     return this.#mark(origin, null);
   }
 
-  /** Forgets the files that are none of these. */
-  gone(present: ReadonlySet<string>): Mark[] {
-    return [...this.#values.keys()].filter((origin) => !present.has(origin)).map((origin) => this.forget(origin));
+  /** Forgets the files that are none of these, and what was refused of them. */
+  gone(present: ReadonlySet<string>): Delivery[] {
+    return [...this.#values.keys()]
+      .filter((origin) => !present.has(origin))
+      .flatMap((origin) => [this.forget(origin), { kind: 'settled', origin }]);
   }
 
   /** What follows the version, which is three words. */

@@ -23,7 +23,8 @@ export interface FilesFeedOptions {
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(SETTLING_PAUSE_MS));
   const tapes = new GrowingTapes();
-  let reported = new Map<string, string>();
+  /** Problems told last. Before the start it may have been the folder itself. */
+  let reported = new Map([[dir, '']]);
 
   async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     const { files, problems, complete } = await walk(dir, options.setAside);
@@ -31,13 +32,16 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     const stuck = options.setAside === undefined ? [] : yield* clearedAway(files, marks, options.setAside);
     const unsound = [...problems, ...stuck];
     yield* unsound.filter(({ origin, reason }) => reported.get(origin) !== reason).map(refusalOf);
-    reported = new Map(unsound.map(({ origin, reason }) => [origin, reason]));
+    const sound = new Map(unsound.map(({ origin, reason }) => [origin, reason]));
+    for (const origin of reported.keys()) if (!sound.has(origin)) yield { kind: 'settled', origin };
+    reported = sound;
 
     const changed = files.filter(({ origin, stats }) => !marks.has(origin, stats));
     if (changed.some(({ stats }) => nowMs - stats.mtimeMs < SETTLED_AFTER_MS)) await pause();
     for (const file of changed) {
       if (signal?.aborted) return;
       const { origin, stats } = file;
+      if (marks.knows(origin)) yield { kind: 'settled', origin };
       const outcome = yield* readFile(dir, file, { nowMs, marks, tapes });
       if (outcome === undefined) continue;
       if (outcome === 'none' && marks.hasHeld(origin))

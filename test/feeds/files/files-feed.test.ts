@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -53,7 +54,7 @@ async function poll(feed: ReturnType<typeof createFilesFeed>): Promise<string[]>
     else if (delivery.kind === 'closes') seen.push(`closes ${delivery.closes.length}`);
     else if (delivery.kind === 'prints') seen.push(`prints ${delivery.prints.length}`);
     else if (delivery.kind === 'mark') keepMark(delivery);
-    else seen.push(delivery.kind);
+    else if (delivery.kind !== 'settled') seen.push(delivery.kind);
   }
   return seen;
 }
@@ -195,7 +196,7 @@ test('of a tape that grows while it is read, refusals are told once it has been 
   const feed = feedOf();
   let grows = true;
   for await (const delivery of feed.poll(Date.now())) {
-    expect(['prints', 'mark']).toContain(delivery.kind);
+    expect(['prints', 'mark', 'settled']).toContain(delivery.kind);
     if (delivery.kind === 'mark') keepMark(delivery);
     if (grows) appendFileSync(join(dir, 'tape.csv'), tradeAt('01').slice(30) + tradeAt('02', 'x'));
     grows = false;
@@ -226,7 +227,7 @@ describe('after a restart', () => {
   test('what was read and not stored is read again', async () => {
     put('a.csv', chainOf('AAA'));
     const feed = feedOf();
-    for await (const { kind } of feed.poll(Date.now())) expect(['chain', 'mark']).toContain(kind);
+    for await (const { kind } of feed.poll(Date.now())) expect(['settled', 'chain', 'mark']).toContain(kind);
     expect(await poll(feed)).toEqual(['files:a.csv']);
   });
 
@@ -381,7 +382,7 @@ describeRecorded('recorded chains', (recorded) => {
   test('all are read whole', async () => {
     const seen: string[] = [];
     for await (const delivery of createFilesFeed(recorded, { remembered: () => marks }).poll(Date.now())) {
-      if (delivery.kind === 'mark') continue;
+      if (delivery.kind === 'mark' || delivery.kind === 'settled') continue;
       if (delivery.kind !== 'chain') throw new Error(JSON.stringify(delivery));
       const { underlying, asOf, count, series, spot, refused } = delivery.chain;
       expect(refused).toEqual({});
@@ -405,4 +406,28 @@ describeRecorded('recorded chains', (recorded) => {
       'XLK 2026-08-21T20:00:00.000Z 1997 15 183.31',
     ]);
   });
+});
+
+test('what was refused of a file is settled once it is read anew or gone, and of the folder once it can be read', async () => {
+  const settled = async (feed: ReturnType<typeof createFilesFeed>) => {
+    const origins: string[] = [];
+    for await (const delivery of feed.poll(Date.now())) {
+      if (delivery.kind === 'mark') keepMark(delivery);
+      if (delivery.kind === 'settled') origins.push(delivery.origin);
+    }
+    return origins;
+  };
+  put('a.csv', 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
+  const feed = feedOf();
+  expect(await settled(feed)).toEqual([dir]);
+  expect(await settled(feed)).toEqual([]);
+  put('a.csv', chainOf('AAA'));
+  expect(await settled(feed)).toEqual(['a.csv']);
+  rmSync(join(dir, 'a.csv'));
+  expect(await settled(feed)).toEqual(['a.csv']);
+  const away = `${dir}-away`;
+  renameSync(dir, away);
+  expect(await settled(feed)).toEqual([]);
+  renameSync(away, dir);
+  expect(await settled(feed)).toEqual([dir]);
 });
