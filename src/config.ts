@@ -96,6 +96,21 @@ export const SETTINGS = {
     help: 'age from which quotes are called stale, minutes',
     default: '30',
   },
+  keepChains: {
+    flag: '--keep-chains <days>',
+    env: 'ZOMMA_KEEP_CHAINS',
+    help: 'days of snapshots that are kept; without it, all. Levels are kept for good',
+  },
+  keepIntraday: {
+    flag: '--keep-intraday <days>',
+    env: 'ZOMMA_KEEP_INTRADAY',
+    help: "days of which every snapshot is kept, of earlier ones the day's last; without it, all",
+  },
+  keepPrints: {
+    flag: '--keep-prints <days>',
+    env: 'ZOMMA_KEEP_PRINTS',
+    help: 'days of option prints that are kept, 31 at least; without it, all',
+  },
   logLevel: {
     flag: '--log-level <level>',
     env: 'ZOMMA_LOG_LEVEL',

@@ -18,6 +18,8 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   ingest_polled: 'debug',
   ingest_failed: 'error',
   feed_connection: 'warning',
+  old_removed: 'info',
+  retention_failed: 'error',
   levels_failed: 'error',
   started: 'info',
   stopping: 'info',

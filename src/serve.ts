@@ -2,6 +2,7 @@ import { type App, buildApp, type DataSettings } from './app.ts';
 import type { FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
 import { startIngest } from './feeds/ingest.ts';
+import { type KeptDays, startRetention } from './feeds/retention.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, LOG_LEVELS } from './log.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
@@ -10,10 +11,15 @@ import { warmUp } from './operations/warm-up.ts';
 export interface ServeSettings extends DataSettings, FeedSettings, ListenSettings {
   readonly rateLimit: string;
   readonly logLevel: string;
+  readonly keepChains?: string | undefined;
+  readonly keepIntraday?: string | undefined;
+  readonly keepPrints?: string | undefined;
 }
 
 /** Requests in flight get so long to finish; with streams closed first, the process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
+/** Flow reads thirty days, and parts of one. */
+const FLOW_DAYS = 31;
 /** With the analysis that is under way when they are over, less than a tenth of a second. */
 const WARM_UP_MS = 50;
 
@@ -25,10 +31,12 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   const startedAt = performance.now();
   const observe = createLog(logLevel(settings.logLevel));
   const listening = listenOptions(settings);
+  const kept = keptDays(settings);
   const app = buildApp(settings, observe);
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
   let recorder: LevelRecorder | undefined;
+  let retention: ReturnType<typeof startRetention> | undefined;
   const { feeds, store } = app;
   const ingests = feeds.map((feed) =>
     startIngest({ feed, store, observe, nowMs: Date.now, stored: () => recorder?.wake() }),
@@ -43,6 +51,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     const { largePrintMinUsd } = app.context;
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded: app.gexStreams.wake });
     recorder.wake();
+    retention = startRetention({ store, kept, observe, nowMs: Date.now });
     welcome?.(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
     const duration = Math.round(performance.now() - startedAt);
@@ -54,10 +63,28 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     await app.sessions.close();
     await server.stop(STOP_DEADLINE_MS);
   } finally {
+    retention?.stop();
     await Promise.all(ingests.map((ingest) => ingest.stop()));
     await recorder?.stop();
     store.close();
   }
+}
+
+function keptDays({ keepChains, keepIntraday, keepPrints }: ServeSettings): KeptDays {
+  return {
+    chains: days(keepChains, '--keep-chains', 1),
+    intraday: days(keepIntraday, '--keep-intraday', 1),
+    prints: days(keepPrints, '--keep-prints', FLOW_DAYS),
+  };
+}
+
+function days(text: string | undefined, flag: string, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new OperatorError(
+    `${flag} is not a number of days from ${least} on`,
+    `e.g. ${flag} 90; leave it out to keep all`,
+  );
 }
 
 function logLevel(text: string): (typeof LOG_LEVELS)[number] {

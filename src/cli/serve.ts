@@ -18,6 +18,9 @@ const SERVE_SETTINGS: readonly SettingName[] = [
   'tlsCert',
   'tlsKey',
   'behindProxy',
+  'keepChains',
+  'keepIntraday',
+  'keepPrints',
   'logLevel',
   ...DATA_SETTINGS,
 ];

@@ -11,6 +11,14 @@ export interface Snapshot {
   readonly simulated: boolean;
 }
 
+/** What is kept from when on, midnights of New York; undefined keeps all. The newest snapshot of a ticker always stays, and so do levels. */
+export interface Retention {
+  readonly printsFromMs?: number | undefined;
+  readonly chainsFromMs?: number | undefined;
+  /** Of days before it, the last snapshot alone stays. */
+  readonly intradayFromMs?: number | undefined;
+}
+
 /**
  * What the market keeps. Simulated and recorded data live side by side and are never mixed: every read names which it wants.
  * Writes are one transaction each; a write seen by one process is seen by every other at once.
@@ -37,6 +45,8 @@ export interface MarketStore {
    * those counted too of which levels alone were left.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
+  /** Removes some of what is older than the limits, with nothing else; returns how much went: nothing, once all of it is gone. */
+  removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
   /** Keeps prints, each once by id (a later copy may cancel it); returns how many were new. */
   savePrints(prints: readonly Print[]): number;
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */

@@ -12,6 +12,7 @@ import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { migrate } from './migrations.ts';
 import { printTable } from './print-table.ts';
+import { retention } from './retention.ts';
 
 /** All that the server keeps, in one SQLite file that several processes may have open. */
 export interface Store extends MarketStore, FeedLedger, MemberStore {
@@ -67,6 +68,7 @@ function storeOn(db: Database): Store {
     ...closeTable(db),
     ...levelTable(db),
     ...feedTable(db),
+    ...retention(db),
     ...memberTables(db),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
     // Only a close that may throw ends the statements too: without it the file stays open until they are collected.

@@ -1,0 +1,56 @@
+import type { Observe } from '../events.ts';
+import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
+import type { MarketStore } from '../market/store.ts';
+
+/** How many New York days are kept, the present one not counted; undefined keeps all. */
+export interface KeptDays {
+  readonly prints?: number | undefined;
+  readonly chains?: number | undefined;
+  /** Of earlier days the last snapshot alone. */
+  readonly intraday?: number | undefined;
+}
+
+export interface RetentionParts {
+  readonly store: MarketStore;
+  readonly kept: KeptDays;
+  readonly observe: Observe;
+  readonly nowMs: () => number;
+}
+
+const EVERY_MS = 3_600_000;
+
+/** Removes what is older than it is kept, now and every hour, until stopped. */
+export function startRetention(parts: RetentionParts): { stop(): void } {
+  let stopped = false;
+  const run = () =>
+    void removeOld(parts, () => stopped).catch((error) => parts.observe({ kind: 'retention_failed', error }));
+  run();
+  const timer = setInterval(run, EVERY_MS);
+  return {
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Removes it once, a piece at a time: requests and feeds have their turn between two. */
+export async function removeOld({ store, kept, observe, nowMs }: RetentionParts, stopped = () => false): Promise<void> {
+  const fromOf = (days: number | undefined) =>
+    days === undefined ? undefined : newYorkInstant(addDays(newYorkDate(nowMs()), -days), '00:00');
+  const limits = {
+    printsFromMs: fromOf(kept.prints),
+    chainsFromMs: fromOf(kept.chains),
+    intradayFromMs: fromOf(kept.intraday),
+  };
+  if (Object.values(limits).every((each) => each === undefined)) return;
+  const total = { prints: 0, chains: 0 };
+  while (!stopped()) {
+    const { prints, chains } = store.removeOld(limits);
+    if (prints + chains === 0) break;
+    total.prints += prints;
+    total.chains += chains;
+    await new Promise(setImmediate);
+  }
+  if (total.prints + total.chains > 0) observe({ kind: 'old_removed', ...total });
+}

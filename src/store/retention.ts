@@ -1,0 +1,58 @@
+import type { Database } from 'bun:sqlite';
+import { newYorkDate } from '../market/calendar.ts';
+import type { MarketStore, Retention } from '../market/store.ts';
+
+/** Rows that go in one transaction: requests have their turn between two. */
+const PRINTS_MAX = 5_000;
+const SNAPSHOTS_MAX = 200;
+
+/** Removes what is older than it is kept. The levels of a snapshot outlive it; the sums of a day of prints do not outlive its prints. */
+export function retention(db: Database): Pick<MarketStore, 'removeOld'> {
+  // Steps from one name to the next through the index: the time grows with the underlyings, not with the tape.
+  const selectKinds = db.prepare<{ simulated: number; underlying: string }, []>(
+    `WITH RECURSIVE kinds (simulated, underlying) AS (
+       SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)
+       UNION ALL
+       SELECT prints.simulated, prints.underlying FROM kinds, prints WHERE prints.rowid = (
+         SELECT rowid FROM prints WHERE (simulated, underlying) > (kinds.simulated, kinds.underlying)
+         ORDER BY simulated, underlying LIMIT 1
+       )
+     ) SELECT * FROM kinds`,
+  );
+  const deletePrints = db.prepare<null, [number, string, number, number]>(
+    `DELETE FROM prints WHERE rowid IN
+       (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?)`,
+  );
+  const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
+  // What stands for a ticker stays, however old; what has no levels yet does until it has.
+  const old = `SELECT id FROM snapshots AS its WHERE id NOT IN (SELECT snapshot FROM levels_due)
+    AND as_of < (SELECT max(as_of) FROM snapshots WHERE simulated = its.simulated AND underlying = its.underlying)`;
+  const deleteChains = db.prepare<null, [number, number]>(
+    `DELETE FROM snapshots WHERE id IN (${old} AND as_of < ? LIMIT ?)`,
+  );
+  const deleteIntraday = db.prepare<null, [number, number]>(
+    `DELETE FROM snapshots WHERE id IN (${old} AND as_of < ? AND EXISTS (
+       SELECT * FROM snapshots WHERE simulated = its.simulated AND underlying = its.underlying AND day = its.day
+         AND as_of > its.as_of
+     ) LIMIT ?)`,
+  );
+
+  const removePrints = (fromMs: number): number => {
+    let removed = 0;
+    for (const { simulated, underlying } of selectKinds.all()) {
+      removed += deletePrints.run(simulated, underlying, fromMs, PRINTS_MAX - removed).changes;
+      if (removed >= PRINTS_MAX) break;
+    }
+    // Only whole days go, so that a day's sums and its prints go together.
+    deleteSums.run(newYorkDate(fromMs));
+    return removed;
+  };
+  const remove = db.transaction(({ printsFromMs, chainsFromMs, intradayFromMs }: Retention) => ({
+    prints: printsFromMs === undefined ? 0 : removePrints(printsFromMs),
+    chains:
+      (chainsFromMs === undefined ? 0 : deleteChains.run(chainsFromMs, SNAPSHOTS_MAX).changes) +
+      (intradayFromMs === undefined ? 0 : deleteIntraday.run(intradayFromMs, SNAPSHOTS_MAX).changes),
+  }));
+
+  return { removeOld: (limits) => remove.immediate(limits) };
+}

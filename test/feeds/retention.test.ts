@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'bun:test';
+import { type KeptDays, removeOld } from '../../src/feeds/retention.ts';
+import { newYorkDate } from '../../src/market/calendar.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { chainOf, DAY_MS, keepLevels, MONDAY_MS, printOf } from '../store/samples.ts';
+
+const HOUR_MS = 3_600_000;
+/** Monday 15:00 in New York. */
+const NOW = MONDAY_MS;
+const DAYS = Array.from({ length: 60 }, (_, days) => days);
+
+async function kept(days: KeptDays, prepare: (store: Store) => void = () => {}) {
+  const store = openStore(':memory:');
+  store.sumPrintsFrom(1);
+  for (const day of DAYS) {
+    for (const hours of [0, 1]) {
+      const asOf = NOW - day * DAY_MS - hours * HOUR_MS;
+      for (const underlying of ['SPX', 'NDX']) {
+        keepLevels(store, { asOf, underlying });
+        const at = { at: asOf, underlying, root: underlying };
+        store.savePrints([printOf(`${underlying} ${asOf}`, { ...at, simulated: false })]);
+      }
+    }
+  }
+  prepare(store);
+  const observed: unknown[] = [];
+  await removeOld({ store, kept: days, observe: (each) => observed.push(each), nowMs: () => NOW });
+  const count = (rows: readonly unknown[]) => rows.length;
+  const whole = [0, Number.MAX_SAFE_INTEGER] as const;
+  const counts = {
+    snapshots: count(store.snapshots('SPX')),
+    levels: count(store.levelTimes('SPX', ...whole, 'snapshot', false)),
+    prints: count(store.prints('SPX', ...whole, false, 0)),
+    summed: store.printSums('SPX', ...whole, false, 1).reduce((sum, { prints }) => sum + prints, 0),
+    other: count(store.snapshots('NDX')),
+  };
+  const oldest = newYorkDate(store.snapshots('SPX')[0]!.asOf);
+  store.close();
+  return { counts, observed, oldest };
+}
+
+const ALL = { snapshots: 120, levels: 120, prints: 120, summed: 120, other: 120 };
+
+describe('what is kept', () => {
+  test.each<[string, KeptDays, Partial<typeof ALL>]>([
+    ['everything', {}, {}],
+    ['more than there is', { chains: 90, prints: 90, intraday: 90 }, {}],
+    ['ten days of snapshots', { chains: 10 }, { snapshots: 22, other: 22 }],
+    ['ten days of all snapshots, the last of the others', { intraday: 10 }, { snapshots: 22 + 49, other: 22 + 49 }],
+    ['both', { intraday: 10, chains: 20 }, { snapshots: 22 + 10, other: 22 + 10 }],
+    ['31 days of prints', { prints: 31 }, { prints: 64, summed: 64 }],
+    ['today alone', { chains: 0 }, { snapshots: 2, other: 2 }],
+  ])('%s, and nothing else goes', async (_name, days, expected) => {
+    const { counts, observed } = await kept(days);
+    expect(counts).toEqual({ ...ALL, ...expected });
+    expect(observed).toHaveLength(Object.keys(expected).length > 0 ? 1 : 0);
+  });
+});
+
+test('the newest snapshot of a ticker stays, however old, and one whose levels are due', async () => {
+  const store = openStore(':memory:');
+  for (const days of [200, 150, 100]) keepLevels(store, { asOf: NOW - days * DAY_MS });
+  store.saveChain(chainOf({ asOf: NOW - 180 * DAY_MS, simulated: false }));
+  await removeOld({ store, kept: { chains: 10 }, observe: () => {}, nowMs: () => NOW });
+  expect(store.snapshots('SPX').map(({ asOf }) => (NOW - asOf) / DAY_MS)).toEqual([180, 100]);
+  store.close();
+});
+
+test('what is stopped midway goes on the next time', async () => {
+  const store = openStore(':memory:');
+  const many = Array.from({ length: 12_000 }, (_, at) =>
+    printOf(`p${at}`, { at: NOW - 40 * DAY_MS + at, simulated: false }),
+  );
+  store.savePrints(many);
+  const parts = { store, kept: { prints: 31 }, observe: () => {}, nowMs: () => NOW };
+  let asked = 0;
+  await removeOld(parts, () => ++asked > 1);
+  expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(7_000);
+  await removeOld(parts);
+  expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(0);
+  store.close();
+});
