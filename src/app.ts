@@ -73,6 +73,7 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
     universe,
     nowMs: Date.now,
     feedStates: () => store.feedStates(),
+    gapsIn: (fromMs, toMs) => store.gapsIn(fromMs, toMs),
     staleAfterMs: minutes(settings.staleAfter, '--stale-after'),
     largePrintMinUsd: dollars(settings.largePrintMin, '--large-print-min'),
     contagionMinUsd: dollars(settings.contagionMin, '--contagion-min'),

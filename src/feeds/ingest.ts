@@ -84,6 +84,12 @@ export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Prom
 async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = parts;
   if (feed.stream === undefined) return;
+  const before = store.feedStates().find((each) => each.feed === feed.name);
+  if (before?.connection?.up) {
+    // It was up when the process was killed, which has left nothing later than its last poll.
+    const last = Math.max(before.connection.at, before.completedAt ?? 0);
+    store.connection(feed.name, false, last, 'the service ended without notice');
+  }
   while (!signal.aborted) {
     try {
       await storeAll(feed.stream(signal), parts, signal);

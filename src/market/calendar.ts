@@ -56,6 +56,13 @@ export function lastQuoted(nowMs: number): number {
   return Math.min(nowMs, closeOf(today));
 }
 
+/** Whether the exchange is open at any time from one instant to another. */
+export function tradesWithin(fromMs: number, toMs: number): boolean {
+  const from = newYorkDate(fromMs);
+  const day = isTradingDay(from) && fromMs < closeOf(from) ? from : nextTradingDay(from);
+  return toMs >= openOf(day);
+}
+
 /** The date in New York at an instant. */
 export function newYorkDate(atMs: number): string {
   return newYorkTime(atMs).slice(0, 10);

@@ -16,6 +16,8 @@ export interface FeedLedger {
   settled(feed: string, of: { readonly origin: string } | { readonly ticker: string }): void;
   /** A stream is up or down; while it is down there is a gap. */
   connection(feed: string, up: boolean, at: number, reason: string | null): void;
+  /** Times between two instants in which a stream was down, the newest first. */
+  gapsIn(fromMs: number, toMs: number): Gap[];
   feedStates(): FeedState[];
 }
 
@@ -71,7 +73,13 @@ export interface FeedState {
   /** The last ones, the newest first. */
   readonly refusals: readonly (Omit<Refusal, 'feed'> & { readonly times: number })[];
   /** Times in which the stream was down, the newest first; the end is null for one that lasts. */
-  readonly gaps: readonly { readonly from: number; readonly to: number | null; readonly reason: string }[];
+  readonly gaps: readonly Gap[];
+}
+
+export interface Gap {
+  readonly from: number;
+  readonly to: number | null;
+  readonly reason: string;
 }
 
 export interface TickerState {

@@ -34,6 +34,8 @@ export interface Market {
   chainById(id: number): Chain | undefined;
   /** Up to `limit` daily closes up to and including a date, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
+  /** How many snapshots up to then have levels yet to be reckoned. */
+  levelsDue(ticker: string): number;
   /** The last moment up to `untilMs` whose levels are kept; undefined where there is none. */
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   /** Moments in [fromMs, toMs] whose levels are kept, oldest first: all, or the last of each New York day. */
@@ -154,6 +156,7 @@ export function createMarket(
         store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
       chainById: (id) => store.chain(id),
       closes: (ticker, date, limit) => store.closes(tickerOf(ticker), date, limit, simulated, until),
+      levelsDue: (ticker) => store.levelsDueOf(tickerOf(ticker), simulated, until),
       lastLevelsAt: (ticker, toMs) => store.lastLevelsAt(tickerOf(ticker), Math.min(toMs, until), simulated),
       levelTimes: (ticker, fromMs, toMs, per) =>
         store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated),

@@ -77,6 +77,8 @@ export interface MarketStore {
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
   /** Snapshots, of either kind, whose levels are yet to be kept, of those stored after one (all); the last stored first. */
   levelsDue(afterId?: number): number[];
+  /** How many of them are of an underlying, dated up to then. */
+  levelsDueOf(underlying: string, simulated: boolean, untilMs: number): number;
   /**
    * Keeps the levels of a snapshot in place of those of its moment, or none where it has none: either way they are no longer
    * due. Of a snapshot that is gone, or was replaced, nothing is kept.

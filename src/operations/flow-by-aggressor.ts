@@ -85,7 +85,7 @@ export const getFlowByAggressor = defineOperation({
         by_day: columns('day', inOrder(groups.day)),
         by_expiry: columns('expiry', inOrder(groups.expiry)),
       },
-      provenance: provenanceOf(chain, context, tapeNotes(chain, context)),
+      provenance: provenanceOf(chain, context, tapeNotes(chain, input.days, context)),
     };
   },
 });

@@ -96,7 +96,11 @@ export const getGexHistory = defineOperation({
     const iv = ivRank(year.map(({ atmIv30d }) => atmIv30d));
     const times = market.levelTimes(name, fromMs ?? yearAgo, toMs, request.per);
     const rows = market.levels(name, downsample(times, request.points));
-    const notes = rows.length > 0 ? [] : [whyNone(newest)];
+    const due = market.levelsDue(name);
+    const notes = [
+      ...(rows.length > 0 ? [] : [whyNone(newest)]),
+      ...(due > 0 ? [`Levels of ${due} snapshots are yet to be reckoned: ask again shortly.`] : []),
+    ];
     const result = {
       ticker: name,
       per: request.per,

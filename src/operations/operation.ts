@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import type { FeedState } from '../market/feed-ledger.ts';
+import type { FeedState, Gap } from '../market/feed-ledger.ts';
 import type { Market } from '../market/market.ts';
 import type { Universe } from '../market/universe.ts';
 
@@ -67,6 +67,8 @@ export interface Context {
   readonly nowMs: () => number;
   /** What is known of the feeds. */
   readonly feedStates: () => readonly FeedState[];
+  /** Times between two instants in which prints were not received, the newest first. */
+  readonly gapsIn: (fromMs: number, toMs: number) => readonly Gap[];
   /** Quotes older than this are stale. */
   readonly staleAfterMs: number;
   /** Least premium of a large print, dollars. */

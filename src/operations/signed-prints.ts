@@ -73,7 +73,7 @@ export const getSignedPrints = defineOperation({
         manner: prints.map(mannerOf),
         delta: prints.map(({ delta }) => delta),
       },
-      provenance: provenanceOf(chain, context, tapeNotes(chain, context)),
+      provenance: provenanceOf(chain, context, tapeNotes(chain, input.days, context)),
     };
   },
 });

@@ -3,6 +3,7 @@ import { type SignedPrint, signPrints } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import { type Print, premiumOf } from '../market/prints.ts';
+import { gapNotes } from './gap-notes.ts';
 import type { Context } from './operation.ts';
 import { defaulted, number, ticker } from './schemas.ts';
 
@@ -54,6 +55,7 @@ function* countedOf(prints: Iterable<Print>, minPremium: number): Generator<Sign
   }
 }
 
-export function tapeNotes(chain: Chain, { market }: Context): string[] {
-  return market.hasPrints(chain.underlying) ? [] : ['No prints of it are known: there is no flow to sign.'];
+export function tapeNotes(chain: Chain, days: number, context: Context): string[] {
+  if (context.market.hasPrints(chain.underlying)) return gapNotes(chain, days, context);
+  return ['No prints of it are known: there is no flow to sign.'];
 }

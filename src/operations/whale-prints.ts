@@ -5,6 +5,7 @@ import { daysBetween, isDate, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Market } from '../market/market.ts';
 import type { PrintSum } from '../market/prints.ts';
+import { gapNotes } from './gap-notes.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { date, nullable, number, ticker } from './schemas.ts';
@@ -66,7 +67,9 @@ export const getWhalePrints = defineOperation({
     const byPrints = context.market.hasPrints(chain.underlying);
     const flow: Flow = byPrints ? flowOfPrints(large, target_expiry) : snapshotFlow(chain, target_expiry, context);
     const paid = flow.callPremium + flow.putPremium;
-    const notes = byPrints ? [] : ["The feed has no prints: flow is each contract-day's volume at its mid."];
+    const notes = byPrints
+      ? gapNotes(chain, FLOW_WINDOW_DAYS, context)
+      : ["The feed has no prints: flow is each contract-day's volume at its mid."];
     if (flow.deepPremium > DEEP_TOLD * paid) {
       const share = Math.round((100 * flow.deepPremium) / paid);
       notes.push(`${share} % of the premium is in contracts of |delta| above 0.9: financing rather than opinion.`);

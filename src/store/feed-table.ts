@@ -3,6 +3,7 @@ import type {
   EndedPoll,
   FeedLedger,
   FeedState,
+  Gap,
   OpenedFeed,
   Refusal,
   SnapshotCame,
@@ -102,7 +103,7 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'refused' 
   };
 }
 
-function gapTable(db: Database): Pick<FeedLedger, 'connection'> {
+function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'> {
   const set = db.prepare<null, [number, number, string | null, string]>(
     'UPDATE feeds SET connected = ?, connection_at = ?, connection_reason = ? WHERE feed = ?',
   );
@@ -115,7 +116,12 @@ function gapTable(db: Database): Pick<FeedLedger, 'connection'> {
     `DELETE FROM feed_gaps WHERE feed = ?1 AND from_at <
        (SELECT from_at FROM feed_gaps WHERE feed = ?1 ORDER BY from_at DESC LIMIT 1 OFFSET ?2)`,
   );
+  const selectIn = db.prepare<Gap, [number, number]>(
+    `SELECT from_at AS "from", to_at AS "to", reason FROM feed_gaps
+     WHERE from_at <= ?2 AND ifnull(to_at, ?2) >= ?1 ORDER BY from_at DESC`,
+  );
   return {
+    gapsIn: (fromMs, toMs) => selectIn.all(fromMs, toMs),
     connection(feed, up, at, reason) {
       set.run(Number(up), at, reason, feed);
       if (up) close.run(at, feed);
@@ -137,7 +143,7 @@ function statesOf(db: Database): FeedLedger['feedStates'] {
   const selectRefusals = db.prepare<FeedState['refusals'][number], [string, number]>(
     'SELECT origin, reason, ticker, at, times FROM feed_refusals WHERE feed = ? ORDER BY at DESC, origin LIMIT ?',
   );
-  const selectGaps = db.prepare<FeedState['gaps'][number], [string]>(
+  const selectGaps = db.prepare<Gap, [string]>(
     'SELECT from_at AS "from", to_at AS "to", reason FROM feed_gaps WHERE feed = ? ORDER BY from_at DESC',
   );
   return () =>

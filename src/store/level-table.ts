@@ -6,6 +6,7 @@ import type { MarketStore } from '../market/store.ts';
 type LevelTable = Pick<
   MarketStore,
   | 'levelsDue'
+  | 'levelsDueOf'
   | 'saveLevels'
   | 'lastLevelsAt'
   | 'levelTimes'
@@ -23,6 +24,10 @@ type LevelTable = Pick<
 export function levelTable(db: Database): LevelTable {
   const selectDue = db.prepare<{ id: number }, [number]>(
     'SELECT snapshot AS id FROM levels_due WHERE snapshot > ? ORDER BY snapshot DESC',
+  );
+  const countDue = db.prepare<{ count: number }, [number, string, number]>(
+    `SELECT count(*) AS count FROM levels_due JOIN snapshots ON id = snapshot
+     WHERE simulated = ? AND underlying = ? AND as_of <= ?`,
   );
   const deleteDue = db.prepare<null, [number]>('DELETE FROM levels_due WHERE snapshot = ?');
   const deleteOf = db.prepare<null, [number]>(
@@ -94,6 +99,7 @@ export function levelTable(db: Database): LevelTable {
   });
 
   return {
+    levelsDueOf: (underlying, simulated, untilMs) => countDue.get(Number(simulated), underlying, untilMs)!.count,
     levelsDue: (afterId = 0) => selectDue.all(afterId).map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
     lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
