@@ -93,7 +93,7 @@ export function levelTable(db: Database): LevelTable {
     // What is dated further ahead is a slip: it must not make the present look like the past.
     const presentMs = Date.now() + AHEAD_MS;
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
-    const advanced = Number(last === undefined || (last <= asOf && asOf <= presentMs));
+    const advanced = Number(last === undefined || (last < asOf && asOf <= presentMs));
     insert.run({ ...rowOf(record), snapshotId, advanced });
     if (simulated) thin.run(underlying, record.day);
   });

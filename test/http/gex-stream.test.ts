@@ -6,6 +6,7 @@ import { createGexEvents } from '../../src/http/gex-events.ts';
 import { createGexStreams, type GexStreams } from '../../src/http/gex-streams.ts';
 import { type Listening, listen } from '../../src/http/listen.ts';
 import { createLevelRecorder, type LevelRecorder } from '../../src/operations/level-recorder.ts';
+import { keepLevels, MONDAY_MS } from '../store/samples.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { run, withFolder } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -243,6 +244,22 @@ describe('what ends a stream', () => {
   }, 20_000);
 });
 
+test('who has caught up is not behind, however far it was', async () => {
+  const { store } = service.app;
+  const before = store.lastLevelSeq();
+  store.transaction(() => {
+    for (let at = 0; at < 700; at++) keepLevels(store, { underlying: 'ACME', simulated: true, asOf: MONDAY_MS + at });
+  });
+  const streams = streamsOf({ lookMs: 1, behindMs: 20, pingMs: 1 });
+  // Much more than is queued for it at once.
+  const stream = openOn(streams, service, 'ACME', before);
+  for (let seq = before + 1; seq <= before + 700; seq++) expect((await stream.next())?.id).toBe(String(seq));
+  void stream.next();
+  await until(() => stream.others.length > 50);
+  expect(streams.size).toBe(1);
+  streams.close();
+});
+
 const OPENSSL = Bun.which('openssl') !== null || process.env.CI !== undefined;
 test.skipIf(!OPENSSL)('over HTTP/2 it is the same, and its end is noticed', async () => {
   await withFolder(async (folder) => {
@@ -371,9 +388,9 @@ function answerOf(streams: GexStreams, { app, key }: Service, request: Request):
 }
 
 /** A stream without a socket. */
-function openOn(streams: GexStreams, { app, key }: Service, tickers: string) {
+function openOn(streams: GexStreams, { app, key }: Service, tickers: string, after?: number) {
   const account = app.access.authenticate(key);
-  const headers = new Headers({ 'X-API-Key': key });
+  const headers = new Headers({ 'X-API-Key': key, ...(after !== undefined && { 'Last-Event-ID': String(after) }) });
   return eventsOf(streams.open({ account, headers, tickers, query: new URLSearchParams() }).body!);
 }
 
