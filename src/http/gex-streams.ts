@@ -1,11 +1,9 @@
-import { Type } from '@sinclair/typebox';
 import type { Access, Account } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import type { Market } from '../market/market.ts';
-import { ticker } from '../operations/schemas.ts';
-import { validate } from '../operations/validate.ts';
 import type { GexEvents } from './gex-events.ts';
+import { type GexStreamRequest, placeOf, tickersOf } from './gex-stream-request.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';
 
 export interface GexStreamParts {
@@ -14,14 +12,6 @@ export interface GexStreamParts {
   readonly access: Pick<Access, 'authenticate'>;
   readonly observe: Observe;
   readonly timing?: Partial<Timing>;
-}
-
-export interface GexStreamRequest {
-  readonly account: Account;
-  readonly headers: Headers;
-  /** As the path has them, joined by commas. */
-  readonly tickers: string;
-  readonly query: URLSearchParams;
 }
 
 export interface GexStreams {
@@ -49,8 +39,6 @@ const TIMING: Timing = { lookMs: 2_000, pingMs: 15_000, behindMs: 10_000 };
 const STREAMS_MAX = 4_000;
 /** Of one account: it must not take them all. */
 const ACCOUNT_STREAMS_MAX = 500;
-/** As many as a universe may have. */
-const TICKERS_MAX = 1_000;
 /** Snapshots come in batches: what comes so close together is one write to each socket. */
 const GATHER_MS = 20;
 
@@ -109,14 +97,15 @@ export function createGexStreams({ events, market, access, observe, timing }: Ge
   };
 
   return {
-    open({ account, headers, tickers, query }) {
-      const followed = tickersOf(tickers, market);
-      const after = placeOf(headers.get('last-event-id') ?? query.get('last_event_id'));
+    open(request) {
+      const { account, headers } = request;
+      const tickers = tickersOf(request, market);
+      const after = placeOf(request);
       if (closed) throw unavailable();
       refuseTooMany(streams, account);
       const subscription = createSubscription({
         events,
-        tickers: followed,
+        tickers,
         after,
         gone: () => forget(open, 'client'),
       });
@@ -143,40 +132,6 @@ export function createGexStreams({ events, market, access, observe, timing }: Ge
       return streams.size;
     },
   };
-}
-
-/** The tickers of a path, each once, under their names. */
-function tickersOf(text: string, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
-  const given = [...new Set(text.split(','))];
-  if (given.length > TICKERS_MAX) {
-    throw refusal('Too many tickers', '/ticker', `must be at most ${TICKERS_MAX} tickers`);
-  }
-  return new Set(
-    given.map((each) => {
-      validate(ONE_TICKER, { ticker: each }, 'invalid_parameter');
-      return market.tracked(each);
-    }),
-  );
-}
-
-const ONE_TICKER = Type.Object({ ticker });
-
-/** The place that a client has everything up to. */
-function placeOf(text: string | null): number | undefined {
-  if (text === null) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw refusal(
-    'Last-Event-ID is not the id of an event',
-    '/last_event_id',
-    'must be the id of an event: a whole number',
-  );
-}
-
-function refusal(message: string, field: string, expected: string): Failure {
-  return new Failure('invalid_parameter', message, {
-    hint: 'GET /api/v1/stream/gex/SPY,QQQ, with Last-Event-ID: 123 to take up where event 123 was the last.',
-    faults: [{ field, expected }],
-  });
 }
 
 function refuseTooMany(streams: ReadonlySet<Open>, account: Account): void {

@@ -178,7 +178,9 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
       const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
       const key = server.before.join('\n').match(/ZOMMA_\w{16}/)![0];
       const streams = await Promise.all(
-        Array.from({ length: 5 }, () => fetch(`${server.url}/sse`, { headers: { 'X-API-Key': key } })),
+        ['/sse', '/sse', '/api/v1/stream/gex/SPY', '/api/v1/stream/gex/SPY,QQQ'].map((path) =>
+          fetch(server.url + path, { headers: { 'X-API-Key': key } }),
+        ),
       );
       const { code, durationMs } = await server.stop(signal);
       expect(code).toBe(0);
