@@ -121,6 +121,7 @@ function operationPaths() {
                 }),
             responses: {
               200: json('Success.', view.output),
+              ...(method === 'GET' && { 304: { description: 'Unchanged: If-None-Match has the tag of the answer.' } }),
               ...problems(method === 'POST' ? [401, 403, 413, 422, 429, 500] : [400, 401, 403, 429, 500]),
             },
           },
