@@ -1,6 +1,7 @@
 import { arch, cpus, platform } from 'node:os';
 import { join } from 'node:path';
 import { type Result, race } from '../src/bench/race.ts';
+import { ingestTables } from './ingest.ts';
 import { type Contest, contests, isReached } from './kernels.ts';
 import { buildNative } from './native.ts';
 import { loadPeers } from './peers.ts';
@@ -32,6 +33,8 @@ for (const contest of contests(native, peers, tiny ? 64 : 4096)) {
 }
 process.stderr.write('Stages of an analysis …\n');
 lines.push(...stageTables(tiny ? 64 : 4096, effort));
+process.stderr.write('Ingest …\n');
+lines.push(...(await ingestTables(tiny ? 1_000 : 1_000_000, effort)));
 console.log(lines.join('\n'));
 if (process.argv.includes('--write')) {
   const page = Bun.file(join(import.meta.dir, '../docs/benchmarks.md'));

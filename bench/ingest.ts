@@ -1,0 +1,152 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
+import { delayedQuotes } from '../src/feeds/files/delayed-quotes.ts';
+import { spotOf } from '../src/feeds/files/implied-spot.ts';
+import { decode } from '../src/feeds/files/read-market-file.ts';
+import { buildChain, type ContractRow } from '../src/market/build-chain.ts';
+import type { Chain } from '../src/market/chain.ts';
+import { parseOptionSymbol } from '../src/market/option-symbol.ts';
+import { encodeChain } from '../src/store/chain-codec.ts';
+import { openStore } from '../src/store/sqlite.ts';
+import { writeTape } from './tape.ts';
+
+/** From bytes to a stored chain, over parsing its JSON and the transaction alone. */
+const CHAIN_TARGET = 2;
+/** Of 28 columns, stored. */
+const TAPE_TARGET_ROWS_PER_SECOND = 100_000;
+/** More of the peak for a tape four times as long. */
+const TAPE_TARGET_BYTES = 64 * 1024 * 1024;
+const RECORDED = 'cboe/RUT-2023-09-21.delayed_quotes.json';
+
+/** How fast market data gets in: a chain stage by stage, and a tape of prints by `zomma ingest`, short and long. */
+export async function ingestTables(rows: number, effort: Omit<RaceOptions, 'units'>): Promise<string[]> {
+  const folder = process.env.ZOMMA_RECORDED_CHAINS;
+  return [
+    '',
+    '## Ingest of a chain, RUT as recorded on 2023-09-21: delayed-quote JSON of 2.6 MB, 6,680 contracts',
+    '',
+    ...(folder === undefined
+      ? ['Not here: ZOMMA_RECORDED_CHAINS is unset.']
+      : chainTable(join(folder, RECORDED), effort)),
+    '',
+    '## Ingest of a tape of option prints, 28 columns, by `zomma ingest` into a new store',
+    '',
+    ...(await tapeTable(rows)),
+  ];
+}
+
+function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] {
+  const dir = mkdtempSync(join(tmpdir(), 'zomma-bench-'));
+  const store = openStore(join(dir, 'zomma.sqlite'));
+  try {
+    const bytes = readFileSync(path);
+    const text = decode(bytes)!;
+    const chain = chainOf(text);
+    const rows = rowsOf(chain);
+    const symbols = symbolsOf(text);
+    const stage = (name: string, run: () => unknown): Runner => ({ name, run: () => void run() });
+    const [floor, all, ...stages] = race(
+      [
+        stage('JSON.parse and the transaction alone', () => [JSON.parse(text), store.saveChain(chain)]),
+        stage('**from bytes to a stored chain**', () => store.saveChain(chainOf(decode(bytes)!))),
+        stage('decode', () => decode(bytes)),
+        stage('JSON.parse', () => JSON.parse(text)),
+        stage('symbols', () => symbols.map(parseOptionSymbol)),
+        stage('spot against the quotes', () => spotOf(chain.spot, rows, chain.asOf)),
+        stage('buildChain: check, order, columns', () => buildChain(chain, rows)),
+        stage('transaction, with the next', () => store.saveChain(chain)),
+        stage('encode and compress', () => encodeChain(chain)),
+      ],
+      { units: 1, ...effort },
+    );
+    const line = ({ name, ns, ratio }: typeof all & object) =>
+      `| ${name} | ${(ns / 1e6).toPrecision(3)} | ${ratio.toPrecision(3)} |`;
+    const reached = all!.ratio <= CHAIN_TARGET ? 'reached' : 'missed';
+    return [
+      '| | ms | over the first |',
+      '|---|---|---|',
+      ...[floor!, all!, ...stages].map(line),
+      '',
+      `- within ${CHAIN_TARGET}x of JSON.parse and the transaction alone: ${effort.rounds < 5 ? 'not measured' : reached}`,
+    ];
+  } finally {
+    store.close();
+    rmSync(dir, { recursive: true });
+  }
+}
+
+function chainOf(text: string): Chain {
+  const [delivery] = delayedQuotes.read({ text, origin: 'RUT', modifiedMs: 0 });
+  if (delivery?.kind !== 'chain') throw new Error('the recorded file holds no chain');
+  return delivery.chain;
+}
+
+function symbolsOf(text: string): string[] {
+  return JSON.parse(text).data.options.map(({ option }: { option: string }) => option);
+}
+
+/** The rows of which the chain was built, in its order. */
+function rowsOf(chain: Chain): ContractRow[] {
+  return chain.series.flatMap(({ root, expiry, start, end }) =>
+    Array.from({ length: end - start }, (_, each): ContractRow => {
+      const value = (column: Float64Array) => column[start + each]!;
+      return {
+        ...{ root, expiry, callPut: value(chain.callPut), strike: value(chain.strike), bid: value(chain.bid) },
+        ...{ ask: value(chain.ask), last: value(chain.last), volume: value(chain.volume) },
+        ...{ openInterest: value(chain.openInterest), iv: value(chain.iv), delta: value(chain.delta) },
+        ...{ gamma: value(chain.gamma), multiplier: value(chain.multiplier) },
+      };
+    }),
+  );
+}
+
+interface Loaded {
+  readonly kept: number;
+  readonly rows_per_second: number;
+}
+
+/** A process each: the peak of memory is a process's. */
+async function tapeTable(rows: number): Promise<string[]> {
+  const runs: { rows: number; perSecond: number; cpuSeconds: number; peakBytes: number }[] = [];
+  for (const count of [rows, 4 * rows]) {
+    const dir = mkdtempSync(join(tmpdir(), 'zomma-bench-'));
+    try {
+      writeTape(join(dir, 'tape.csv'), count);
+      const command = [
+        process.execPath,
+        resolve(import.meta.dir, '../src/main.ts'),
+        'ingest',
+        join(dir, 'tape.csv'),
+        '--json',
+      ];
+      const child = Bun.spawn([...command, '--data-dir', join(dir, 'data')], { cwd: dir, stdout: 'pipe' });
+      const { kept, rows_per_second } = (await new Response(child.stdout).json()) as Loaded;
+      if (kept !== count) throw new Error(`of ${count} prints ${kept} were kept`);
+      await child.exited;
+      const { cpuTime, maxRSS } = child.resourceUsage()!;
+      runs.push({
+        rows: count,
+        perSecond: rows_per_second,
+        cpuSeconds: Number(cpuTime.total) / 1e6,
+        peakBytes: maxRSS,
+      });
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  }
+  const [short, long] = runs as [(typeof runs)[0], (typeof runs)[0]];
+  const said = (holds: boolean) => (rows < 100_000 ? 'not measured' : holds ? 'reached' : 'missed');
+  return [
+    '| rows | rows a second | CPU µs a row | peak memory, MiB |',
+    '|---|---|---|---|',
+    ...runs.map(
+      (run) =>
+        `| ${run.rows.toLocaleString('en-US')} | ${run.perSecond.toLocaleString('en-US')} | ${((1e6 * run.cpuSeconds) / run.rows).toPrecision(3)} | ${Math.round(run.peakBytes / 2 ** 20)} |`,
+    ),
+    '',
+    `- >= ${TAPE_TARGET_ROWS_PER_SECOND.toLocaleString('en-US')} rows a second: ${said(short.perSecond >= TAPE_TARGET_ROWS_PER_SECOND)}`,
+    `- memory within ${TAPE_TARGET_BYTES / 2 ** 20} MiB for four times the tape: ${said(long.peakBytes - short.peakBytes <= TAPE_TARGET_BYTES)}`,
+  ];
+}
