@@ -19,8 +19,8 @@ export function addIngest(program: Command, ports: Ports): void {
     .addHelpText(
       'after',
       `
-Formats are told by content: prints CSV, chain CSV, quote-table CSV, delayed-quote JSON, closes CSV. A running server sees
-each batch at once. What is broken off can be run again: each print counts once.
+Formats are told by content, packed with gzip or not: prints, chains and closes as CSV or Parquet, quote-table CSV,
+delayed-quote JSON. A running server sees each batch at once. What is broken off can be run again: each print counts once.
 
 Examples:
   $ zomma ingest tape-2026-08-17.csv
@@ -113,6 +113,6 @@ function refuseBarren(paths: readonly string[]): void {
   if (paths.length === 0) return;
   throw new OperatorError(
     `${paths.join(', ')}: no market data that could be taken`,
-    'known formats: prints CSV, chain CSV, quote-table CSV, delayed-quote JSON, closes CSV; unpack archives first',
+    'known formats: prints, chains and closes as CSV or Parquet, quote-table CSV, delayed-quote JSON, each also .gz; unpack archives first',
   );
 }
