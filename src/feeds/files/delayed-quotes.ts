@@ -32,7 +32,6 @@ export function quotedChain(answer: unknown, source: string, ticker?: string) {
   }
   const asOf = quotedAt(data.last_trade_time, answer.timestamp ?? data.timestamp);
   const refused: Record<string, number> = {};
-  const symbols: OptionSymbol[] = [];
   const rows: ContractRow[] = [];
   for (const option of data.options as unknown[]) {
     const symbol = isRecord(option) && typeof option.option === 'string' ? parseOptionSymbol(option.option) : undefined;
@@ -40,12 +39,11 @@ export function quotedChain(answer: unknown, source: string, ticker?: string) {
       countRefused(refused, 'bad_symbol');
       continue;
     }
-    symbols.push(symbol);
     rows.push(contractOf(symbol, option));
   }
   if (rows.length === 0) throw unreadable(`none of ${data.options.length} options has a symbol that can be read`);
   const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
-  const underlying = ticker ?? underlyingOfMost(symbols);
+  const underlying = ticker ?? underlyingOfMost(rows);
   const head = { underlying, asOf, spot: spotOf(price, rows, asOf), source, simulated: false, refused };
   return { chain: buildChain(head, rows), offered: data.options.length };
 }

@@ -8,6 +8,7 @@ import {
   rootOfTicker,
 } from '../../market/option-symbol.ts';
 import { cellNumber } from './cells.ts';
+import { REMEMBERED_MAX, remembering } from './remembering.ts';
 import { rootOn } from './root-on.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
@@ -20,8 +21,31 @@ export interface PrintedContract extends Contract {
 
 export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_columns';
 
+type Cells = readonly [symbol: string, ticker: string, expiry: string, type: string, strike: string];
+
+/** The contract of each row. What one symbol's other cells said is compared, not read again: a tape says the same each time. */
+export function rememberedContracts(): (...cells: Cells) => PrintedContract | NoContract {
+  const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();
+  const byCells = remembering(contractOf);
+  return (symbol, ticker, expiry, type, strike) => {
+    const known = bySymbol.get(symbol);
+    if (known !== undefined) {
+      const [, wasTicker, wasExpiry, wasType, wasStrike] = known.cells;
+      if (ticker === wasTicker && expiry === wasExpiry && type === wasType && strike === wasStrike)
+        return known.contract;
+    }
+    const key = [symbol, ticker, expiry, type, strike].join('\n');
+    const contract = byCells(key);
+    // Of text of its own: what is kept of a cell keeps the whole piece that it was cut from.
+    const cells = Buffer.from(key).toString().split('\n') as unknown as Cells;
+    if (bySymbol.size >= REMEMBERED_MAX) bySymbol.clear();
+    if (symbol !== '') bySymbol.set(cells[0], { cells, contract });
+    return contract;
+  };
+}
+
 /** The contract of a row. The symbol decides where there is one, and must not say other than the columns. */
-export function contractOf(cells: ContractCells): PrintedContract | NoContract {
+function contractOf(cells: ContractCells): PrintedContract | NoContract {
   const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
   const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);
   if (named === undefined) return symbol === '' ? 'bad_contract' : 'bad_symbol';

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../market/calendar.ts';
 import type { Print } from '../../market/prints.ts';
 import { cellNumber } from './cells.ts';
 import type { Columns } from './print-columns.ts';
-import { contractOf, type NoContract, type PrintedContract } from './print-contract.ts';
+import { type NoContract, type PrintedContract, rememberedContracts } from './print-contract.ts';
 import { executionOf } from './print-execution.ts';
 import { PrintIdentity } from './print-identity.ts';
 import { sideOf } from './print-side.ts';
@@ -17,7 +17,7 @@ export type RowReader = (cells: readonly string[], nowMs: number) => Print | Ref
  * in the order of the tape. A trade dated a day after the wall clock is refused, for flow is measured back from the last one.
  */
 export function rowReader(at: Columns): RowReader {
-  const contracts = remembering(contractOf);
+  const contracts = rememberedContracts();
   const executions = remembering(([flags = '', condition = '']) => executionOf(flags, condition));
   const identity = new PrintIdentity();
 
@@ -30,7 +30,11 @@ export function rowReader(at: Columns): RowReader {
     if (ms < AT_MIN || ms > nowMs + AHEAD_MS_MAX) return 'implausible_time';
 
     const contract = contracts(
-      `${cell(at.option_chain_id)}\n${cell(at.underlying_symbol)}\n${cell(at.expiry)}\n${cell(at.option_type)}\n${cell(at.strike)}`,
+      cell(at.option_chain_id),
+      cell(at.underlying_symbol),
+      cell(at.expiry),
+      cell(at.option_type),
+      cell(at.strike),
     );
     if (typeof contract === 'string') return contract;
     if (ms - contract.expiryMs > AFTER_EXPIRY_MS_MAX) return 'expired';

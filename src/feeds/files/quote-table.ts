@@ -23,7 +23,6 @@ export const quoteTable: Format = {
     const asOf = quoteDate(preamble);
 
     const refused: Record<string, number> = {};
-    const symbols: OptionSymbol[] = [];
     const contracts: ContractRow[] = [];
     for (const row of rows) {
       if (!isWholeRow(row, header.length)) {
@@ -38,14 +37,13 @@ export const quoteTable: Format = {
           countRefused(refused, 'bad_symbol');
           continue;
         }
-        symbols.push(symbol);
         contracts.push(contractOf(symbol, columns, row));
       }
     }
     if (contracts.length === 0) throw unreadable(`none of ${rows.length} rows has a symbol that can be read`);
     const chain = buildChain(
       {
-        underlying: underlyingOfMost(symbols),
+        underlying: underlyingOfMost(contracts),
         asOf,
         spot: spotOf(lastSale(preamble), contracts, asOf),
         source: sourceOf(file),

@@ -13,4 +13,5 @@ export function remembering<T>(work: (cells: readonly string[]) => T): (key: str
   };
 }
 
-const REMEMBERED_MAX = 50_000;
+/** More than the contracts of a day's tape that trade often. */
+export const REMEMBERED_MAX = 50_000;
