@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
 import { delayedQuotes } from '../src/feeds/files/delayed-quotes.ts';
-import { spotOf } from '../src/feeds/files/implied-spot.ts';
+import { spotOf } from '../src/feeds/implied-spot.ts';
 import { decode } from '../src/feeds/files/read-market-file.ts';
 import { buildChain, type ContractRow } from '../src/market/build-chain.ts';
 import type { Chain } from '../src/market/chain.ts';
