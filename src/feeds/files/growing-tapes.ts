@@ -115,13 +115,13 @@ async function isUtf16(file: FileHandle): Promise<boolean> {
   return mark === 0xfffe || mark === 0xfeff;
 }
 
-/** Ends early where the file does. */
+/** Ends early where the file does. Each piece is good until the next is asked for. */
 async function* piecesOf(file: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
+  const piece = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, to - from)));
   for (let at = from; at < to; ) {
-    const length = Math.min(PIECE_BYTES, to - at);
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+    const { bytesRead } = await file.read(piece, 0, Math.min(piece.length, to - at), at);
     if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
+    yield piece.subarray(0, bytesRead);
     at += bytesRead;
   }
 }
