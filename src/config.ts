@@ -28,6 +28,17 @@ export const SETTINGS = {
     env: 'ZOMMA_FEED_RATE',
     help: 'requests per minute to a feed over the network, instead of what suits the provider',
   },
+  feedEvery: {
+    flag: '--feed-every <seconds>',
+    env: 'ZOMMA_FEED_EVERY',
+    help: 'seconds from one round of asking a feed over the network to the next, instead of what suits the provider',
+  },
+  feedHours: {
+    flag: '--feed-hours <hours>',
+    env: 'ZOMMA_FEED_HOURS',
+    help: 'when a feed over the network is asked: "session", in trading hours, or "always"',
+    default: 'session',
+  },
   cboeUrl: {
     flag: '--cboe-url <url>',
     env: 'ZOMMA_CBOE_URL',

@@ -6,13 +6,15 @@ import { createFilesFeed } from './feeds/files/files-feed.ts';
 import { createMassiveFeed } from './feeds/massive/massive-feed.ts';
 import { createSimulatedFeed } from './feeds/simulated/simulated-feed.ts';
 import { createTradierFeed } from './feeds/tradier/tradier-feed.ts';
-import type { Feed } from './market/feed.ts';
+import { type Feed, isAtHand } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 
 export interface FeedSettings {
   readonly feed: string;
   readonly seed: string;
   readonly feedRate?: string | undefined;
+  readonly feedEvery?: string | undefined;
+  readonly feedHours?: string | undefined;
   readonly cboeUrl?: string;
   readonly tradierUrl?: string;
   readonly massiveUrl?: string;
@@ -27,13 +29,25 @@ type Remembered = () => ReadonlyMap<string, string>;
 export function createFeeds(settings: FeedSettings, universe: Universe, remembered: Remembered): Feed[] {
   const feeds = settings.feed
     .split(BETWEEN_FEEDS)
-    .map((feed) => createFeed({ ...settings, feed: feed.trim() }, universe, remembered));
+    .map((feed) => paced(createFeed({ ...settings, feed: feed.trim() }, universe, remembered), settings));
   const twice = feeds.find(({ name }, at) => feeds.findIndex((each) => each.name === name) !== at);
   if (twice) throw new OperatorError(`there are two feeds ${twice.name}`, 'name each kind of feed once');
   if (feeds.length > 1 && feeds.some(({ simulated }) => simulated)) {
     throw new OperatorError('the simulated market stands alone', 'name it without other feeds, or leave it out');
   }
   return feeds;
+}
+
+/** Asked as the operator says, where it is asked over a network. */
+function paced(feed: Feed, { feedEvery, feedHours = 'session' }: FeedSettings): Feed {
+  if (feedHours !== 'session' && feedHours !== 'always') {
+    throw new OperatorError(`"${feedHours}" are no hours`, 'use --feed-hours session or always');
+  }
+  const every = feedEvery === undefined ? undefined : wholeNumber(feedEvery, '--feed-every');
+  if (every === 0) throw new OperatorError('--feed-every is not a time', 'use 1 or more seconds, e.g. --feed-every 60');
+  if (isAtHand(feed)) return feed;
+  const everyMs = every === undefined ? feed.pace.everyMs : every * 1000;
+  return { ...feed, pace: { ...feed.pace, hours: feedHours, everyMs } };
 }
 
 /** A comma, unless it belongs to the name of a folder. */

@@ -5,6 +5,7 @@ import { startIngest } from './feeds/ingest.ts';
 import { type KeptDays, startRetention } from './feeds/retention.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, LOG_LEVELS } from './log.ts';
+import { isAtHand } from './market/feed.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
 
@@ -43,7 +44,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   );
   try {
     // What lies at hand is served from the first request on; a network has its own time.
-    const atHand = ingests.filter((_, at) => feeds[at]!.pace.hours === 'always').map(({ loaded }) => loaded);
+    const atHand = ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded);
     if (await Promise.race([Promise.all(atHand).then(() => undefined), stopped.promise])) return;
 
     warmUp(app.context, performance.now() + WARM_UP_MS);

@@ -10,6 +10,8 @@ const SERVE_SETTINGS: readonly SettingName[] = [
   'setAside',
   'seed',
   'feedRate',
+  'feedEvery',
+  'feedHours',
   'cboeUrl',
   'tradierUrl',
   'massiveUrl',

@@ -18,6 +18,11 @@ export interface Feed {
   stream?(signal: AbortSignal): AsyncIterable<Delivery>;
 }
 
+/** Whether a feed has its data without a network: no asking for tickers, or none that is real. */
+export function isAtHand({ simulated, tickers }: Feed): boolean {
+  return simulated || tickers.length === 0;
+}
+
 /** When a source is worth asking. */
 export interface Pace {
   /** From one poll to the next, ms. */

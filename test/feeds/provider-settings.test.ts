@@ -42,6 +42,8 @@ test.each<[string, Partial<FeedSettings>, string | undefined, RegExp]>([
     /--massive-socket-url would send/,
   ],
   ['no rate', { feed: 'cboe', feedRate: '0' }, undefined, /--feed-rate is not a rate/],
+  ['no time', { feed: 'cboe', feedEvery: '0' }, undefined, /--feed-every is not a time/],
+  ['no hours', { feed: 'cboe', feedHours: 'night' }, undefined, /"night" are no hours/],
   ['another feed', { feed: 'nyse' }, undefined, /"nyse" is not a feed/],
   ['one twice', { feed: 'cboe, cboe' }, undefined, /two feeds cboe/],
   ['the simulated market beside another', { feed: 'simulated,cboe' }, undefined, /stands alone/],
@@ -109,4 +111,14 @@ test('credentials have no flag, and the help says where they come from', async (
   for (const name of ENV) expect(stdout).toContain(name);
   expect(stdout).not.toMatch(/--(?:tradier-token|massive-key)/);
   expect(stdout.replace(/\s+/g, ' ')).toContain('its terms restrict automated use');
+});
+
+test('is asked as often, and in such hours, as its settings say; a folder is at hand at all times', () => {
+  const paceOf = (settings: Partial<FeedSettings>) => feedOf(settings).pace;
+  expect(paceOf({ feed: 'cboe' }).hours).toBe('session');
+  expect(paceOf({ feed: 'cboe', feedEvery: '7', feedHours: 'always' })).toMatchObject({
+    everyMs: 7_000,
+    hours: 'always',
+  });
+  expect(paceOf({ feed: 'simulated', feedEvery: '7' })).toEqual(paceOf({ feed: 'simulated' }));
 });
