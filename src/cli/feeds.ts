@@ -59,11 +59,13 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'none ever came'}`,
     `  contracts  ${feed.received_contracts.toLocaleString('en-US')} of ${feed.expected_contracts.toLocaleString('en-US')} expected${coverage}`,
     ...indented(tickerTable(told, ago)),
-    ...listed('refused', feed.refusals, all, ({ origin, reason, at, times }) => [
-      origin,
-      times > 1 ? `${ago(at)}, ${times} times` : ago(at),
-      reason,
-    ]),
+    // The table tells why of tickers.
+    ...listed(
+      'refused',
+      all ? feed.refusals : feed.refusals.filter((each) => !toldOf(told, each)),
+      all,
+      ({ origin, reason, at, times }) => [origin, times > 1 ? `${ago(at)}, ${times} times` : ago(at), reason],
+    ),
     ...listed('gaps', feed.gaps, all, ({ from, to, reason }) => [from, to ?? 'lasts', reason]),
   ];
 }
@@ -83,9 +85,13 @@ function tickerTable(tickers: FeedStatus['tickers'], ago: (moment: string | null
       Object.entries(each.rows_refused)
         .map(([why, count]) => `${count} ${why}`)
         .join(', '),
-      each.refusal === null ? '' : `${each.refusal}${each.failures > 1 ? ` (${each.failures} times)` : ''}`,
+      each.refusal === null ? '' : `${each.failures > 1 ? `${each.failures} attempts: ` : ''}${each.refusal}`,
     ]),
   ]);
+}
+
+function toldOf(tickers: FeedStatus['tickers'], { ticker, reason }: FeedStatus['refusals'][number]): boolean {
+  return tickers.some((each) => each.ticker === ticker && each.refusal === reason);
 }
 
 function listed<Row>(name: string, rows: readonly Row[], all: boolean, cells: (row: Row) => string[]): string[] {
