@@ -46,10 +46,10 @@ async function openedFor<T>(settings: Settings, work: (store: Store, dataDir: st
 }
 
 /** Makes the demo member where there is none yet, and prints its key with a first request. */
-function welcomeDemo({ store, access }: App, url: string): void {
+function welcomeDemo({ store, access, feeds }: App, url: string): void {
   const known = store.members().find(({ tier }) => tier === 'demo');
   const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
   process.stdout.write(`demo key: ${apiKey}\n`);
   process.stdout.write(`try: curl -H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);
-  process.stdout.write('The market is simulated: no real quotes.\n');
+  if (feeds.every(({ simulated }) => simulated)) process.stdout.write('The market is simulated: no real quotes.\n');
 }

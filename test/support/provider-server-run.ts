@@ -13,7 +13,7 @@ import { startProviderServer } from './provider-server.ts';
 const USAGE = `bun test/support/provider-server.ts [--port N] [--chains DIR] [--from ISO] [--trades N]
 
 Stands in for the feeds cboe, tradier and massive, with any token or key, until it is ended.
-  --port    of the HTTP part; 0 takes a free one
+  --port    of the HTTP part, the next one for the socket; 0 takes free ones
   --chains  folder of chain files, in any format of the drop folder; without one the market is simulated
   --from    moment at which the simulated market begins, going on from there; without it the present
   --trades  trades a second on the socket, of any contract at its middle price (5)`;

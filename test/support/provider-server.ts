@@ -48,7 +48,7 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const sockets = startSockets(options.credential, () => provider.socketStatus);
+  const sockets = startSockets(options.port ? options.port + 1 : 0, options.credential, () => provider.socketStatus);
   const provider: ProviderServer = {
     url,
     socketUrl: `ws://127.0.0.1:${sockets.port}/options`,
@@ -106,13 +106,13 @@ interface Session {
 }
 
 /** Massive's socket: `auth`, `subscribe`, then frames. */
-function startSockets(credential: string | undefined, statusOf: () => string) {
+function startSockets(port: number, credential: string | undefined, statusOf: () => string) {
   const open = new Set<ServerWebSocket<Session>>();
   let dialled = 0;
   let pings = 0;
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port: 0,
+    port,
     fetch: (request, self) =>
       self.upgrade(request, { data: { authenticated: false, subscribed: false } })
         ? undefined
