@@ -23,12 +23,6 @@ export function nextAskAt({ everyMs, hours, delayMs }: Pace, lastMs: number | un
   return windowOf(nextTradingDay(newYorkDate(until - delayMs)), delayMs).from;
 }
 
-/** Whether options trade at an instant. */
-export function isSession(atMs: number): boolean {
-  const today = newYorkDate(atMs);
-  return isTradingDay(today) && atMs >= openOf(today) && atMs < closeOf(today) + AFTER_CLOSE_MS;
-}
-
 function windowOf(date: string, delayMs: number): { readonly from: number; readonly until: number } {
   return { from: openOf(date) + delayMs, until: closeOf(date) + AFTER_CLOSE_MS + delayMs };
 }

@@ -7,8 +7,8 @@ import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { myKey, telegramLinkage } from './account.ts';
 import { readJson } from './body.ts';
 import { conditional } from './conditional.ts';
-import type { GexStreams } from './gex-streams.ts';
 import { createKeptAnswers, type KeptAnswers, provenanceHeaders } from './kept-answers.ts';
+import type { GexStreams } from './live/gex-streams.ts';
 
 /** A route as data: the router, the 405 answers and the OpenAPI page all read this list. */
 export interface Route {

@@ -1,4 +1,5 @@
 import { isDate } from './calendar.ts';
+import { digitsOf } from './digits.ts';
 
 /** What an OSI symbol says, and what follows from its root. */
 export interface OptionSymbol extends Root {
@@ -102,17 +103,6 @@ function isRoot(text: string, from: number, to: number): boolean {
     if (!isCapital && !(at > from && at === to - 1 && code >= 0x31 && code <= 0x39)) return false;
   }
   return true;
-}
-
-/** The number that digits write; NaN where one of them is none. */
-function digitsOf(text: string, from: number, to: number): number {
-  let value = 0;
-  for (let at = from; at < to; at++) {
-    const digit = text.charCodeAt(at) - 0x30;
-    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
-    value = 10 * value + digit;
-  }
-  return value;
 }
 
 /** `YYYY-MM-DD` of a symbol's `YYMMDD`; undefined where the calendar has no such date. */

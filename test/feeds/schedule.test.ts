@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isSession, nextAskAt } from '../../src/feeds/schedule.ts';
+import { nextAskAt } from '../../src/feeds/schedule.ts';
 import { newYorkTime } from '../../src/market/calendar.ts';
 import type { Pace } from '../../src/market/feed.ts';
 
@@ -91,15 +91,4 @@ test('a source for all hours is asked at its interval', () => {
   expect(nextAskAt(each, undefined, 100)).toBe(100);
   expect(nextAskAt(each, 100, 200)).toBe(5_100);
   expect(nextAskAt(each, 100, 9_000)).toBe(9_000);
-});
-
-test.each([
-  ['2026-11-20T09:29:59-05:00', false],
-  ['2026-11-20T09:30:00-05:00', true],
-  ['2026-11-20T16:14:59-05:00', true],
-  ['2026-11-20T16:15:00-05:00', false],
-  ['2026-11-27T13:15:00-05:00', false],
-  ['2026-11-26T12:00:00-05:00', false],
-])('options trade at %s: %p', (instant, trades) => {
-  expect(isSession(at(instant))).toBe(trades);
 });

@@ -1,4 +1,5 @@
 import { isDate } from '../../market/calendar.ts';
+import { digitsOf } from '../../market/digits.ts';
 
 /**
  * When a tape says a trade was executed, microseconds since the epoch; NaN where it does not say.
@@ -35,27 +36,17 @@ function usualMicros(text: string): number {
   ) {
     return Number.NaN;
   }
-  const hour = digits(text, 11, 13);
-  const minute = digits(text, 14, 16);
-  const second = digits(text, 17, 19);
+  const hour = digitsOf(text, 11, 13);
+  const minute = digitsOf(text, 14, 16);
+  const second = digitsOf(text, 17, 19);
   const decimals = zoneAt - 20;
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
   if (zoneAt !== 19 && (text.charCodeAt(19) !== POINT || decimals < 1 || decimals > 6)) return Number.NaN;
-  const fraction = zoneAt === 19 ? 0 : digits(text, 20, zoneAt) * 10 ** (6 - decimals);
+  const fraction = zoneAt === 19 ? 0 : digitsOf(text, 20, zoneAt) * 10 ** (6 - decimals);
   return midnight(text.slice(0, 10)) + (hour * 3600 + minute * 60 + second) * 1e6 + fraction;
 }
 
 const [SPACE, POINT, COLON, LETTER_T] = [0x20, 0x2e, 0x3a, 0x54];
-
-function digits(text: string, from: number, to: number): number {
-  let value = 0;
-  for (let at = from; at < to; at++) {
-    const digit = text.charCodeAt(at) - 0x30;
-    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
-    value = 10 * value + digit;
-  }
-  return value;
-}
 
 /** Seconds are below 10^11 until the year 5138, milliseconds above it since 1973; likewise beyond. */
 function epochMicros(value: number): number {

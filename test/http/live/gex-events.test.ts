@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { createGexEvents, type GexEvents } from '../../src/http/gex-events.ts';
-import { openStore } from '../../src/store/sqlite.ts';
-import { keepLevels, MONDAY_MS } from '../store/samples.ts';
+import { createGexEvents, type GexEvents } from '../../../src/http/live/gex-events.ts';
+import { openStore } from '../../../src/store/sqlite.ts';
+import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 
 /** All that comes after a place, and in how many pages. */
 function readAll(events: GexEvents, after: number): { seqs: number[]; pages: number } {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
-import { type App, buildApp } from '../../src/app.ts';
-import type { Observation } from '../../src/events.ts';
-import { createGexEvents } from '../../src/http/gex-events.ts';
-import { createGexStreams, type GexStreams } from '../../src/http/gex-streams.ts';
-import { type Listening, listen } from '../../src/http/listen.ts';
-import { createLevelRecorder, type LevelRecorder } from '../../src/operations/level-recorder.ts';
-import { keepLevels, MONDAY_MS } from '../store/samples.ts';
-import { eventsOf } from '../support/event-stream.ts';
-import { run, withFolder } from '../support/process.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type App, buildApp } from '../../../src/app.ts';
+import type { Observation } from '../../../src/events.ts';
+import { type Listening, listen } from '../../../src/http/listen.ts';
+import { createGexEvents } from '../../../src/http/live/gex-events.ts';
+import { createGexStreams, type GexStreams } from '../../../src/http/live/gex-streams.ts';
+import { createLevelRecorder, type LevelRecorder } from '../../../src/operations/level-recorder.ts';
+import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
+import { eventsOf } from '../../support/event-stream.ts';
+import { run, withFolder } from '../../support/process.ts';
+import { type Service, startService } from '../../support/service.ts';
 
 /** Live levels over real sockets: simulated chains are moved by hand, recorded, and read off the stream. */
 let service: Service;

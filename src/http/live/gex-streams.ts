@@ -1,7 +1,7 @@
-import type { Access, Account } from '../access/access.ts';
-import { Failure } from '../errors.ts';
-import type { Observe } from '../events.ts';
-import type { Market } from '../market/market.ts';
+import type { Access, Account } from '../../access/access.ts';
+import { Failure } from '../../errors.ts';
+import type { Observe } from '../../events.ts';
+import type { Market } from '../../market/market.ts';
 import type { GexEvents } from './gex-events.ts';
 import { type GexStreamRequest, placeOf, tickersOf } from './gex-stream-request.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';

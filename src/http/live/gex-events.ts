@@ -1,6 +1,6 @@
-import type { LevelEvent } from '../market/level-record.ts';
-import type { MarketStore } from '../market/store.ts';
-import { MILLION } from '../operations/gex-report.ts';
+import type { LevelEvent } from '../../market/level-record.ts';
+import type { MarketStore } from '../../market/store.ts';
+import { MILLION } from '../../operations/gex-report.ts';
 
 /** An event as it goes over the wire. */
 export interface GexEvent {

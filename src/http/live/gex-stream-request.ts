@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import type { Account } from '../access/access.ts';
-import { Failure } from '../errors.ts';
-import type { Market } from '../market/market.ts';
-import { ticker } from '../operations/schemas.ts';
-import { validate } from '../operations/validate.ts';
+import type { Account } from '../../access/access.ts';
+import { Failure } from '../../errors.ts';
+import type { Market } from '../../market/market.ts';
+import { ticker } from '../../operations/schemas.ts';
+import { validate } from '../../operations/validate.ts';
 
 /** What a client asks to follow. */
 export interface GexStreamRequest {

@@ -1,0 +1,10 @@
+/** The number that the digits of a text from one place to another write; NaN where one of them is none. */
+export function digitsOf(text: string, from: number, to: number): number {
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
+    value = 10 * value + digit;
+  }
+  return value;
+}
