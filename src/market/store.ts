@@ -47,7 +47,7 @@ export interface MarketStore {
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Removes some of what is older than the limits, with nothing else; returns how much went: nothing, once all of it is gone. */
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
-  /** Keeps prints, each once by id (a later copy may cancel it); returns how many were new. */
+  /** Keeps prints, each once by id (a later copy may correct or cancel it); returns how many were new. */
   savePrints(prints: readonly Print[]): number;
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];

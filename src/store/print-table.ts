@@ -12,8 +12,8 @@ type PrintTable = Pick<
 const INDEXED_MIN = 25_000;
 
 /**
- * Option trades, each once by its id; a copy that says it was cancelled cancels it for good. Those of one moment stay in the order
- * in which they came: the tick rule reads it.
+ * Option trades, each once by its id. A later copy that says otherwise corrects it, one that says it was cancelled cancels it for good.
+ * Those of one moment stay in the order in which they came: the tick rule reads it.
  */
 export function printTable(db: Database): PrintTable {
   const insert = db.prepare<null, [PrintRow]>(
@@ -22,15 +22,16 @@ export function printTable(db: Database): PrintTable {
      VALUES ($simulated, $id, $underlying, $root, $expiry, $callPut, $strike, $price, $size, $multiplier, $at, $side,
        $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
-  const cancel = db.prepare<PrintRow, [number, string]>(
-    `UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ? AND canceled = 0
-     RETURNING simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side, bid, ask,
-       delta, multi_leg AS multiLeg, sweep, block, canceled`,
+  const selectStanding = db.prepare<PrintRow, [number, string]>(
+    `${SELECT} WHERE simulated = ? AND id = ? AND canceled = 0`,
+  );
+  const cancel = db.prepare<null, [number, string]>('UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ?');
+  // What was told first stays, as one that was cancelled; the id goes to the correction.
+  const setAside = db.prepare<null, [number, string]>(
+    `UPDATE prints SET canceled = 1, id = id || '~' || rowid WHERE simulated = ? AND id = ?`,
   );
   const between = (more: string) =>
-    `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side, bid, ask,
-       delta, multi_leg AS multiLeg, sweep, block, canceled
-     FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ${more}`;
+    `${SELECT} WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ${more}`;
   const selectAbove = db.prepare<PrintRow, [number, string, number, number, number]>(
     between('AND premium >= ? ORDER BY at, rowid'),
   );
@@ -58,14 +59,22 @@ export function printTable(db: Database): PrintTable {
     let added = 0;
     sums.refresh();
     for (const print of prints) {
-      const { changes } = insert.run(rowOf(print));
-      added += changes;
-      if (changes > 0) {
-        if (!print.canceled) sums.count(print, 1);
-      } else if (print.canceled) {
-        const stood = cancel.get(Number(print.simulated), print.id);
-        if (stood !== null) sums.count(printOf(stood), -1);
+      const row = rowOf(print);
+      const isNew = insert.run(row).changes > 0;
+      if (isNew) added++;
+      else {
+        const key = [Number(print.simulated), print.id] as const;
+        const stood = selectStanding.get(...key);
+        if (stood === null || Bun.deepEquals(stood, row)) continue;
+        sums.count(printOf(stood), -1);
+        if (print.canceled) {
+          cancel.run(...key);
+          continue;
+        }
+        setAside.run(...key);
+        insert.run(row);
       }
+      if (!print.canceled) sums.count(print, 1);
     }
     return added;
   });
@@ -84,6 +93,9 @@ export function printTable(db: Database): PrintTable {
       selectLast.get(Number(simulated), underlying, untilMs)?.at,
   };
 }
+
+const SELECT = `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side,
+  bid, ask, delta, multi_leg AS multiLeg, sweep, block, canceled FROM prints`;
 
 /** A print as SQLite keeps it: its booleans are 0 and 1. */
 type PrintRow = Omit<Print, Flag> & Record<Flag, number>;

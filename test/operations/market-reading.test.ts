@@ -85,7 +85,7 @@ describe('prints around it', () => {
 
   test('counts once however often it arrives, and not at all once cancelled', () => {
     const { context, store } = market({ size: 500 }, { size: 700 });
-    store.savePrints([print({ id: 'p0' }), print({ id: 'p1' })]);
+    store.savePrints([print({ id: 'p0', size: 500 }), print({ id: 'p1', size: 700 })]);
     expect(readMarket('ACME', context).large).toMatchObject([{ prints: 2, contracts: 1200 }]);
     store.savePrints([print({ id: 'p0', canceled: true })]);
     expect(readMarket('ACME', context).large).toMatchObject([{ prints: 1, contracts: 700 }]);

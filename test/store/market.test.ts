@@ -131,6 +131,24 @@ test('prints come back as they were, in time order, within bounds that count', (
     expect(store.lastPrintAt('SPX', false)).toBeUndefined();
   }));
 
+test('a later copy corrects a print, however often; nothing corrects one that was cancelled', () =>
+  withStore((store) => {
+    const sizes = () => store.prints('SPX', 0, MONDAY_MS, true, 0).map(({ id, size }) => [id, size]);
+    const mark = () => store.tapeMark('SPX', 0, MONDAY_MS, true);
+    expect(store.savePrints([printOf('a', { size: 1 }), printOf('b', { size: 2 })])).toBe(2);
+    const before = mark();
+    expect(store.savePrints([printOf('a', { size: 1 })])).toBe(0);
+    expect(mark()).toBe(before);
+    expect(store.savePrints([printOf('a', { size: 3 }), printOf('a', { size: 4, at: MONDAY_MS - 1 })])).toBe(0);
+    expect(sizes()).toEqual([
+      ['a', 4],
+      ['b', 2],
+    ]);
+    expect(mark()).not.toBe(before);
+    store.savePrints([printOf('a', { size: 9, canceled: true }), printOf('a', { size: 5 })]);
+    expect(sizes()).toEqual([['b', 2]]);
+  }));
+
 test('large prints are those of a premium at least so high', () =>
   withStore((store) => {
     // 12.35 dollars a share, 100 shares: 1,235 dollars a contract.
