@@ -25,6 +25,10 @@ export function printTable(db: Database): PrintTable {
   const selectStanding = db.prepare<PrintRow, [number, string]>(
     `${SELECT} WHERE simulated = ? AND id = ? AND canceled = 0`,
   );
+  // '~' and a number, which are below '~:'.
+  const selectEarlier = db.prepare<PrintRow, [number, string]>(
+    `${SELECT} WHERE simulated = ?1 AND id > ?2 || '~' AND id < ?2 || '~:'`,
+  );
   const cancel = db.prepare<null, [number, string]>('UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ?');
   // What was told first stays, as one that was cancelled; the id goes to the correction.
   const setAside = db.prepare<null, [number, string]>(
@@ -66,6 +70,9 @@ export function printTable(db: Database): PrintTable {
         const key = [Number(print.simulated), print.id] as const;
         const stood = selectStanding.get(...key);
         if (stood === null || Bun.deepEquals(stood, row)) continue;
+        // A tape that is read again says first what it corrects later.
+        const isEarlier = (each: PrintRow) => Bun.deepEquals({ ...each, id: row.id, canceled: 0 }, row);
+        if (selectEarlier.all(...key).some(isEarlier)) continue;
         sums.count(printOf(stood), -1);
         if (print.canceled) {
           cancel.run(...key);

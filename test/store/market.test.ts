@@ -145,6 +145,11 @@ test('a later copy corrects a print, however often; nothing corrects one that wa
       ['b', 2],
     ]);
     expect(mark()).not.toBe(before);
+    // The same again, from its first word on.
+    const corrected = mark();
+    store.savePrints([1, 3].map((size) => printOf('a', { size })));
+    store.savePrints([printOf('a', { size: 4, at: MONDAY_MS - 1 })]);
+    expect([mark(), sizes()[0]]).toEqual([corrected, ['a', 4]]);
     store.savePrints([printOf('a', { size: 9, canceled: true }), printOf('a', { size: 5 })]);
     expect(sizes()).toEqual([['b', 2]]);
   }));
