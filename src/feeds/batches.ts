@@ -24,7 +24,14 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
   };
   try {
     for (let next = source.next(); ; ) {
-      const result = await (late ? Promise.race([next, late]) : next);
+      let result: IteratorResult<Delivery> | typeof LATE;
+      try {
+        result = await (late ? Promise.race([next, late]) : next);
+      } catch (error) {
+        // What came before a fault is good all the same.
+        if (batch.length > 0) yield take();
+        throw error;
+      }
       if (result === LATE) {
         yield take();
         continue;

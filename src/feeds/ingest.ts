@@ -1,5 +1,5 @@
 import type { Observe } from '../events.ts';
-import type { Delivery, Feed } from '../market/feed.ts';
+import { type Delivery, type Feed, isAtHand } from '../market/feed.ts';
 import { batchesOf } from './batches.ts';
 import { type IngestStore, type Kept, keep } from './keep.ts';
 import { nextAskAt } from './schedule.ts';
@@ -67,41 +67,77 @@ export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Prom
   const ended = (error: string | null) => {
     const endedAt = nowMs();
     const nextAt = nextAskAt(feed.pace, began, endedAt);
-    store.pollEnded({ feed: feed.name, beganAt: began, endedAt, nextAt, error });
+    return written(() => store.pollEnded({ feed: feed.name, beganAt: began, endedAt, nextAt, error }), signal);
   };
-  if (feed.tickers.length > 0) store.pollBegan(feed.name, began);
   try {
+    if (feed.tickers.length > 0) await written(() => store.pollBegan(feed.name, began), signal);
     const counts = await storeAll(feed.poll(began, signal), parts, signal);
-    ended(null);
+    await ended(null);
     observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
   } catch (error) {
     observe({ kind: 'ingest_failed', error });
-    ended('The feed failed; the log has the error.');
+    await ended('The feed failed; the log has the error.');
     throw error;
   }
 }
 
+/** Takes what a source sends of itself, and writes down the times in which it could not: what is traded then is missed. */
 async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = parts;
-  if (feed.stream === undefined) return;
-  const before = store.feedStates().find((each) => each.feed === feed.name);
-  if (before?.connection?.up) {
-    // It was up when the process was killed, which has left nothing later than its last poll.
-    const last = Math.max(before.connection.at, before.completedAt ?? 0);
-    store.connection(feed.name, false, last, 'the service ended without notice');
-  }
-  while (!signal.aborted) {
+  const { stream } = feed;
+  if (stream === undefined) return;
+  let own: number | undefined;
+  const isDown = (at: number, reason: string) => written(() => store.connection(feed.name, false, at, reason), signal);
+  const connectionOf = () => store.feedStates().find((each) => each.feed === feed.name)?.connection;
+  const told = async (work: () => Promise<void>) => {
     try {
-      await storeAll(feed.stream(signal), parts, signal);
+      await work();
     } catch (error) {
       observe({ kind: 'ingest_failed', error });
     }
+  };
+
+  await told(async () => {
+    const before = store.feedStates().find((each) => each.feed === feed.name);
+    // It was up when the process was killed, which has left nothing later than its last poll.
+    const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
+    if (before?.connection?.up) await isDown(last, 'the service ended without notice');
+  });
+  while (!signal.aborted) {
+    let stoodUntil = nowMs();
+    await told(async () => {
+      const stored = () => {
+        stoodUntil = nowMs();
+        own = connectionOf()?.at;
+        parts.stored?.();
+      };
+      await storeAll(stream(signal), { ...parts, stored }, signal);
+    });
     if (signal.aborted) break;
-    store.connection(feed.name, false, nowMs(), 'the stream ended');
+    await told(() => isDown(stoodUntil, 'the stream ended'));
     await sleep(REOPEN_MS, signal);
   }
-  // What is traded while nobody listens is missed.
-  store.connection(feed.name, false, nowMs(), 'the service was stopped');
+  // Unless another process listens by now.
+  await told(async () => {
+    if (own !== undefined && connectionOf()?.at === own) await isDown(nowMs(), 'the service was stopped');
+  });
+}
+
+/** How often, and after how long, a write is tried again that another process's kept from being made: it waits some seconds itself. */
+const BUSY_TRIES = 12;
+const BUSY_PAUSE_MS = 250;
+
+/** What a write gives, made as soon as another process lets it. Throws what it throws for any other cause. */
+async function written<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return write();
+    } catch (error) {
+      const isBusy = error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+      if (!isBusy || tries === BUSY_TRIES || signal?.aborted) throw error;
+      await sleep(BUSY_PAUSE_MS, signal);
+    }
+  }
 }
 
 interface Counts {
@@ -118,13 +154,14 @@ async function storeAll(
   const { feed, store, observe, nowMs, stored } = parts;
   const counts = { chains: 0, prints: 0, refusals: 0 };
   for await (const batch of batchesOf(deliveries)) {
-    const kept = store.transaction(() =>
+    const rules = { firstStays: !isAtHand(feed) };
+    const work = () =>
       batch.map((delivery) => {
-        const each = keep(delivery, store, nowMs());
+        const each = keep(delivery, store, nowMs(), rules);
         record(each, feed, store, nowMs());
         return each;
-      }),
-    );
+      });
+    const kept = await written(() => store.transaction(work), signal);
     for (const each of kept) report(each, counts, observe);
     stored?.();
     // Between two transactions requests have their turn.
@@ -139,15 +176,31 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
   switch (delivery.kind) {
     case 'chain': {
       const { underlying: ticker, asOf, count: received, refused, source } = delivery.chain;
-      const { isFresh, expected } = snapshot!;
+      const { isFresh, isAhead, expected } = snapshot!;
+      const origin = originOf(source, feed, tickers);
+      if (isAhead) {
+        const reason = `${ticker}: the quotes are dated ${new Date(asOf).toISOString()}, ahead of the clock`;
+        store.refused({ feed, origin, reason, ticker, at });
+        break;
+      }
       store.snapshotCame({ feed, ticker, at, asOf, isFresh, expected, received, refused });
       // What asks for tickers has one answer for each; a folder has many files.
-      store.settled(feed, tickers.length > 0 ? { ticker } : { origin: source });
+      store.settled(feed, tickers.length > 0 ? { ticker } : { origin });
       break;
     }
-    case 'refusal':
-      store.refused({ feed, origin: delivery.origin, reason: delivery.reason, ticker: delivery.ticker ?? null, at });
+    case 'prints': {
+      const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
+      // A file tells of its rows itself, once it is read.
+      if (tickers.length === 0 || counts.length === 0) break;
+      const reason = `trades that are none: ${counts.join(', ')}`;
+      store.refused({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
       break;
+    }
+    case 'refusal': {
+      const { reason, ticker = null } = delivery;
+      store.refused({ feed, origin: originOf(delivery.origin, feed, tickers), reason, ticker, at });
+      break;
+    }
     case 'settled':
       store.settled(feed, { origin: delivery.origin });
       break;
@@ -159,6 +212,11 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
       store.setMark(feed, delivery.key, delivery.value);
       break;
   }
+}
+
+/** A folder's files are named by their paths in it, as the folder's own refusals name them. */
+function originOf(origin: string, feed: string, tickers: readonly string[]): string {
+  return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;
 }
 
 function report({ delivery, snapshot }: Kept, counts: Counts, observe: Observe): void {
@@ -191,15 +249,15 @@ function report({ delivery, snapshot }: Kept, counts: Counts, observe: Observe):
   }
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', done);
+      signal?.removeEventListener('abort', done);
       resolve();
     };
     const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
   });
 }

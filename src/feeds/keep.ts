@@ -1,3 +1,4 @@
+import { OperatorError } from '../errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import { type Chain, sameQuotes } from '../market/chain.ts';
 import type { Delivery } from '../market/feed.ts';
@@ -17,8 +18,10 @@ export interface Kept {
   readonly known: number;
   /** Of a chain: what it says that was not known. */
   readonly snapshot?: {
-    /** False where the very same stood already: nothing was written. */
+    /** False where it was not written: the very same stood already, or what stands of its moment stays. */
     readonly isNew: boolean;
+    /** Dated further ahead than clocks differ: it stands for its ticker only where nothing else does. */
+    readonly isAhead: boolean;
     /** Newer than all that this ticker had. */
     readonly isFresh: boolean;
     /** Contracts that had to be there: those the source listed, and no fewer than are left of the last snapshot. */
@@ -26,8 +29,16 @@ export interface Kept {
   };
 }
 
+export interface KeepRules {
+  /**
+   * Of two snapshots of one moment the first stays. So it is with sources that are asked: in the night they tell the quotes of the close
+   * again with the open interest of the next day, and what was answered from then would not be the same any more.
+   */
+  readonly firstStays?: boolean;
+}
+
 /** Writes a delivery of market data, or turns it into the refusal that it deserves. */
-export function keep(delivery: Delivery, store: IngestStore, nowMs: number): Kept {
+export function keep(delivery: Delivery, store: IngestStore, nowMs: number, rules: KeepRules = {}): Kept {
   switch (delivery.kind) {
     case 'prints':
       return { delivery, known: delivery.prints.length - store.savePrints(delivery.prints) };
@@ -35,18 +46,23 @@ export function keep(delivery: Delivery, store: IngestStore, nowMs: number): Kep
       store.saveCloses(delivery.closes);
       return { delivery, known: 0 };
     case 'chain':
-      return keepChain(delivery, store, nowMs);
+      return keepChain(delivery, store, nowMs, rules);
     default:
       return { delivery, known: 0 };
   }
 }
 
-function keepChain(delivery: Delivery & { kind: 'chain' }, store: IngestStore, nowMs: number): Kept {
+function keepChain(
+  delivery: Delivery & { kind: 'chain' },
+  store: IngestStore,
+  nowMs: number,
+  { firstStays }: KeepRules,
+): Kept {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
   // What stood at its moment: history may come in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
-  const standing = id === undefined ? undefined : store.chain(id);
+  const standing = id === undefined ? undefined : readable(store, id);
   const reason = whyImplausible(chain, standing, nowMs);
   if (reason) {
     const refusal = {
@@ -59,11 +75,22 @@ function keepChain(delivery: Delivery & { kind: 'chain' }, store: IngestStore, n
   }
   const isNewest = id === store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
   const isFresh = standing === undefined || (isNewest && chain.asOf > standing.asOf);
-  const isNew = standing === undefined || !sameQuotes(standing, chain);
-  if (isNew) store.saveChain(chain);
+  const stays = standing?.asOf === chain.asOf && (firstStays || sameQuotes(standing, chain));
+  if (!stays) store.saveChain(chain);
   const listed = delivery.offered ?? chain.count + rowsRefused(chain);
   const expected = Math.max(listed, isFresh && standing ? contractsLeft(standing, chain.asOf) : 0);
-  return { delivery, known: 0, snapshot: { isNew, isFresh, expected } };
+  const isAhead = chain.asOf > nowMs + AHEAD_MS;
+  return { delivery, known: 0, snapshot: { isNew: !stays, isAhead, isFresh, expected } };
+}
+
+/** What disk damage has made unreadable stands for nothing: whoever asks for it hears of it. */
+function readable(store: IngestStore, id: number): Chain | undefined {
+  try {
+    return store.chain(id);
+  } catch (error) {
+    if (error instanceof OperatorError) return undefined;
+    throw error;
+  }
 }
 
 /** Contracts of a snapshot that have not settled by then. */

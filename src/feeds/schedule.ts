@@ -1,4 +1,4 @@
-import { closeOf, isTradingDay, newYorkDate, nextTradingDay, openOf } from '../market/calendar.ts';
+import { closeOf, isTradingDay, newYorkDate, nextTradingDay, openOf, previousTradingDay } from '../market/calendar.ts';
 import type { Pace } from '../market/feed.ts';
 
 /** Options on indices and their funds trade for so long after the close; what others quote settles meanwhile. */
@@ -15,10 +15,12 @@ export function nextAskAt({ everyMs, hours, delayMs }: Pace, lastMs: number | un
   const due = Math.max(nowMs, lastMs + everyMs);
   if (hours === 'always') return due;
   const today = newYorkDate(nowMs - delayMs);
+  // The closing quotes, which whoever asked before they were out has not seen, be it days ago.
+  const before = windowOf(previousTradingDay(today), delayMs);
+  if (lastMs < before.until && before.until <= nowMs) return nowMs;
   const { from, until } = windowOf(isTradingDay(today) ? today : nextTradingDay(today), delayMs);
   if (due < from) return from;
   if (due < until) return due;
-  // The closing quotes, which whoever asked before they were out has not seen.
   if (lastMs < until) return Math.max(nowMs, until);
   return windowOf(nextTradingDay(newYorkDate(until - delayMs)), delayMs).from;
 }

@@ -56,6 +56,17 @@ export function lastQuoted(nowMs: number): number {
   return Math.min(nowMs, closeOf(today));
 }
 
+/** How long the exchange was open between two instants, ms; of a span in which it was open longer than `mostMs`, something above that. */
+export function openMsBetween(fromMs: number, toMs: number, mostMs: number): number {
+  let open = 0;
+  for (let day = newYorkDate(fromMs); open <= mostMs; day = nextTradingDay(day)) {
+    const [from, to] = [openOf(day), closeOf(day)];
+    if (from >= toMs) break;
+    if (isTradingDay(day)) open += Math.max(0, Math.min(to, toMs) - Math.max(from, fromMs));
+  }
+  return open;
+}
+
 /** Whether the exchange is open at any time from one instant to another. */
 export function tradesWithin(fromMs: number, toMs: number): boolean {
   const from = newYorkDate(fromMs);

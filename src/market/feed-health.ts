@@ -1,4 +1,4 @@
-import { lastQuoted } from './calendar.ts';
+import { openMsBetween } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
 /**
@@ -17,13 +17,15 @@ export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 const WHOLE_SHARE_MIN = 0.9;
 /** An ask that is later than this behind its time will not come: the service has ended, or hangs. */
 const OVERDUE_MS = 120_000;
+/** The longest that one ticker takes, with every retry of every page. */
+const HUNG_MS = 900_000;
 
-/** While trading goes on quotes can be as young as now, after it only as young as the close. */
+/** Quotes age while there are newer ones to be had: in trading hours. */
 export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
   const { asOf, failures, expected, received } = state;
   if (asOf === null) return 'missing';
   if (failures > 0) return 'failing';
-  if (lastQuoted(nowMs) - asOf > staleAfterMs) return 'stale';
+  if (openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs) return 'stale';
   return (received ?? 0) < WHOLE_SHARE_MIN * (expected ?? 0) ? 'partial' : 'fresh';
 }
 
@@ -38,7 +40,9 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
   return isWhole ? 'ok' : 'degraded';
 }
 
-/** Whether the feed ought to have been asked by now and was not. */
-export function isOverdue({ nextAt }: FeedState, nowMs: number): boolean {
-  return nextAt !== null && nowMs > nextAt + OVERDUE_MS;
+/** Whether the feed ought to have been asked by now and was not, or is being asked and nothing comes of it. */
+export function isOverdue({ nextAt, polledAt, tickers }: FeedState, nowMs: number): boolean {
+  if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS;
+  const sign = Math.max(polledAt ?? 0, ...tickers.map(({ attemptedAt }) => attemptedAt ?? 0));
+  return sign > 0 && nowMs > sign + HUNG_MS;
 }

@@ -57,8 +57,8 @@ export interface Tape {
   readonly mark: string;
 }
 
-/** Clocks differ, and days begin elsewhere; a chain from further ahead is a slip that must not outrank the present one. */
-export const AHEAD_MS = DAY_MS;
+/** Clocks differ by minutes; a chain from further ahead is a slip, of a zone or a digit, that must not outrank the present one. */
+export const AHEAD_MS = 15 * 60_000;
 
 export function createMarket(
   store: MarketStore,

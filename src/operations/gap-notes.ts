@@ -9,11 +9,10 @@ const NAMED = 3;
 export function gapNotes(chain: Chain, days: number, context: Context): string[] {
   if (chain.simulated) return [];
   const now = context.nowMs();
-  const gaps = context
-    .gapsIn(chain.asOf - days * DAY_MS, now)
-    .map(({ from, to, reason }) => ({ from, to: Math.min(to ?? now, now), reason }))
-    .filter(({ from, to }) => tradesWithin(from, to));
-  const named = gaps.slice(0, NAMED).map(({ from, to, reason }) => `${iso(from)} to ${iso(to)} (${reason})`);
+  const gaps = context.gapsIn(chain.asOf - days * DAY_MS, now).filter(({ from, to }) => tradesWithin(from, to ?? now));
+  const named = gaps
+    .slice(0, NAMED)
+    .map(({ from, to, reason }) => `${iso(from)} ${to === null || to > now ? 'on' : `to ${iso(to)}`} (${reason})`);
   if (named.length === 0) return [];
   const more = gaps.length - named.length;
   return [`Trades were not received from ${named.join(', ')}${more > 0 ? ` and at ${more} earlier times` : ''}.`];

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import { DAY_MS } from '../market/calendar.ts';
 import type { LevelEvent, LevelRecord } from '../market/level-record.ts';
+import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
 type LevelTable = Pick<
@@ -116,9 +116,6 @@ export function levelTable(db: Database): LevelTable {
     },
   };
 }
-
-/** As far ahead of this clock the market takes a snapshot for the present one. */
-const AHEAD_MS = DAY_MS;
 
 /** A record as SQLite keeps it: its booleans are 0 and 1. */
 type LevelRow = Omit<LevelRecord, Flag> & Record<Flag, number>;

@@ -20,6 +20,9 @@ interface Script {
   readonly polls: readonly Poll[];
   /** How long after the last poll it is looked at. */
   readonly laterMs?: number;
+  readonly staleMs?: number;
+  /** Another poll has begun when it is looked at. */
+  readonly beginsAgain?: boolean;
 }
 
 const contracts = (count: number) => quoted({ strikes: range(90, 90 + count / 2 - 1) });
@@ -34,7 +37,7 @@ const refusal = (ticker: string, reason = 'answered 503'): Delivery => ({
   ticker,
 });
 
-async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0 }: Script) {
+async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0, staleMs = STALE_MS, beginsAgain }: Script) {
   let now = NOW - (polls.length - 1) * 15 * MINUTE_MS;
   const { context, store } = smallMarket();
   const feed: Feed = {
@@ -53,7 +56,8 @@ async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0 }: Script) {
     now = NOW + (at - polls.length + 1) * 15 * MINUTE_MS;
     await ingestOnce({ feed, store, observe: () => {}, nowMs: () => now }).catch(() => {});
   }
-  const asked = { ...context, nowMs: () => NOW + laterMs, staleAfterMs: STALE_MS };
+  if (beginsAgain) store.pollBegan('test', NOW);
+  const asked = { ...context, nowMs: () => NOW + laterMs, staleAfterMs: staleMs };
   const { body } = perform(extendedView(getFeedStatus as unknown as Operation), {}, asked, 'invalid_parameter');
   const status = body as unknown as { healthy: boolean; feeds: Record<string, unknown>[] };
   const [its] = status.feeds as [Record<string, unknown> & { tickers: Record<string, unknown>[] }];
@@ -109,10 +113,41 @@ test.each(STATES)('%s', async (_name, script, feedState, tickerState) => {
   expect([feed.state, ticker.state, healthy]).toEqual([feedState, tickerState, feedState === 'ok']);
 });
 
-test('in the night the close is as young as quotes can be; by the wall clock they are stale', async () => {
-  const close = Date.parse('2026-01-05T21:00:00Z');
-  const { ticker } = await statusAfter({ polls: [[chain('ACME', close)]], laterMs: 10 * 3_600_000 });
-  expect(ticker).toMatchObject({ state: 'fresh', stale: true, age_s: 9 * 3_600 });
+test('quotes age in trading hours alone; by the wall clock they are stale', async () => {
+  // An hour before the close, ten before midnight and some.
+  const night = { polls: [[chain('ACME', NOW)]], laterMs: 10 * 3_600_000 };
+  const { ticker } = await statusAfter({ ...night, staleMs: 60 * MINUTE_MS });
+  expect(ticker).toMatchObject({ state: 'fresh', stale: true, age_s: 10 * 3_600 });
+  expect((await statusAfter({ ...night, staleMs: 59 * MINUTE_MS })).ticker.state).toBe('stale');
+});
+
+test('at the opening yesterday’s quotes are as young as quotes can be', async () => {
+  const opening = (minutes: number) =>
+    statusAfter({ polls: [[chain('ACME', NOW)]], laterMs: (18.5 * 60 + minutes) * MINUTE_MS, staleMs: 61 * MINUTE_MS });
+  expect((await opening(0)).ticker.state).toBe('fresh');
+  expect((await opening(2)).ticker.state).toBe('stale');
+});
+
+test('quotes dated ahead of the clock are refused as the present, and do not look fresh', async () => {
+  const { feed, ticker } = await statusAfter({ polls: [[chain('ACME', NOW + 5 * 3_600_000)]] });
+  expect([feed.state, ticker.state]).toEqual(['down', 'missing']);
+  expect(ticker.refusal).toMatch(/dated 2026-01-06T01:00:00.000Z, ahead of the clock/);
+});
+
+test('a poll of which nothing comes is overdue', async () => {
+  const hung: Script = { polls: [[chain('ACME', NOW)]], beginsAgain: true };
+  expect((await statusAfter({ ...hung, laterMs: 5 * MINUTE_MS })).feed.state).toBe('ok');
+  const later = await statusAfter({ ...hung, laterMs: 20 * MINUTE_MS });
+  expect([later.feed.state, later.feed.next_attempt]).toEqual(['down', null]);
+});
+
+test('trades of a stream that are none are told, until it is up anew', async () => {
+  const prints: Delivery = { kind: 'prints', prints: [], refused: { bad_time: 50 } };
+  const told = await statusAfter({ polls: [[chain('ACME', NOW), prints]] });
+  expect(told.feed.refusals).toMatchObject([{ origin: 'test:stream', reason: 'trades that are none: 50 bad_time' }]);
+  expect(told.feed.state).toBe('degraded');
+  const well = await statusAfter({ polls: [[chain('ACME', NOW), prints, { kind: 'connection', up: true, at: NOW }]] });
+  expect(well.feed.refusals).toEqual([]);
 });
 
 test('the last attempt is told apart from the last fresh data', async () => {

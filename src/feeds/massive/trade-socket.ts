@@ -7,6 +7,10 @@ export interface SocketOptions {
   readonly channels: string;
   /** How long nothing may come, not even the answer to a ping, ms. */
   readonly silenceMs: number;
+  /** How long no trade may come while there must be some, ms. */
+  readonly quietMs: number;
+  /** Whether there must be trades now. */
+  readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
   /** It is subscribed: what happens from here on comes. */
   readonly up: () => void;
@@ -35,6 +39,8 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   const socket = new WebSocket(options.url);
   let lastHeardAt = options.nowMs();
   let heardInTurn = true;
+  /** When a trade came last, or might have first. */
+  let lastTradeAt = lastHeardAt;
   let isUp = false;
   let ended = false;
 
@@ -52,6 +58,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     if (word === 'auth_success') send({ action: 'subscribe', params: options.channels });
     else if (word === 'success') {
       isUp = true;
+      lastTradeAt = options.nowMs();
       options.up();
     } else if (word === 'max_connections') end('the account has another connection open');
     else if (!isUp && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
@@ -61,6 +68,12 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   let turns = 0;
   const watch = setInterval(() => {
     if (++turns > TURNS_TO_BE_UP && !isUp) return end('the socket answers, but never took the subscription');
+    if (!options.expectsTrades()) lastTradeAt = options.nowMs();
+    else if (isUp && options.nowMs() - lastTradeAt > options.quietMs) {
+      // It answers pings, but the subscription is dead.
+      lastHeardAt = lastTradeAt;
+      return end(`no trade came for ${options.quietMs / 1_000} s of trading hours`);
+    }
     if (!heardInTurn) return end(`nothing came for ${options.silenceMs / 1_000} s`);
     heardInTurn = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
@@ -80,7 +93,9 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     const messages = messagesOf(frame);
     if (messages === undefined) return options.garbled();
     for (const message of messages) if (isRecord(message) && message.ev === 'status') status(message.status);
-    if (isUp) options.heard(messages);
+    if (!isUp) return;
+    lastTradeAt = options.nowMs();
+    options.heard(messages);
   });
   socket.addEventListener('error', () => end('the connection failed'));
   socket.addEventListener('close', ({ code }) => end(`the connection was closed (${code})`));

@@ -1,3 +1,4 @@
+import { lastQuoted } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Clock } from '../http/clock.ts';
 import { backoffMs } from '../http/retry.ts';
@@ -44,6 +45,8 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
         key,
         channels: ALL_TRADES,
         silenceMs,
+        quietMs: QUIET_MS,
+        expectsTrades: () => lastQuoted(clock.now()) === clock.now(),
         nowMs: clock.now,
         up() {
           if (upAt !== undefined) return;
@@ -75,6 +78,8 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
 const ALL_TRADES = 'T.*';
 /** In the quietest hour pings are still answered. */
 const SILENCE_MS = 30_000;
+/** Of all options, thousands trade in each second of a session. */
+const QUIET_MS = 120_000;
 /** A connection that stood so long was no failure: one that is cut at once each time is tried ever more rarely. */
 const STEADY_MS = 60_000;
 /** A key or plan is put right by a person. */
