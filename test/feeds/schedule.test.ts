@@ -86,6 +86,15 @@ test('an ask that takes longer than the interval is followed at once, and misses
   ]);
 });
 
+test('the closing quotes are fetched however late, and once', () => {
+  const each = pace(5, 15);
+  const asked = at('2026-11-20T14:00:00-05:00');
+  const woken = at('2026-11-21T12:00:00-05:00');
+  expect(nextAskAt(each, asked, woken)).toBe(woken);
+  expect(nextAskAt(each, asked, at('2026-11-23T08:00:00-05:00'))).toBe(at('2026-11-23T08:00:00-05:00'));
+  expect(nextAskAt(each, woken, woken + 1)).toBe(at('2026-11-23T09:45:00-05:00'));
+});
+
 test('a source for all hours is asked at its interval', () => {
   const each: Pace = { everyMs: 5_000, hours: 'always', delayMs: 0 };
   expect(nextAskAt(each, undefined, 100)).toBe(100);

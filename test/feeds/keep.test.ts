@@ -1,0 +1,72 @@
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { keep } from '../../src/feeds/keep.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
+import { inFolder } from '../store/samples.ts';
+
+/** What a snapshot becomes beside what stands. */
+const AS_OF = Date.parse('2026-01-05T20:00:00Z');
+const MINUTE_MS = 60_000;
+const chain = (asOf: number, strikes = 10, openInterest = 10): Chain =>
+  chainOf(
+    quoted({ strikes: range(90, 89 + strikes) }).map((row) => contract({ ...row, openInterest })),
+    { asOf },
+  );
+const came = (its: Chain, store: Store, rules = {}, nowMs = AS_OF + 60 * MINUTE_MS) =>
+  keep({ kind: 'chain', chain: its }, store, nowMs, rules).snapshot;
+
+function inMemory(work: (store: Store) => void): void {
+  const store = openStore(':memory:');
+  work(store);
+  store.close();
+}
+
+describe('a snapshot', () => {
+  test.each<[string, Chain, object, object, number]>([
+    ['newer', chain(AS_OF + MINUTE_MS), {}, { isNew: true, isFresh: true }, 2],
+    ['older', chain(AS_OF - MINUTE_MS), {}, { isNew: true, isFresh: false }, 2],
+    ['the very same', chain(AS_OF), {}, { isNew: false, isFresh: false }, 1],
+    ['of the same moment and other figures', chain(AS_OF, 10, 11), {}, { isNew: true, isFresh: false }, 1],
+    ['the same from a source that is asked', chain(AS_OF, 10, 11), { firstStays: true }, { isNew: false }, 1],
+    ['newer from a source that is asked', chain(AS_OF + MINUTE_MS), { firstStays: true }, { isNew: true }, 2],
+    ['dated ahead of the clock', chain(AS_OF + 80 * MINUTE_MS), {}, { isNew: true, isAhead: true }, 2],
+    ['with fewer contracts', chain(AS_OF + MINUTE_MS, 6), {}, { isNew: true, expected: 20 }, 2],
+  ])('%s', (_name, its, rules, expected, kept) =>
+    inMemory((store) => {
+      expect(came(chain(AS_OF), store)).toEqual({ isNew: true, isAhead: false, isFresh: true, expected: 20 });
+      const before = store.latestChainId('ACME', false);
+      const snapshot = came(its, store, rules);
+      expect(snapshot).toMatchObject(expected);
+      expect(store.snapshots()).toHaveLength(kept);
+      if (snapshot?.isNew === false) expect(store.latestChainId('ACME', false)).toBe(before!);
+    }),
+  );
+
+  test('an older one again, after a newer, is known too', () =>
+    inMemory((store) => {
+      for (const its of [chain(AS_OF - MINUTE_MS), chain(AS_OF)]) came(its, store);
+      expect(came(chain(AS_OF - MINUTE_MS), store)).toMatchObject({ isNew: false, isFresh: false });
+    }));
+
+  test('dated ahead does not keep the true one from being fresh', () =>
+    inMemory((store) => {
+      came(chain(AS_OF + 300 * MINUTE_MS), store);
+      came(chain(AS_OF - MINUTE_MS), store);
+      expect(came(chain(AS_OF), store)).toMatchObject({ isNew: true, isFresh: true });
+    }));
+});
+
+test('a damaged one stands in the way of none', () =>
+  inFolder((folder) => {
+    const path = join(folder, 'z.sqlite');
+    const store = openStore(path);
+    came(chain(AS_OF), store);
+    const db = new Database(path);
+    db.run("UPDATE snapshots SET columns = x'00'");
+    db.close();
+    expect(came(chain(AS_OF + MINUTE_MS), store)).toMatchObject({ isNew: true, isFresh: true });
+    store.close();
+  }));
