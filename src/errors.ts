@@ -38,6 +38,11 @@ export class OperatorError extends Error {
   }
 }
 
+/** Whether a write failed because another process was writing: it will succeed when that is done. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+}
+
 export interface Fault {
   /** JSON Pointer into the input, e.g. `/spot`. */
   readonly field: string;

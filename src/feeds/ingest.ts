@@ -1,3 +1,4 @@
+import { isBusy } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { type Delivery, type Feed, isAtHand } from '../market/feed.ts';
 import { batchesOf } from './batches.ts';
@@ -133,8 +134,7 @@ async function written<T>(write: () => T, signal: AbortSignal | undefined): Prom
     try {
       return write();
     } catch (error) {
-      const isBusy = error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
-      if (!isBusy || tries === BUSY_TRIES || signal?.aborted) throw error;
+      if (!isBusy(error) || tries === BUSY_TRIES || signal?.aborted) throw error;
       await sleep(BUSY_PAUSE_MS, signal);
     }
   }

@@ -1,5 +1,6 @@
 import type { Observe } from '../events.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
+import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
 /** How many New York days are kept, the present one not counted; undefined keeps all. */
@@ -42,8 +43,9 @@ export async function removeOld({ store, kept, observe, nowMs }: RetentionParts,
     printsFromMs: fromOf(kept.prints),
     chainsFromMs: fromOf(kept.chains),
     intradayFromMs: fromOf(kept.intraday),
+    presentMs: nowMs() + AHEAD_MS,
   };
-  if (Object.values(limits).every((each) => each === undefined)) return;
+  if (Object.values(kept).every((each) => each === undefined)) return;
   const total = { prints: 0, chains: 0 };
   while (!stopped()) {
     const { prints, chains } = store.removeOld(limits);

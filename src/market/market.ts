@@ -9,6 +9,8 @@ import type { Universe } from './universe.ts';
 
 /** What is known of the market now, from the store, of one kind: simulated or recorded, never both. */
 export interface Market {
+  /** Whether this is the market as it stood, and not as it is. */
+  readonly isPast: boolean;
   /**
    * The newest chain of a ticker (any spelling), the same object while it is the newest.
    * Throws `Failure`: `no_chain` for a ticker of the universe without one, `unknown_ticker` for any other.
@@ -91,7 +93,7 @@ export function createMarket(
   };
   const chainAt = (ticker: string, instantMs: number): Chain | undefined => {
     const id = store.chainIdAt(ticker, simulated, instantMs);
-    if (id === undefined || (simulated && isThinned(store, ticker, instantMs))) return undefined;
+    if (id === undefined || isThinned(store, ticker, instantMs, simulated)) return undefined;
     const live = newest.get(ticker);
     const chain = live?.id === id ? live.chain : (past.get(id) ?? store.chain(id));
     if (chain === undefined) return undefined;
@@ -122,9 +124,10 @@ export function createMarket(
       });
     };
     return {
+      isPast: untilMs !== undefined,
       findChain,
       tracked,
-      chain: (spelling) => findChain(spelling) ?? refuseNoChain(tracked(spelling), untilMs, simulated),
+      chain: (spelling) => findChain(spelling) ?? refuseNoChain(tracked(spelling), untilMs),
       flow(chain, days, minPremiumUsd) {
         refresh();
         const [fromMs, toMs] = windowOf(chain, days);
@@ -175,24 +178,29 @@ interface KeptChain {
 /** The largest takes some 3 MB, and as much again once it is analysed. */
 const PAST_CHAINS_MAX = 8;
 
-/** Of the simulated market a day's last snapshot stands for those before it: which of them stood at an earlier instant is not known. */
-function isThinned(store: MarketStore, ticker: string, instantMs: number): boolean {
+/**
+ * Where of a day only the last snapshot is left, as of every simulated one, it stands for those before it: which of them stood at an
+ * earlier instant is not known.
+ */
+function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
+  if (!simulated && instantMs >= store.thinnedBefore()) return false;
   const dayEndsAt = newYorkInstant(addDays(newYorkDate(instantMs), 1), '00:00') - 1;
-  return store.dailyChainIds(ticker, instantMs + 1, dayEndsAt, true).length > 0;
+  return store.dailyChainIds(ticker, instantMs + 1, dayEndsAt, simulated).length > 0;
 }
 
-function refuseNoChain(ticker: string, untilMs: number | undefined, simulated: boolean): never {
+function refuseNoChain(ticker: string, untilMs: number | undefined): never {
   if (untilMs === undefined) {
     throw new Failure('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
       hint: 'Point the feed at data that holds it, or try again later.',
     });
   }
-  const why = simulated ? ' (of a simulated day, the last snapshot alone is kept)' : '';
   throw new Failure(
     'no_chain',
-    `No option chain of ${ticker} is kept that stood at ${new Date(untilMs).toISOString()}${why}`,
+    `No option chain of ${ticker} is kept that stood at ${new Date(untilMs).toISOString()}`,
     {
-      hint: 'GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists the moments that are known.',
+      hint:
+        'GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists the moments that are known; of simulated days, and of those ' +
+        'that were thinned, the last snapshot alone is kept.',
     },
   );
 }

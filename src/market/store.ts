@@ -17,6 +17,8 @@ export interface Retention {
   readonly chainsFromMs?: number | undefined;
   /** Of days before it, the last snapshot alone stays. */
   readonly intradayFromMs?: number | undefined;
+  /** What is dated later does not stand for its ticker. */
+  readonly presentMs: number;
 }
 
 /**
@@ -47,6 +49,8 @@ export interface MarketStore {
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Removes some of what is older than the limits, with nothing else; returns how much went: nothing, once all of it is gone. */
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
+  /** Of days before this moment the last snapshot alone may be left; 0 where nothing was thinned. */
+  thinnedBefore(): number;
   /** Keeps prints, each once by id (a later copy may correct or cancel it); returns how many were new. */
   savePrints(prints: readonly Print[]): number;
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */

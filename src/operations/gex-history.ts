@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../analytics/chain/options.ts';
 import { downsample } from '../analytics/downsample.ts';
 import { ivRank } from '../analytics/iv-rank.ts';
+import { Failure } from '../errors.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
@@ -97,6 +98,11 @@ export const getGexHistory = defineOperation({
     const times = market.levelTimes(name, fromMs ?? yearAgo, toMs, request.per);
     const rows = market.levels(name, downsample(times, request.points));
     const due = market.levelsDue(name);
+    if (market.isPast && due > 0) {
+      throw new Failure('unavailable', `Levels of ${due} snapshots up to then are yet to be reckoned`, {
+        hint: 'Ask again shortly: an answer now would not be the one that stays.',
+      });
+    }
     const notes = [
       ...(rows.length > 0 ? [] : [whyNone(newest)]),
       ...(due > 0 ? [`Levels of ${due} snapshots are yet to be reckoned: ask again shortly.`] : []),

@@ -1,6 +1,6 @@
 import { levelRecordOf } from '../analytics/exposure/level-record.ts';
 import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
-import { Failure } from '../errors.ts';
+import { Failure, isBusy } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
@@ -43,6 +43,8 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
   let woken = false;
   let stopped = false;
   let running: Promise<void> | undefined;
+  /** Those whose levels another process kept from being written. */
+  let again: number[] = [];
 
   const record = (id: number): void => {
     try {
@@ -51,7 +53,8 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
       if (chain) store.saveLevels(id, levelsOfSnapshot(chain, store, largePrintMinUsd));
       recorded?.();
     } catch (error) {
-      observe({ kind: 'levels_failed', snapshot: id, error });
+      if (isBusy(error)) again.push(id);
+      else observe({ kind: 'levels_failed', snapshot: id, error });
     }
   };
 
@@ -72,7 +75,8 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
     for (let at = 0; ; at++) {
       if (woken) {
         woken = false;
-        fresh = [...fresh.slice(at), ...listNew()];
+        fresh = [...again, ...fresh.slice(at), ...listNew()];
+        again = [];
         at = 0;
       }
       const id = fresh[at] ?? backlog?.[backlogDone++];
@@ -97,7 +101,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
   const look = (): void => {
     try {
       const current = store.version();
-      if (current === version) return;
+      if (current === version && again.length === 0) return;
       version = current;
       wake();
       recorded?.();

@@ -36,7 +36,8 @@ function markTable(db: Database): Pick<FeedLedger, 'marks' | 'setMark'> {
 function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | 'pollEnded'> {
   const add = db.prepare<null, [string, number]>('INSERT OR IGNORE INTO feeds (feed, simulated) VALUES (?, ?)');
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
-  const dropOthers = ['feeds', 'feed_tickers', 'feed_refusals', 'feed_gaps'].map((table) =>
+  // Gaps stay: answers from the prints of those days tell them still.
+  const dropOthers = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
     db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed NOT IN (SELECT value FROM json_each(?))`),
   );
   // Of a feed that is asked for tickers, what it was asked for before says nothing any more.

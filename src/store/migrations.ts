@@ -248,5 +248,10 @@ export const MIGRATIONS: readonly string[] = [
     only INTEGER PRIMARY KEY CHECK (only = 1),
     premium REAL NOT NULL
   ) STRICT;
+  -- Of days before this moment only the last snapshot may be left.
+  CREATE TABLE thinned (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    before_at INTEGER NOT NULL
+  ) STRICT;
   `,
 ];

@@ -3,11 +3,11 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore, Retention } from '../market/store.ts';
 
 /** Rows that go in one transaction: requests have their turn between two. */
-const PRINTS_MAX = 5_000;
+const PRINTS_MAX = 250;
 const SNAPSHOTS_MAX = 200;
 
 /** Removes what is older than it is kept. The levels of a snapshot outlive it; the sums of a day of prints do not outlive its prints. */
-export function retention(db: Database): Pick<MarketStore, 'removeOld'> {
+export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'thinnedBefore'> {
   // Steps from one name to the next through the index: the time grows with the underlyings, not with the tape.
   const selectKinds = db.prepare<{ simulated: number; underlying: string }, []>(
     `WITH RECURSIVE kinds (simulated, underlying) AS (
@@ -26,15 +26,16 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld'> {
   const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
   // What stands for a ticker stays, however old; what has no levels yet does until it has.
   const old = `SELECT id FROM snapshots AS its WHERE id NOT IN (SELECT snapshot FROM levels_due)
-    AND as_of < (SELECT max(as_of) FROM snapshots WHERE simulated = its.simulated AND underlying = its.underlying)`;
-  const deleteChains = db.prepare<null, [number, number]>(
-    `DELETE FROM snapshots WHERE id IN (${old} AND as_of < ? LIMIT ?)`,
+    AND as_of < (SELECT max(as_of) FROM snapshots
+      WHERE simulated = its.simulated AND underlying = its.underlying AND as_of <= ?1)`;
+  const deleteChains = db.prepare<null, [number, number, number]>(
+    `DELETE FROM snapshots WHERE id IN (${old} AND as_of < ?2 LIMIT ?3)`,
   );
-  const deleteIntraday = db.prepare<null, [number, number]>(
-    `DELETE FROM snapshots WHERE id IN (${old} AND as_of < ? AND EXISTS (
+  const deleteIntraday = db.prepare<null, [number, number, number]>(
+    `DELETE FROM snapshots WHERE id IN (${old} AND as_of < ?2 AND EXISTS (
        SELECT * FROM snapshots WHERE simulated = its.simulated AND underlying = its.underlying AND day = its.day
          AND as_of > its.as_of
-     ) LIMIT ?)`,
+     ) LIMIT ?3)`,
   );
 
   const removePrints = (fromMs: number): number => {
@@ -43,16 +44,27 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld'> {
       removed += deletePrints.run(simulated, underlying, fromMs, PRINTS_MAX - removed).changes;
       if (removed >= PRINTS_MAX) break;
     }
-    // Only whole days go, so that a day's sums and its prints go together.
-    deleteSums.run(newYorkDate(fromMs));
+    // Only whole days go: once their prints have, so do their sums.
+    if (removed < PRINTS_MAX) deleteSums.run(newYorkDate(fromMs));
     return removed;
   };
-  const remove = db.transaction(({ printsFromMs, chainsFromMs, intradayFromMs }: Retention) => ({
+  const noteThinned = db.prepare<null, [number]>(
+    `INSERT INTO thinned VALUES (1, ?1) ON CONFLICT DO UPDATE SET before_at = max(before_at, ?1)`,
+  );
+  const selectThinned = db.prepare<{ before: number }, []>('SELECT before_at AS "before" FROM thinned');
+  const removeIntraday = (presentMs: number, fromMs: number): number => {
+    noteThinned.run(fromMs);
+    return deleteIntraday.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
+  };
+  const remove = db.transaction(({ printsFromMs, chainsFromMs, intradayFromMs, presentMs }: Retention) => ({
     prints: printsFromMs === undefined ? 0 : removePrints(printsFromMs),
     chains:
-      (chainsFromMs === undefined ? 0 : deleteChains.run(chainsFromMs, SNAPSHOTS_MAX).changes) +
-      (intradayFromMs === undefined ? 0 : deleteIntraday.run(intradayFromMs, SNAPSHOTS_MAX).changes),
+      (chainsFromMs === undefined ? 0 : deleteChains.run(presentMs, chainsFromMs, SNAPSHOTS_MAX).changes) +
+      (intradayFromMs === undefined ? 0 : removeIntraday(presentMs, intradayFromMs)),
   }));
 
-  return { removeOld: (limits) => remove.immediate(limits) };
+  return {
+    removeOld: (limits) => remove.immediate(limits),
+    thinnedBefore: () => selectThinned.get()?.before ?? 0,
+  };
 }

@@ -208,6 +208,7 @@ function contextOf(chain: Chain, seed: number): Context {
   const prints = seed % 3 === 0 ? printsOf(chain, seed) : [];
   return {
     market: {
+      isPast: false,
       chain: () => chain,
       tracked: () => chain.underlying,
       findChain: () => chain,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type KeptDays, removeOld } from '../../src/feeds/retention.ts';
 import { newYorkDate } from '../../src/market/calendar.ts';
+import { createMarket } from '../../src/market/market.ts';
+import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { chainOf, DAY_MS, keepLevels, MONDAY_MS, printOf } from '../store/samples.ts';
 
@@ -75,8 +77,32 @@ test('what is stopped midway goes on the next time', async () => {
   const parts = { store, kept: { prints: 31 }, observe: () => {}, nowMs: () => NOW };
   let asked = 0;
   await removeOld(parts, () => ++asked > 1);
-  expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(7_000);
+  expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(11_750);
   await removeOld(parts);
   expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(0);
+  store.close();
+});
+
+test('what is dated ahead does not stand for its ticker: the newest true one stays', async () => {
+  const store = openStore(':memory:');
+  for (const days of [200, 100, -400]) keepLevels(store, { asOf: NOW - days * DAY_MS });
+  await removeOld({ store, kept: { chains: 10 }, observe: () => {}, nowMs: () => NOW });
+  expect(store.snapshots('SPX').map(({ asOf }) => (NOW - asOf) / DAY_MS)).toEqual([100, -400]);
+  store.close();
+});
+
+test('of a day of which the last snapshot alone is left, an earlier moment has no answer', async () => {
+  const store = openStore(':memory:');
+  for (const days of [21, 20]) {
+    for (const hours of [3, 0]) keepLevels(store, { asOf: NOW - days * DAY_MS - hours * HOUR_MS });
+  }
+  const market = () => createMarket(store, STANDARD_UNIVERSE, false);
+  const at = (days: number, hours: number) =>
+    market()
+      .at(NOW - days * DAY_MS - hours * HOUR_MS)
+      .findChain('SPX')?.asOf;
+  expect(at(20, 2)).toBe(NOW - 20 * DAY_MS - 3 * HOUR_MS);
+  await removeOld({ store, kept: { intraday: 10 }, observe: () => {}, nowMs: () => NOW });
+  expect([at(20, 2), at(20, 0), at(19, 5)]).toEqual([undefined, NOW - 20 * DAY_MS, NOW - 20 * DAY_MS]);
   store.close();
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import { type GexHistory, getGexHistory } from '../../src/operations/gex-history.ts';
-import type { Provenance } from '../../src/operations/operation.ts';
+import type { Operation, Provenance } from '../../src/operations/operation.ts';
+import { perform, restView } from '../../src/operations/perform.ts';
 import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../store/samples.ts';
 import { callExtended, refusalOf, smallMarket } from './small-market.ts';
 
@@ -164,6 +165,15 @@ describe('without history', () => {
     const { count, notes, provenance } = asked(context);
     const told = [expect.stringContaining('No levels'), expect.stringContaining('Levels of 1 snapshots are yet')];
     expect([count, notes, provenance?.notes]).toEqual([0, told, told]);
+  });
+
+  test('as of a moment there is none while levels up to then are due', () => {
+    const { context, store } = smallMarket();
+    store.saveChain(chainOf({ simulated: false }));
+    const asked = (at: string) =>
+      perform(restView(getGexHistory as unknown as Operation), { ticker: 'SPX', at }, context, 'invalid_parameter');
+    expect(() => asked('2026-01-05T15:30:00-05:00')).toThrow(/yet to be reckoned/);
+    expect(asked('2026-01-04').body).toMatchObject({ count: 0 });
   });
 
   test('within the range, the note names the newest before its end', () => {

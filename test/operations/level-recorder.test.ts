@@ -281,3 +281,20 @@ describe('what is kept', () => {
     expect(levels!.atmIv30d!).toBeLessThanOrEqual(Math.max(...ivs));
   });
 });
+
+test('what another process keeps from being written is written later', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0)] });
+  let refusals = 2;
+  const busy: MarketStore = {
+    ...store,
+    saveLevels(...args) {
+      if (refusals-- > 0) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+      store.saveLevels(...args);
+    },
+  };
+  const recorder = recorderOf(busy);
+  recorder.wake();
+  await until(() => kept(store).length === 1);
+  expect([days(store), recorder.failures]).toEqual([[0], []]);
+  await recorder.stop();
+});
