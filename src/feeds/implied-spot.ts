@@ -1,7 +1,7 @@
 import type { ContractRow } from '../market/build-chain.ts';
 import { settlementInstant } from '../market/calendar.ts';
 import { settlementOf } from '../market/option-symbol.ts';
-import { unreadable } from './files/format.ts';
+import { unreadable } from './refused.ts';
 
 /**
  * A spot so many times what the quotes imply, or as small a part of it, is another underlying's or has its point in another

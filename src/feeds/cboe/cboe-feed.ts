@@ -1,12 +1,12 @@
 import type { Feed } from '../../market/feed.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
 import { quotedChain } from '../files/delayed-quotes.ts';
-import { unreadable } from '../files/format.ts';
 import { baseUrl } from '../http/base-url.ts';
 import { SYSTEM_CLOCK } from '../http/clock.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import type { Snapshot } from '../http/snapshot.ts';
 import { sweep, sweepEveryMs } from '../http/sweep.ts';
+import { unreadable } from '../refused.ts';
 
 /**
  * The exchange's delayed quotes, a whole chain in one answer. An undocumented service without any promise, whose terms restrict

@@ -4,8 +4,10 @@ import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { cellNumber, isWholeRow, type Table } from './cells.ts';
-import { countRefused, type FileFacts, sourceOf, unreadable } from './format.ts';
+import { cellNumber } from '../numbers.ts';
+import { countRefused, unreadable } from '../refused.ts';
+import { isWholeRow, type Table } from './cells.ts';
+import { type FileFacts, sourceOf } from './format.ts';
 import { rootOn } from './root-on.ts';
 
 /**

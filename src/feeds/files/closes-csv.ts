@@ -2,8 +2,10 @@ import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
-import { cellNumber, hasHeader, readTable, type Table } from './cells.ts';
-import { type FileFacts, type Format, unreadable } from './format.ts';
+import { cellNumber } from '../numbers.ts';
+import { unreadable } from '../refused.ts';
+import { hasHeader, readTable, type Table } from './cells.ts';
+import type { FileFacts, Format } from './format.ts';
 
 /** Daily closes: `date,ticker,close` in any order, with `volume` (shares traded) where it is known. */
 export const closesCsv: Format = {

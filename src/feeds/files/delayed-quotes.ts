@@ -3,8 +3,9 @@ import { newYorkInstant } from '../../market/calendar.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { entryOf, isRecord, type JsonRecord } from '../json.ts';
-import { jsonNumber } from './cells.ts';
-import { countRefused, type Format, sourceOf, unreadable } from './format.ts';
+import { jsonNumber } from '../numbers.ts';
+import { countRefused, unreadable } from '../refused.ts';
+import { type Format, sourceOf } from './format.ts';
 import { underlyingOfMost } from './underlying.ts';
 
 /**

@@ -3,7 +3,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { unreadable } from './format.ts';
+import { unreadable } from '../refused.ts';
 import { inflated, isGzip } from './gzip.ts';
 import { isParquet, readParquet } from './parquet.ts';
 import { claimsPrints, readPrints } from './prints-csv.ts';

@@ -1,4 +1,3 @@
-import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 
 /** A file of the drop folder, read whole. */
@@ -24,13 +23,4 @@ export interface Format {
 
 export function sourceOf(file: Pick<FileFacts, 'origin'>): string {
   return `files:${file.origin}`;
-}
-
-export function unreadable(reason: string): Failure {
-  return new Failure('unprocessable', reason);
-}
-
-/** Counts rows left out, by reason. */
-export function countRefused(refused: Record<string, number>, reason: string): void {
-  refused[reason] = (refused[reason] ?? 0) + 1;
 }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
-import { unreadable } from './format.ts';
+import { unreadable } from '../refused.ts';
 
 /** Text of figures packs to a tenth, of rows that are all alike to a hundredth: what unpacks to more is made to fill a machine. */
 const INFLATION_MAX = 200;

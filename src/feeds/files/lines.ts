@@ -1,4 +1,4 @@
-import { unreadable } from './format.ts';
+import { unreadable } from '../refused.ts';
 
 export interface Lines {
   /** Whole lines, without their breaks (LF, CRLF or CR). */

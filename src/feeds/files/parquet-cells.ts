@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { type Compressors, type ParquetParsers, type SchemaElement, snappyUncompress } from 'hyparquet';
-import { unreadable } from './format.ts';
+import { unreadable } from '../refused.ts';
 
 /** Writers make pages of a megabyte. */
 const PAGE_BYTES_MAX = 64 * 1024 * 1024;

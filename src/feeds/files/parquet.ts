@@ -8,9 +8,9 @@ import {
 } from 'hyparquet';
 import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { countRefused, unreadable } from '../refused.ts';
 import { chainsOf, isChainHeader } from './chain-table.ts';
 import { closesOf, isClosesHeader } from './closes-csv.ts';
-import { countRefused, unreadable } from './format.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
 import { columnsOf, isPrintsHeader, PRINT_COLUMNS } from './print-columns.ts';
 import { rowReader } from './print-row.ts';

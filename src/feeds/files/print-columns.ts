@@ -1,4 +1,4 @@
-import { unreadable } from './format.ts';
+import { unreadable } from '../refused.ts';
 
 /** Every column that is read. */
 export const PRINT_COLUMNS = [

@@ -7,7 +7,7 @@ import {
   rootOf,
   rootOfTicker,
 } from '../../market/option-symbol.ts';
-import { cellNumber } from './cells.ts';
+import { cellNumber } from '../numbers.ts';
 import { REMEMBERED_MAX, remembering } from './remembering.ts';
 import { rootOn } from './root-on.ts';
 

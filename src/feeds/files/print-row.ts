@@ -1,9 +1,10 @@
 import { DAY_MS } from '../../market/calendar.ts';
 import type { Print } from '../../market/prints.ts';
-import { cellNumber } from './cells.ts';
+import { cellNumber } from '../numbers.ts';
+import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
+import { executionOf } from '../print-execution.ts';
 import type { Columns } from './print-columns.ts';
 import { type NoContract, type PrintedContract, rememberedContracts } from './print-contract.ts';
-import { executionOf } from './print-execution.ts';
 import { PrintIdentity } from './print-identity.ts';
 import { sideOf } from './print-side.ts';
 import { executedMicros } from './print-time.ts';
@@ -82,12 +83,6 @@ type Refused = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_p
 /** Trades from before electronic records, or from further ahead than clocks differ. */
 const AT_MIN = Date.UTC(1990, 0, 1);
 const AHEAD_MS_MAX = DAY_MS;
-/** From the first moment of the expiry date, UTC: its own day, and another for zones and late reports. */
-export const AFTER_EXPIRY_MS_MAX = 2 * DAY_MS;
-/** Dollars per share: no option costs more than what it is about, and no index with options stands as high. */
-export const PRICE_MAX = 1e5;
-/** Contracts: more than any open interest. */
-export const SIZE_MAX = 1e7;
 const ID_LENGTH_MAX = 100;
 
 const TRUE = /^(?:t|true|1|y|yes)$/i;

@@ -1,11 +1,11 @@
 import Papa from 'papaparse';
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
+import { CONDITIONS } from '../print-execution.ts';
+import { countRefused, unreadable } from '../refused.ts';
 import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX } from './cells.ts';
-import { countRefused, unreadable } from './format.ts';
 import { linesOf } from './lines.ts';
 import { type Columns, columnsOf, isPrintsHeader } from './print-columns.ts';
-import { CONDITIONS } from './print-execution.ts';
 import { type RowReader, rowReader } from './print-row.ts';
 
 /** Prints of a delivery, which is one transaction. */

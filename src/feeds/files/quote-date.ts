@@ -1,5 +1,5 @@
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
-import { unreadable } from './format.ts';
+import { unreadable } from '../refused.ts';
 
 /**
  * When a quote table was taken, from the lines above its header, quoted or not: `Date: December 12, 2022 at 8:30 PM EST`,

@@ -1,8 +1,10 @@
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { cellNumber, hasHeader, isWholeRow, readTable } from './cells.ts';
-import { countRefused, type Format, sourceOf, unreadable } from './format.ts';
+import { cellNumber } from '../numbers.ts';
+import { countRefused, unreadable } from '../refused.ts';
+import { hasHeader, isWholeRow, readTable } from './cells.ts';
+import { type Format, sourceOf } from './format.ts';
 import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './underlying.ts';
 

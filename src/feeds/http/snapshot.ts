@@ -1,7 +1,7 @@
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import type { Chain } from '../../market/chain.ts';
-import { unreadable } from '../files/format.ts';
 import { spotOf } from '../implied-spot.ts';
+import { unreadable } from '../refused.ts';
 
 /** A chain as a provider gave it. */
 export interface Snapshot {

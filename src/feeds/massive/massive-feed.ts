@@ -1,12 +1,12 @@
 import { lastQuoted } from '../../market/calendar.ts';
 import type { Feed } from '../../market/feed.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
-import { unreadable } from '../files/format.ts';
 import { baseUrl } from '../http/base-url.ts';
 import { SYSTEM_CLOCK } from '../http/clock.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import { type Snapshot, snapshotFrom } from '../http/snapshot.ts';
 import { sweep, sweepEveryMs } from '../http/sweep.ts';
+import { unreadable } from '../refused.ts';
 import { ReadPages } from './read-pages.ts';
 import { tradeStream } from './trade-stream.ts';
 

@@ -1,9 +1,9 @@
 import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
-import { jsonNumber } from '../files/cells.ts';
-import { countRefused, unreadable } from '../files/format.ts';
 import type { Gathered } from '../http/snapshot.ts';
 import { entryOf, isRecord, type JsonRecord } from '../json.ts';
+import { jsonNumber } from '../numbers.ts';
+import { countRefused, unreadable } from '../refused.ts';
 import { instantMs } from './instant.ts';
 
 /** Contracts of one underlying, gathered over the pages of its snapshot. */

@@ -1,10 +1,10 @@
 import { DAY_MS } from '../../market/calendar.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { Print } from '../../market/prints.ts';
-import { countRefused } from '../files/format.ts';
-import { CONDITIONS } from '../files/print-execution.ts';
-import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../files/print-row.ts';
 import { isRecord, type JsonRecord } from '../json.ts';
+import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
+import { CONDITIONS } from '../print-execution.ts';
+import { countRefused } from '../refused.ts';
 import { OPRA_CONDITIONS } from './conditions.ts';
 import { instantMs } from './instant.ts';
 

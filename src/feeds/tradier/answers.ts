@@ -1,9 +1,9 @@
 import type { ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
-import { jsonNumber } from '../files/cells.ts';
-import { countRefused, unreadable } from '../files/format.ts';
 import type { Gathered } from '../http/snapshot.ts';
 import { entryOf, isRecord, type JsonRecord } from '../json.ts';
+import { jsonNumber } from '../numbers.ts';
+import { countRefused, unreadable } from '../refused.ts';
 
 /** Options of one ticker, gathered over its expirations. */
 export class ReadOptions implements Gathered {

@@ -1,4 +1,4 @@
-import type { Print } from '../../market/prints.ts';
+import type { Print } from '../market/prints.ts';
 
 export type Execution = Pick<Print, 'multiLeg' | 'sweep' | 'block' | 'canceled'>;
 type Marks = Partial<Execution>;

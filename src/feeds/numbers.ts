@@ -1,0 +1,52 @@
+/** What stands for a value that is there but is no number: no field can hold it, so `buildChain` drops and counts it. */
+const GARBLED = Number.POSITIVE_INFINITY;
+
+/** A number as tables write it, with or without thousands separators; NaN for an empty cell, infinite for any other text. */
+export function cellNumber(cell: string | undefined): number {
+  const text = cell?.trim() ?? '';
+  const short = shortDecimal(text);
+  if (!Number.isNaN(short)) return short;
+  if (PLAIN.test(text)) return Number(text);
+  if (NOT_GIVEN.has(text.toLowerCase())) return Number.NaN;
+  return THOUSANDS.test(text) ? Number(text.replaceAll(',', '')) : GARBLED;
+}
+
+/**
+ * Of `25.30` and the like, NaN for all else. Up to 15 digits and 22 places are whole numbers that doubles hold, so that one
+ * division rounds as the text would: what is read here is to the last bit what `Number` gives, in a third of the time.
+ */
+function shortDecimal(text: string): number {
+  const from = text.charCodeAt(0) === MINUS ? 1 : 0;
+  const length = text.length - from;
+  if (length === 0 || length > SHORT_DIGITS) return Number.NaN;
+  let value = 0;
+  let places = -1;
+  for (let at = from; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit >= 0 && digit <= 9) {
+      value = 10 * value + digit;
+      if (places >= 0) places++;
+    } else if (digit === POINT && places < 0) places = 0;
+    else return Number.NaN;
+  }
+  if (length === 1 && places === 0) return Number.NaN;
+  const size = places > 0 ? value / POWERS[places]! : value;
+  return from === 1 ? -size : size;
+}
+
+const SHORT_DIGITS = 15;
+const MINUS = 0x2d;
+/** From the digit 0. */
+const POINT = 0x2e - 0x30;
+const POWERS = Array.from({ length: SHORT_DIGITS + 1 }, (_, power) => 10 ** power);
+
+/** The same of a JSON value. */
+export function jsonNumber(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (value === null || value === undefined) return Number.NaN;
+  return typeof value === 'string' ? cellNumber(value) : GARBLED;
+}
+
+const NOT_GIVEN: ReadonlySet<string> = new Set(['', 'nan', 'n/a', 'na', 'null', 'none', '-', '--']);
+const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const THOUSANDS = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;
