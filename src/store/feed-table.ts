@@ -1,21 +1,10 @@
 import type { Database } from 'bun:sqlite';
-import type {
-  EndedPoll,
-  FeedLedger,
-  FeedState,
-  Gap,
-  OpenedFeed,
-  Refusal,
-  SnapshotCame,
-  TickerState,
-} from '../market/feed-ledger.ts';
-
-/** Refusals and gaps that are kept of a feed: a folder of ten thousand bad files tells no more than its first hundreds. */
-const KEPT_MAX = 200;
+import type { EndedPoll, FeedLedger, OpenedFeed, Refusal, SnapshotCame } from '../market/feed-ledger.ts';
+import { feedStates, gapTable, KEPT_MAX } from './feed-states.ts';
 
 /** The ledger of the feeds: what each last did and brought. */
 export function feedTable(db: Database): FeedLedger {
-  return { ...markTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: statesOf(db) };
+  return { ...markTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: feedStates(db) };
 }
 
 function markTable(db: Database): Pick<FeedLedger, 'marks' | 'setMark'> {
@@ -102,68 +91,4 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'refused' 
     },
     settled: (feed, of) => void ('origin' in of ? settle.run(feed, of.origin) : settleTicker.run(feed, of.ticker)),
   };
-}
-
-function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'> {
-  const set = db.prepare<null, [number, number, string | null, string]>(
-    'UPDATE feeds SET connected = ?, connection_at = ?, connection_reason = ? WHERE feed = ?',
-  );
-  const open = db.prepare<null, [string, number, string]>(
-    `INSERT INTO feed_gaps SELECT ?1, ?2, NULL, ?3
-     WHERE NOT EXISTS (SELECT * FROM feed_gaps WHERE feed = ?1 AND to_at IS NULL) ON CONFLICT DO NOTHING`,
-  );
-  const close = db.prepare<null, [number, string]>('UPDATE feed_gaps SET to_at = ? WHERE feed = ? AND to_at IS NULL');
-  const thin = db.prepare<null, [string, number]>(
-    `DELETE FROM feed_gaps WHERE feed = ?1 AND from_at <
-       (SELECT from_at FROM feed_gaps WHERE feed = ?1 ORDER BY from_at DESC LIMIT 1 OFFSET ?2)`,
-  );
-  const selectIn = db.prepare<Gap, [number, number]>(
-    `SELECT from_at AS "from", to_at AS "to", reason FROM feed_gaps
-     WHERE from_at <= ?2 AND ifnull(to_at, ?2) >= ?1 ORDER BY from_at DESC`,
-  );
-  return {
-    gapsIn: (fromMs, toMs) => selectIn.all(fromMs, toMs),
-    connection(feed, up, at, reason) {
-      set.run(Number(up), at, reason, feed);
-      if (up) close.run(at, feed);
-      else open.run(feed, at, reason ?? 'the connection was lost');
-      thin.run(feed, KEPT_MAX);
-    },
-  };
-}
-
-function statesOf(db: Database): FeedLedger['feedStates'] {
-  const selectFeeds = db.prepare<FeedRow, []>(
-    `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, error, connected,
-       connection_at AS connectionAt, connection_reason AS connectionReason FROM feeds ORDER BY feed`,
-  );
-  const selectTickers = db.prepare<Omit<TickerState, 'refused'> & { refused: string }, [string]>(
-    `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, failures, refusal
-     FROM feed_tickers WHERE feed = ? ORDER BY ticker`,
-  );
-  const selectRefusals = db.prepare<FeedState['refusals'][number], [string, number]>(
-    'SELECT origin, reason, ticker, at, times FROM feed_refusals WHERE feed = ? ORDER BY at DESC, origin LIMIT ?',
-  );
-  const selectGaps = db.prepare<Gap, [string]>(
-    'SELECT from_at AS "from", to_at AS "to", reason FROM feed_gaps WHERE feed = ? ORDER BY from_at DESC',
-  );
-  return () =>
-    selectFeeds.all().map(({ connected, connectionAt, connectionReason, simulated, ...row }) => ({
-      ...row,
-      simulated: simulated === 1,
-      connection:
-        connected === null || connectionAt === null
-          ? null
-          : { up: connected === 1, at: connectionAt, reason: connectionReason },
-      tickers: selectTickers.all(row.feed).map((its) => ({ ...its, refused: JSON.parse(its.refused) })),
-      refusals: selectRefusals.all(row.feed, KEPT_MAX),
-      gaps: selectGaps.all(row.feed),
-    }));
-}
-
-interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 'nextAt' | 'error'> {
-  readonly simulated: number;
-  readonly connected: number | null;
-  readonly connectionAt: number | null;
-  readonly connectionReason: string | null;
 }
