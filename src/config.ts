@@ -20,7 +20,7 @@ export const SETTINGS = {
   feed: {
     flag: '--feed <feed>',
     env: 'ZOMMA_FEED',
-    help: 'market data: "simulated", "files:DIR" for a folder of option chains, or "cboe" (its terms restrict automated use), "tradier", "massive"',
+    help: 'market data, several with commas between: "simulated", "files:DIR" for a folder of option chains, or "cboe" (its terms restrict automated use), "tradier", "massive"',
     default: 'simulated',
   },
   feedRate: {

@@ -31,10 +31,11 @@ export interface Kept {
 
 export interface KeepRules {
   /**
-   * Of two snapshots of one moment the first stays. So it is with sources that are asked: in the night they tell the quotes of the close
-   * again with the open interest of the next day, and what was answered from then would not be the same any more.
+   * The source is asked for the present of a ticker, and nobody has looked at its answer: of one moment the first snapshot stays, since
+   * in the night sources tell the quotes of the close again with the next day's open interest; what is older than what stands, or much
+   * smaller, is a fault of the source.
    */
-  readonly firstStays?: boolean;
+  readonly isAsked?: boolean;
 }
 
 /** Writes a delivery of market data, or turns it into the refusal that it deserves. */
@@ -56,14 +57,15 @@ function keepChain(
   delivery: Delivery & { kind: 'chain' },
   store: IngestStore,
   nowMs: number,
-  { firstStays }: KeepRules,
+  { isAsked }: KeepRules,
 ): Kept {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
   // What stood at its moment: history may come in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
   const standing = id === undefined ? undefined : readable(store, id);
-  const reason = whyImplausible(chain, standing, nowMs);
+  const newest = isAsked ? newestOf(chain, store, nowMs) : undefined;
+  const reason = whyImplausible(chain, standing, nowMs) ?? (newest && whyNotNewer(chain, newest));
   if (reason) {
     const refusal = {
       kind: 'refusal',
@@ -75,7 +77,7 @@ function keepChain(
   }
   const isNewest = id === store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
   const isFresh = standing === undefined || (isNewest && chain.asOf > standing.asOf);
-  const stays = standing?.asOf === chain.asOf && (firstStays || sameQuotes(standing, chain));
+  const stays = standing?.asOf === chain.asOf && (isAsked || sameQuotes(standing, chain));
   if (!stays) store.saveChain(chain);
   const listed = delivery.offered ?? chain.count + rowsRefused(chain);
   const expected = Math.max(listed, isFresh && standing ? contractsLeft(standing, chain.asOf) : 0);
@@ -121,7 +123,35 @@ function whyImplausible(chain: Chain, standing: Chain | undefined, nowMs: number
   if (standing?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * standing.count) {
     return `${chain.count} contracts would replace ${standing.count} of the same moment`;
   }
+  if (standing && isPriced(standing) && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
   return undefined;
+}
+
+/** Whether anything tells what any contract is worth. */
+function isPriced({ bid, ask, last, iv }: Chain): boolean {
+  return [iv, bid, ask, last].some((column) => column.some((each) => each > 0));
+}
+
+function newestOf({ underlying, simulated }: Chain, store: IngestStore, nowMs: number): Chain | undefined {
+  const id = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
+  return id === undefined ? undefined : readable(store, id);
+}
+
+/** What a source is asked for grows and shrinks by some contracts a day: much less is a part. */
+const PART_SHARE_MAX = 0.9;
+/** After so long what stood is no measure any more: over a long weekend. */
+const BELIEVED_AFTER_MS = 4 * DAY_MS;
+
+/** Why the answer of a source that was asked for the present is not it; undefined where it may be. */
+function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
+  if (chain.asOf < newest.asOf) {
+    return `quotes of ${new Date(chain.asOf).toISOString()}, older than those of ${new Date(newest.asOf).toISOString()} that stand`;
+  }
+  const left = contractsLeft(newest, chain.asOf);
+  const isYoung = chain.asOf - newest.asOf < BELIEVED_AFTER_MS;
+  return isYoung && chain.count < PART_SHARE_MAX * left
+    ? `${chain.count} contracts, where ${left} are left of the last snapshot`
+    : undefined;
 }
 
 /** A contract that comes twice or a value that is dropped leaves its row readable. */

@@ -16,7 +16,7 @@ export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 /** Less than this share of the contracts that had to be there is a part of a snapshot. */
 const WHOLE_SHARE_MIN = 0.9;
 /** An ask that is later than this behind its time will not come: the service has ended, or hangs. */
-const OVERDUE_MS = 120_000;
+const OVERDUE_MS = 60_000;
 /** The longest that one ticker takes, with every retry of every page. */
 const HUNG_MS = 900_000;
 

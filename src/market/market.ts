@@ -27,6 +27,8 @@ export interface Market {
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
   /** Such prints of a New York day, up to that same end, in time order. */
   printsOn(chain: Chain, day: string, minPremiumUsd: number): readonly Print[];
+  /** From when on all prints are kept; 0 where none was removed. */
+  printsKeptFrom(): number;
   /** Every print of those days, or without them every one up to the chain's instant that its day has not seen expire, in time order. */
   tape(chain: Chain, days?: number): Tape;
   /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
@@ -143,6 +145,7 @@ export function createMarket(
         const ofDay = store.prints(chain.underlying, newYorkInstant(day, '00:00'), until, simulated, minPremiumUsd);
         return ofDay.filter(({ root }) => !rootOf(root).adjusted);
       },
+      printsKeptFrom: () => store.keptFrom('prints'),
       tape(chain, days) {
         refresh();
         const { underlying, asOf } = chain;
@@ -183,7 +186,7 @@ const PAST_CHAINS_MAX = 8;
  * earlier instant is not known.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
-  if (!simulated && instantMs >= store.thinnedBefore()) return false;
+  if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
   const dayEndsAt = newYorkInstant(addDays(newYorkDate(instantMs), 1), '00:00') - 1;
   return store.dailyChainIds(ticker, instantMs + 1, dayEndsAt, simulated).length > 0;
 }

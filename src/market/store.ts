@@ -49,8 +49,8 @@ export interface MarketStore {
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Removes some of what is older than the limits, with nothing else; returns how much went: nothing, once all of it is gone. */
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
-  /** Of days before this moment the last snapshot alone may be left; 0 where nothing was thinned. */
-  thinnedBefore(): number;
+  /** From when on all prints, or all snapshots of a day, are kept; 0 where none was removed. */
+  keptFrom(what: 'intraday' | 'prints'): number;
   /** Keeps prints, each once by id (a later copy may correct or cancel it); returns how many were new. */
   savePrints(prints: readonly Print[]): number;
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */

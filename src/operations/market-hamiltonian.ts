@@ -8,6 +8,7 @@ const label = (at: 0 | 1 | 2, description: string) =>
 
 export const evaluateMarketHamiltonian = defineOperation({
   name: 'evaluate_market_hamiltonian',
+  ofMarket: true,
   title: 'Flow against friction',
   description:
     "Weighs the day's large flow (kinetic) against dealers' hedging (potential), both in dollars, and names the regime. " +

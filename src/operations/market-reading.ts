@@ -3,7 +3,7 @@ import { prepareChain } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
-import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
+import { addDays, closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Close, PrintSum } from '../market/prints.ts';
 import { signedAs } from './dealer-sign.ts';
@@ -51,8 +51,19 @@ export function provenanceOf(chain: Chain, context: Context, notes: readonly str
     as_of: new Date(chain.asOf).toISOString(),
     age_s: Math.max(0, Math.round(ageMs / 1000)),
     stale: ageMs > context.staleAfterMs,
-    notes: chain.simulated ? ['Simulated market: no real quotes.', ...notes] : notes,
+    notes: [
+      ...(chain.simulated ? ['Simulated market: no real quotes.'] : []),
+      ...printsRemoved(chain, context),
+      ...notes,
+    ],
   };
+}
+
+/** Of a moment whose flow reaches back to prints that are kept no more: nobody should take their absence for quiet days. */
+function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
+  const keptFrom = market.isPast ? market.printsKeptFrom() : 0;
+  if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= keptFrom) return [];
+  return [`Prints before ${new Date(keptFrom).toISOString()} are no longer kept: what is made of them lacks theirs.`];
 }
 
 /** The last `limit` daily closes as the snapshot knows them, oldest first: a day under way closes at its spot. */

@@ -248,10 +248,10 @@ export const MIGRATIONS: readonly string[] = [
     only INTEGER PRIMARY KEY CHECK (only = 1),
     premium REAL NOT NULL
   ) STRICT;
-  -- Of days before this moment only the last snapshot may be left.
-  CREATE TABLE thinned (
-    only INTEGER PRIMARY KEY CHECK (only = 1),
-    before_at INTEGER NOT NULL
-  ) STRICT;
+  -- From when on all is kept: of days before, of 'intraday' the last snapshot may be left, of 'prints' nothing.
+  CREATE TABLE kept_from (
+    what TEXT PRIMARY KEY CHECK (what IN ('intraday', 'prints')),
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
   `,
 ];

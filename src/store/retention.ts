@@ -7,7 +7,7 @@ const PRINTS_MAX = 250;
 const SNAPSHOTS_MAX = 200;
 
 /** Removes what is older than it is kept. The levels of a snapshot outlive it; the sums of a day of prints do not outlive its prints. */
-export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'thinnedBefore'> {
+export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
   // Steps from one name to the next through the index: the time grows with the underlyings, not with the tape.
   const selectKinds = db.prepare<{ simulated: number; underlying: string }, []>(
     `WITH RECURSIVE kinds (simulated, underlying) AS (
@@ -38,7 +38,13 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'thinne
      ) LIMIT ?3)`,
   );
 
+  const noteKept = db.prepare<null, ['intraday' | 'prints', number]>(
+    'INSERT INTO kept_from VALUES (?1, ?2) ON CONFLICT DO UPDATE SET at = max(at, ?2)',
+  );
+  const selectKept = db.prepare<{ at: number }, ['intraday' | 'prints']>('SELECT at FROM kept_from WHERE what = ?');
   const removePrints = (fromMs: number): number => {
+    // Before the first goes: an answer that misses some says so.
+    noteKept.run('prints', fromMs);
     let removed = 0;
     for (const { simulated, underlying } of selectKinds.all()) {
       removed += deletePrints.run(simulated, underlying, fromMs, PRINTS_MAX - removed).changes;
@@ -48,12 +54,8 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'thinne
     if (removed < PRINTS_MAX) deleteSums.run(newYorkDate(fromMs));
     return removed;
   };
-  const noteThinned = db.prepare<null, [number]>(
-    `INSERT INTO thinned VALUES (1, ?1) ON CONFLICT DO UPDATE SET before_at = max(before_at, ?1)`,
-  );
-  const selectThinned = db.prepare<{ before: number }, []>('SELECT before_at AS "before" FROM thinned');
   const removeIntraday = (presentMs: number, fromMs: number): number => {
-    noteThinned.run(fromMs);
+    noteKept.run('intraday', fromMs);
     return deleteIntraday.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
   };
   const remove = db.transaction(({ printsFromMs, chainsFromMs, intradayFromMs, presentMs }: Retention) => ({
@@ -65,6 +67,6 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'thinne
 
   return {
     removeOld: (limits) => remove.immediate(limits),
-    thinnedBefore: () => selectThinned.get()?.before ?? 0,
+    keptFrom: (what) => selectKept.get(what)?.at ?? 0,
   };
 }

@@ -213,6 +213,7 @@ function contextOf(chain: Chain, seed: number): Context {
       tracked: () => chain.underlying,
       findChain: () => chain,
       flow: () => largePrints(prints, 100_000).map(sumOf),
+      printsKeptFrom: () => 0,
       printsOn: () => largePrints(prints, 100_000),
       tape: () => ({ mark: String(seed), prints }),
       hasPrints: () => prints.length > 0,

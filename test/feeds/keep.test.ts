@@ -30,8 +30,8 @@ describe('a snapshot', () => {
     ['older', chain(AS_OF - MINUTE_MS), {}, { isNew: true, isFresh: false }, 2],
     ['the very same', chain(AS_OF), {}, { isNew: false, isFresh: false }, 1],
     ['of the same moment and other figures', chain(AS_OF, 10, 11), {}, { isNew: true, isFresh: false }, 1],
-    ['the same from a source that is asked', chain(AS_OF, 10, 11), { firstStays: true }, { isNew: false }, 1],
-    ['newer from a source that is asked', chain(AS_OF + MINUTE_MS), { firstStays: true }, { isNew: true }, 2],
+    ['the same from a source that is asked', chain(AS_OF, 10, 11), { isAsked: true }, { isNew: false }, 1],
+    ['newer from a source that is asked', chain(AS_OF + MINUTE_MS), { isAsked: true }, { isNew: true }, 2],
     ['dated ahead of the clock', chain(AS_OF + 80 * MINUTE_MS), {}, { isNew: true, isAhead: true }, 2],
     ['with fewer contracts', chain(AS_OF + MINUTE_MS, 6), {}, { isNew: true, expected: 20 }, 2],
   ])('%s', (_name, its, rules, expected, kept) =>
@@ -57,6 +57,34 @@ describe('a snapshot', () => {
       came(chain(AS_OF - MINUTE_MS), store);
       expect(came(chain(AS_OF), store)).toMatchObject({ isNew: true, isFresh: true });
     }));
+});
+
+const unpriced = (asOf: number): Chain => ({ ...chain(asOf), ...nothing(20) });
+const nothing = (count: number) => {
+  const column = new Float64Array(count).fill(Number.NaN);
+  return { bid: column, ask: column, last: column, iv: column };
+};
+
+describe('what stands stays, and the reason is told', () => {
+  const asked = { isAsked: true };
+  test.each<[string, Chain, object, RegExp | undefined]>([
+    ['a part of it, asked for', chain(AS_OF + MINUTE_MS, 8), asked, /16 contracts, where 20 are left/],
+    ['nine tenths of it, asked for', chain(AS_OF + MINUTE_MS, 9), asked, undefined],
+    ['a part of it, put there', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
+    ['a part of it, five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), asked, undefined],
+    ['older quotes, asked for', chain(AS_OF - MINUTE_MS), asked, /older than those of 2026-01-05T20:00/],
+    ['older quotes, put there', chain(AS_OF - MINUTE_MS), {}, undefined],
+    ['without any price', unpriced(AS_OF + MINUTE_MS), {}, /no contract has a quote, a price or a volatility/],
+  ])('%s', (_name, its, rules, reason) =>
+    inMemory((store) => {
+      came(chain(AS_OF), store);
+      const { delivery } = keep({ kind: 'chain', chain: its }, store, AS_OF + 6 * 1440 * MINUTE_MS, rules);
+      expect(delivery).toMatchObject(
+        reason ? { kind: 'refusal', ticker: 'ACME', reason: expect.stringMatching(reason) } : { kind: 'chain' },
+      );
+      expect(store.snapshots()).toHaveLength(reason ? 1 : 2);
+    }),
+  );
 });
 
 test('a damaged one stands in the way of none', () =>

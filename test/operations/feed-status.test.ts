@@ -95,8 +95,8 @@ const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
   [
     'half of what there was before',
     { polls: [[chain('ACME', before(15), 40)], [chain('ACME', NOW, 20)]] },
-    'degraded',
-    'partial',
+    'down',
+    'failing',
   ],
   ['a poll that fails', { polls: [[chain('ACME', before(15))], new Error('boom')] }, 'down', 'fresh'],
   ['no poll any more', { polls: [[chain('ACME', NOW)]], laterMs: 10 * MINUTE_MS }, 'down', 'fresh'],
