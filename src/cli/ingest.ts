@@ -76,6 +76,7 @@ function totalsOf(files: readonly LoadedFile[], seconds: number) {
     rows,
     kept: sum((file) => file.kept),
     known: sum((file) => file.known),
+    changed: sum((file) => file.changed),
     refused: sum(refusedRows),
     seconds: Number(seconds.toFixed(3)),
     rows_per_second: Math.round(rows / seconds),
@@ -87,16 +88,20 @@ function refusedRows({ rows, kept, known }: LoadedFile): number {
 }
 
 function linesOf(file: LoadedFile): string[] {
-  const { path, rows, kept, known, refused, refusals } = file;
+  const { path, rows, kept, known, changed, refused, refusals } = file;
   const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${grouped(count)}`);
   const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
-  const counts = `${grouped(kept)} kept, ${grouped(known)} known, ${grouped(refusedRows(file))} refused${why}`;
+  const counts = `${grouped(kept)} kept, ${knownOf(known, changed)}, ${grouped(refusedRows(file))} refused${why}`;
   return [`${path}: ${grouped(rows)} rows: ${counts}`, ...refusals.map((reason) => `  refused: ${reason}`)];
 }
 
 function totalLine(files: readonly LoadedFile[], totals: ReturnType<typeof totalsOf>): string {
-  const { rows, kept, known, refused, seconds, rows_per_second } = totals;
-  return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${grouped(rows)} rows in ${seconds} s (${grouped(rows_per_second)} rows/s): ${grouped(kept)} kept, ${grouped(known)} known, ${grouped(refused)} refused`;
+  const { rows, kept, known, changed, refused, seconds, rows_per_second } = totals;
+  return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${grouped(rows)} rows in ${seconds} s (${grouped(rows_per_second)} rows/s): ${grouped(kept)} kept, ${knownOf(known, changed)}, ${grouped(refused)} refused`;
+}
+
+function knownOf(known: number, changed: number): string {
+  return `${grouped(known)} known${changed > 0 ? ` (${grouped(changed)} of them corrected or cancelled)` : ''}`;
 }
 
 function grouped(value: number): string {

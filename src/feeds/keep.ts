@@ -16,6 +16,8 @@ export interface Kept {
   readonly delivery: Delivery;
   /** Prints that were known before. */
   readonly known: number;
+  /** Of those, how many this copy corrected or cancelled. */
+  readonly changed?: number;
   /** Of a chain: what it says that was not known. */
   readonly snapshot?: {
     /** False where it was not written: the very same stood already, or what stands of its moment stays. */
@@ -41,8 +43,10 @@ export interface KeepRules {
 /** Writes a delivery of market data, or turns it into the refusal that it deserves. */
 export function keep(delivery: Delivery, store: IngestStore, nowMs: number, rules: KeepRules = {}): Kept {
   switch (delivery.kind) {
-    case 'prints':
-      return { delivery, known: delivery.prints.length - store.savePrints(delivery.prints) };
+    case 'prints': {
+      const { added, changed } = store.savePrints(delivery.prints);
+      return { delivery, known: delivery.prints.length - added, changed };
+    }
     case 'closes':
       store.saveCloses(delivery.closes);
       return { delivery, known: 0 };

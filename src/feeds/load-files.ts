@@ -28,13 +28,29 @@ export async function loadFiles(
   const ofBytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
   const loaded: LoadedFile[][] = paths.map(() => []);
   for (const { path, dir, origin, reason } of problems) {
-    loaded[path]!.push({ path: join(dir, origin), rows: 0, kept: 0, known: 0, refused: {}, refusals: [reason] });
+    loaded[path]!.push({
+      path: join(dir, origin),
+      rows: 0,
+      kept: 0,
+      known: 0,
+      changed: 0,
+      refused: {},
+      refusals: [reason],
+    });
   }
   let bytesBefore = 0;
   let rowsBefore = 0;
   for (const file of files) {
     const { path, dir, origin, stats } = file;
-    const result = { path: join(dir, origin), rows: 0, kept: 0, known: 0, refused: {}, refusals: [] as string[] };
+    const result = {
+      path: join(dir, origin),
+      rows: 0,
+      kept: 0,
+      known: 0,
+      changed: 0,
+      refused: {},
+      refusals: [] as string[],
+    };
     const progressed = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
@@ -42,10 +58,11 @@ export async function loadFiles(
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));
-        const { delivery: taken, known } = store.transaction(() => keep(delivery, store, nowMs()));
+        const { delivery: taken, known, changed = 0 } = store.transaction(() => keep(delivery, store, nowMs()));
         if (taken.kind === 'refusal') result.refusals.push(taken.reason);
         result.kept += rowsOf(taken) - known;
         result.known += known;
+        result.changed += changed;
       }
     } catch (error) {
       // One file that may not be read does not take the others along.

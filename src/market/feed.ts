@@ -56,6 +56,8 @@ export interface LoadedFile {
   readonly kept: number;
   /** Prints that were known before. */
   readonly known: number;
+  /** Of those, how many were corrected or cancelled. */
+  readonly changed: number;
   /** Rows that could not be taken, by reason. */
   readonly refused: Readonly<Record<string, number>>;
   /** Why chains, or the whole file, could not be taken. */

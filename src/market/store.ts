@@ -51,8 +51,8 @@ export interface MarketStore {
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
   /** From when on all prints, or all snapshots of a day, are kept; 0 where none was removed. */
   keptFrom(what: 'intraday' | 'prints'): number;
-  /** Keeps prints, each once by id (a later copy may correct or cancel it); returns how many were new. */
-  savePrints(prints: readonly Print[]): number;
+  /** Keeps prints, each once by id; of those that are known, a later copy may correct or cancel one. */
+  savePrints(prints: readonly Print[]): { readonly added: number; readonly changed: number };
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
   /** The same added up by series, side and kind, without those of adjusted deliverables. A small read where they are added up from just that premium. */

@@ -59,8 +59,8 @@ export function printTable(db: Database): PrintTable {
       .map(printOf);
   const sums = printSums(db, read);
 
-  const save = db.transaction((prints: readonly Print[]): number => {
-    let added = 0;
+  const save = db.transaction((prints: readonly Print[]) => {
+    let [added, changed] = [0, 0];
     sums.refresh();
     for (const print of prints) {
       const row = rowOf(print);
@@ -73,6 +73,7 @@ export function printTable(db: Database): PrintTable {
         // A tape that is read again says first what it corrects later.
         const isEarlier = (each: PrintRow) => Bun.deepEquals({ ...each, id: row.id, canceled: 0 }, row);
         if (selectEarlier.all(...key).some(isEarlier)) continue;
+        changed++;
         sums.count(printOf(stood), -1);
         if (print.canceled) {
           cancel.run(...key);
@@ -83,7 +84,7 @@ export function printTable(db: Database): PrintTable {
       }
       if (!print.canceled) sums.count(print, 1);
     }
-    return added;
+    return { added, changed };
   });
 
   return {

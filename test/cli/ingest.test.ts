@@ -52,19 +52,20 @@ test('a tape is kept once, however often and in whatever pieces it comes', async
   });
   expect(await ingestJson(path('day.csv'), path('morning.csv'))).toEqual({
     files: [
-      { path: path('day.csv'), rows: 100, kept: 40, known: 60, refused: {}, refusals: [] },
-      { path: path('morning.csv'), rows: 62, kept: 0, known: 60, refused: { bad_price: 2 }, refusals: [] },
+      { path: path('day.csv'), rows: 100, kept: 40, known: 60, changed: 0, refused: {}, refusals: [] },
+      { path: path('morning.csv'), rows: 62, kept: 0, known: 60, changed: 0, refused: { bad_price: 2 }, refusals: [] },
     ],
     rows: 162,
     kept: 40,
     known: 120,
+    changed: 0,
     refused: 2,
     seconds: expect.any(Number),
     rows_per_second: expect.any(Number),
   });
   expect(prints()).toHaveLength(100);
   writeTape('later.csv', [trade(7, { canceled: 't' })]);
-  expect(await ingestJson(path('later.csv'))).toMatchObject({ kept: 0, known: 1 });
+  expect(await ingestJson(path('later.csv'))).toMatchObject({ kept: 0, known: 1, changed: 1 });
   expect(prints()).toHaveLength(99);
 });
 
@@ -191,7 +192,7 @@ test.each([
       reached(0, 4e6, 0);
       clock.mockReturnValue(2000);
       reached(1e6, 4e6, 2000);
-      return [[{ path: 'tape.csv', rows: 8000, kept: 8000, known: 0, refused: {}, refusals: [] }]];
+      return [[{ path: 'tape.csv', rows: 8000, kept: 8000, known: 0, changed: 0, refused: {}, refusals: [] }]];
     };
     await createProgram({ load } as Ports, '0').parseAsync(['ingest', 'tape.csv'], { from: 'user' });
     expect(written.mock.calls.map(([text]) => String(text).replace('\r\x1b[K', ''))).toEqual(expected);

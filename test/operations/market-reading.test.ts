@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { Chain } from '../../src/market/chain.ts';
 import { levelsOf, provenanceOf, readMarket } from '../../src/operations/market-reading.ts';
+import type { Context } from '../../src/operations/operation.ts';
+import { contextAt } from '../../src/operations/replay.ts';
 import { AS_OF, chainOf, EXPIRY, HEAD, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
 import { refusalOf, smallMarket } from './small-market.ts';
 
@@ -138,6 +140,16 @@ describe('provenance', () => {
       ...{ source: HEAD.source, simulated: false, as_of: '2026-01-05T20:00:00.000Z', age_s: 90, stale: true },
       notes: ['a note'],
     });
+  });
+
+  test('of a past whose prints were removed says so; the present has all of its own', () => {
+    const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] }, AS_OF + 40 * DAY_MS);
+    const notesAt = (at: Context) => provenanceOf(at.market.chain('ACME'), at).notes;
+    const past = () => contextAt(context, '2026-01-05T20:00:00Z', 'invalid_parameter');
+    expect(notesAt(past())).toEqual([]);
+    store.removeOld({ printsFromMs: AS_OF, presentMs: AS_OF + 40 * DAY_MS });
+    expect(notesAt(past())).toEqual([expect.stringContaining('Prints before 2026-01-05T20:00:00.000Z are no longer')]);
+    expect(notesAt(context)).toEqual([]);
   });
 
   test('of a snapshot ahead of the clock is 0 old; of a simulated one says so', () => {

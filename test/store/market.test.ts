@@ -125,7 +125,7 @@ test('prints come back as they were, in time order, within bounds that count', (
       printOf('d', { at: MONDAY_MS + 3 }),
       printOf('e', { at: MONDAY_MS + 1, underlying: 'NDX' }),
     ];
-    expect(store.savePrints(prints)).toBe(5);
+    expect(store.savePrints(prints)).toEqual({ added: 5, changed: 0 });
     expect(store.prints('SPX', MONDAY_MS, MONDAY_MS + 2, true, 0)).toEqual([prints[2]!, prints[0]!, prints[1]!]);
     expect(store.lastPrintAt('SPX', true)).toBe(MONDAY_MS + 3);
     expect(store.lastPrintAt('SPX', false)).toBeUndefined();
@@ -135,11 +135,14 @@ test('a later copy corrects a print, however often; nothing corrects one that wa
   withStore((store) => {
     const sizes = () => store.prints('SPX', 0, MONDAY_MS, true, 0).map(({ id, size }) => [id, size]);
     const mark = () => store.tapeMark('SPX', 0, MONDAY_MS, true);
-    expect(store.savePrints([printOf('a', { size: 1 }), printOf('b', { size: 2 })])).toBe(2);
+    expect(store.savePrints([printOf('a', { size: 1 }), printOf('b', { size: 2 })]).added).toBe(2);
     const before = mark();
-    expect(store.savePrints([printOf('a', { size: 1 })])).toBe(0);
+    expect(store.savePrints([printOf('a', { size: 1 })])).toEqual({ added: 0, changed: 0 });
     expect(mark()).toBe(before);
-    expect(store.savePrints([printOf('a', { size: 3 }), printOf('a', { size: 4, at: MONDAY_MS - 1 })])).toBe(0);
+    expect(store.savePrints([printOf('a', { size: 3 }), printOf('a', { size: 4, at: MONDAY_MS - 1 })])).toEqual({
+      added: 0,
+      changed: 2,
+    });
     expect(sizes()).toEqual([
       ['a', 4],
       ['b', 2],
@@ -201,7 +204,7 @@ test.each([
   ['none', [[]], [0], 0],
 ])('a print counts once: %s', (_, calls, added, left) =>
   withStore((store) => {
-    expect(calls.map((prints) => store.savePrints(prints))).toEqual(added);
+    expect(calls.map((prints) => store.savePrints(prints).added)).toEqual(added);
     expect(store.prints('SPX', 0, MONDAY_MS, true, 0)).toHaveLength(left);
   }),
 );
@@ -290,7 +293,7 @@ test('a transaction keeps all or nothing', () =>
       });
     expect(half).toThrow('half way');
     expect(store.underlyings(true)).toEqual([]);
-    expect(store.savePrints([printOf('1')])).toBe(1);
+    expect(store.savePrints([printOf('1')]).added).toBe(1);
     // A bad row refuses its whole call.
     expect(() => store.savePrints([printOf('2'), printOf('3', { price: NaN })])).toThrow('NOT NULL');
     expect(store.prints('SPX', 0, MONDAY_MS, true, 0)).toHaveLength(1);

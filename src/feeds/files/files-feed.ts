@@ -42,10 +42,13 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       if (signal?.aborted) return;
       const { origin, stats } = file;
       if (marks.knows(origin)) yield { kind: 'settled', origin };
-      const outcome = yield* readFile(dir, file, { nowMs, marks, tapes });
+      let outcome = yield* readFile(dir, file, { nowMs, marks, tapes });
       if (outcome === undefined) continue;
-      if (outcome === 'none' && marks.hasHeld(origin))
-        yield refusalOf({ origin, reason: 'no longer holds market data' });
+      if (outcome === 'none') {
+        const reason = whyNothing(file, marks);
+        if (reason !== undefined) yield refusalOf({ origin, reason });
+        if (reason !== undefined && !marks.hasHeld(origin)) outcome = { refused: reason };
+      }
       yield marks.read(origin, stats, outcome);
     }
     // Read again should they come back. A folder that cannot be looked at has its files still.
@@ -74,6 +77,14 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pace = { everyMs: options.pollIntervalMs ?? POLL_INTERVAL_MS, hours: 'always', delayMs: 0 } as const;
   return { name: 'files', simulated: false, pace, tickers: [], poll };
 }
+
+/** Why it is worth a word that a file holds nothing: it did, or by its name it ought to. Notes and pictures are passed over. */
+function whyNothing({ origin, stats }: Found, marks: FileMarks): string | undefined {
+  if (marks.hasHeld(origin)) return 'no longer holds market data';
+  return stats.size > 0 && DATA_NAME.test(origin) ? 'holds no market data of a known format' : undefined;
+}
+
+const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
 /** Soon enough for a person who drops a file, rare enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;

@@ -114,7 +114,7 @@ test('a file that is gone when its turn comes is passed over', async () => {
   expect(await poll(feedOf(async () => rmSync(join(dir, 'a.csv'))))).toEqual(['files:b.csv']);
 });
 
-test('what is no market data is passed over, what is damaged is told once', async () => {
+test('what is no market data is passed over, what is damaged, or named as data and none, is told once', async () => {
   put(
     'README.md',
     '# Notes\nCalls and puts, Last: 3, Strike: none; see `underlying,as_of,symbol,put_call,open_interest`.\n',
@@ -127,7 +127,12 @@ test('what is no market data is passed over, what is damaged is told once', asyn
   put('cut.json', '{"timestamp":"2023-09-21 03:17:42","data":{"options":[{"opt');
   put('good.csv', chainOf('AAA'));
   const feed = feedOf();
-  expect(await poll(feed)).toEqual([expect.stringMatching(/^cut\.json: not valid JSON/), 'files:good.csv']);
+  expect(await poll(feed)).toEqual([
+    'config.json: holds no market data of a known format',
+    expect.stringMatching(/^cut\.json: not valid JSON/),
+    'files:good.csv',
+    'list.json: holds no market data of a known format',
+  ]);
   expect(await poll(feed)).toEqual([]);
 });
 

@@ -75,7 +75,7 @@ describe('each print counts once', () => {
   test('a later copy that is cancelled cancels', async () => {
     const store = openStore(':memory:');
     try {
-      const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints);
+      const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints).added;
       const standing = () => store.prints('SPX', 0, NOW_MS, false, 0).length;
       expect([await save({}, {}, other), standing()]).toEqual([3, 3]);
       expect([await save({}, { canceled: 't' }, other), standing()]).toEqual([0, 2]);
