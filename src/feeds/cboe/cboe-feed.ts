@@ -36,7 +36,7 @@ export function createCboeFeed(options: ProviderOptions): Feed {
     simulated: false,
     pace: { everyMs: sweepEveryMs(tickers.length, ratePerMinute, EVERY_MS), hours: 'session', delayMs: DELAY_MS },
     tickers,
-    poll: (_nowMs, signal) => sweep('cboe', tickers, (ticker) => snapshotOf(ticker, signal), signal),
+    poll: (_nowMs, signal) => sweep('cboe', tickers, snapshotOf, signal),
   };
 }
 

@@ -47,7 +47,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
     simulated: false,
     pace: { everyMs: sweepEveryMs(requests, ratePerMinute, EVERY_MS), hours: 'session', delayMs: 0 },
     tickers,
-    poll: (_nowMs, signal) => sweep('massive', tickers, (ticker) => snapshotOf(ticker, signal), signal),
+    poll: (_nowMs, signal) => sweep('massive', tickers, snapshotOf, signal),
     stream: (signal) => tradeStream({ url: socketUrl, key, tickers, clock, silenceMs: options.silenceMs }, signal),
   };
 }

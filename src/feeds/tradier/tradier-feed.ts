@@ -58,7 +58,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
     simulated: false,
     pace: { everyMs: sweepEveryMs(requests, ratePerMinute, EVERY_MS), hours: 'session', delayMs },
     tickers,
-    poll: (_nowMs, signal) => sweep('tradier', tickers, (ticker) => snapshotOf(ticker, signal), signal),
+    poll: (_nowMs, signal) => sweep('tradier', tickers, snapshotOf, signal),
   };
 }
 

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test';
+import { sweep } from '../../../src/feeds/http/sweep.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
+
+test('a snapshot that takes too long is refused, and the next ticker asked for', async () => {
+  const asked: string[] = [];
+  const never = (ticker: string, signal: AbortSignal) => {
+    asked.push(ticker);
+    return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  };
+  const refusal = (ticker: string): Delivery => ({
+    ...{ kind: 'refusal', origin: `test:${ticker}`, reason: 'it took more than 0.001 s', ticker },
+  });
+  expect(await Array.fromAsync(sweep('test', ['A', 'B'], never, undefined, 1))).toEqual([refusal('A'), refusal('B')]);
+  expect(asked).toEqual(['A', 'B']);
+});
+
+test('what ends the whole ends the snapshot in hand, and is no refusal', async () => {
+  const stop = new AbortController();
+  const deliveries = sweep(
+    'test',
+    ['A', 'B'],
+    (_, signal) => new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    stop.signal,
+  );
+  const all = Array.fromAsync(deliveries);
+  stop.abort();
+  expect(await all).toEqual([]);
+});
