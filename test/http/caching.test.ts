@@ -169,3 +169,18 @@ describe('the server keeps an answer', () => {
     expect(at.performed).toBe(1_030);
   });
 });
+
+test('what is so at the moment alone is kept by nobody', async () => {
+  const look = async () => {
+    const response = await service.request('GET', '/api/v1/feeds');
+    expect([response.status, response.headers.get('cache-control'), response.headers.get('etag')]).toEqual([
+      200,
+      'no-store',
+      null,
+    ]);
+    return ((await response.json()) as { checked_at: string }).checked_at;
+  };
+  const first = await look();
+  while (Date.now() <= Date.parse(first)) await new Promise(setImmediate);
+  expect(await look()).not.toBe(first);
+});

@@ -91,6 +91,8 @@ const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
     'degraded',
     'stale',
   ],
+  ['nine tenths of what it listed', { polls: [[chain('ACME', NOW, 36, 40)]] }, 'ok', 'fresh'],
+  ['a little less', { polls: [[chain('ACME', NOW, 34, 40)]] }, 'degraded', 'partial'],
   ['half of what it listed', { polls: [[chain('ACME', NOW, 20, 40)]] }, 'degraded', 'partial'],
   [
     'half of what there was before',
