@@ -81,7 +81,8 @@ function keepChain(
   }
   const isNewest = id === store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
   const isFresh = standing === undefined || (isNewest && chain.asOf > standing.asOf);
-  const stays = standing?.asOf === chain.asOf && (isAsked || sameQuotes(standing, chain));
+  const isBehind = newest !== undefined && chain.asOf < newest.asOf;
+  const stays = isBehind || (standing?.asOf === chain.asOf && (isAsked || sameQuotes(standing, chain)));
   if (!stays) store.saveChain(chain);
   const listed = delivery.offered ?? chain.count + rowsRefused(chain);
   const expected = Math.max(listed, isFresh && standing ? contractsLeft(standing, chain.asOf) : 0);
@@ -141,6 +142,8 @@ function newestOf({ underlying, simulated }: Chain, store: IngestStore, nowMs: n
   return id === undefined ? undefined : readable(store, id);
 }
 
+/** The machines that answer for a source may be some minutes apart: that is nothing new, and no fault. */
+const BEHIND_MS_MAX = 15 * 60_000;
 /** What a source is asked for grows and shrinks by some contracts a day: much less is a part. */
 const PART_SHARE_MAX = 0.9;
 /** After so long what stood is no measure any more: over a long weekend. */
@@ -148,9 +151,10 @@ const BELIEVED_AFTER_MS = 4 * DAY_MS;
 
 /** Why the answer of a source that was asked for the present is not it; undefined where it may be. */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
-  if (chain.asOf < newest.asOf) {
+  if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
     return `quotes of ${new Date(chain.asOf).toISOString()}, older than those of ${new Date(newest.asOf).toISOString()} that stand`;
   }
+  if (chain.asOf < newest.asOf) return undefined;
   const left = contractsLeft(newest, chain.asOf);
   const isYoung = chain.asOf - newest.asOf < BELIEVED_AFTER_MS;
   return isYoung && chain.count < PART_SHARE_MAX * left

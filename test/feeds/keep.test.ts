@@ -31,6 +31,7 @@ describe('a snapshot', () => {
     ['the very same', chain(AS_OF), {}, { isNew: false, isFresh: false }, 1],
     ['of the same moment and other figures', chain(AS_OF, 10, 11), {}, { isNew: true, isFresh: false }, 1],
     ['the same from a source that is asked', chain(AS_OF, 10, 11), { isAsked: true }, { isNew: false }, 1],
+    ['somewhat older from a source that is asked', chain(AS_OF - MINUTE_MS), { isAsked: true }, { isNew: false }, 1],
     ['newer from a source that is asked', chain(AS_OF + MINUTE_MS), { isAsked: true }, { isNew: true }, 2],
     ['dated ahead of the clock', chain(AS_OF + 80 * MINUTE_MS), {}, { isNew: true, isAhead: true }, 2],
     ['with fewer contracts', chain(AS_OF + MINUTE_MS, 6), {}, { isNew: true, expected: 20 }, 2],
@@ -72,7 +73,7 @@ describe('what stands stays, and the reason is told', () => {
     ['nine tenths of it, asked for', chain(AS_OF + MINUTE_MS, 9), asked, undefined],
     ['a part of it, put there', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
     ['a part of it, five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), asked, undefined],
-    ['older quotes, asked for', chain(AS_OF - MINUTE_MS), asked, /older than those of 2026-01-05T20:00/],
+    ['much older quotes, asked for', chain(AS_OF - 20 * MINUTE_MS), asked, /older than those of 2026-01-05T20:00/],
     ['older quotes, put there', chain(AS_OF - MINUTE_MS), {}, undefined],
     ['without any price', unpriced(AS_OF + MINUTE_MS), {}, /no contract has a quote, a price or a volatility/],
   ])('%s', (_name, its, rules, reason) =>
