@@ -56,6 +56,9 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     `  asked      ${ago(feed.last_attempt)}, completed ${ago(feed.last_completed)}, ${next}`,
     ...(feed.error === null ? [] : [`  error      ${feed.error}`]),
     ...(feed.stream === null ? [] : [`  stream     ${streamOf(feed.stream, ago)}`]),
+    ...(feed.tickers_expected === 0 && feed.last_data !== null
+      ? [`  data       ${ago(feed.last_data)}: prints or closes`]
+      : []),
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'none ever came'}`,
     `  contracts  ${feed.received_contracts.toLocaleString('en-US')} of ${feed.expected_contracts.toLocaleString('en-US')} expected${coverage}`,
     ...indented(tickerTable(told, ago)),

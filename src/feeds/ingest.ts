@@ -188,7 +188,11 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
       store.settled(feed, tickers.length > 0 ? { ticker } : { origin });
       break;
     }
+    case 'closes':
+      store.dataCame(feed, at);
+      break;
     case 'prints': {
+      if (delivery.prints.length > 0) store.dataCame(feed, at);
       const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
       // A file tells of its rows itself, once it is read.
       if (tickers.length === 0 || counts.length === 0) break;

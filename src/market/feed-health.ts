@@ -34,7 +34,7 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
   const attempted = state.tickers.filter(({ attemptedAt }) => attemptedAt !== null);
   const failing = attempted.length > 0 && attempted.every(({ failures }) => failures > 0);
   if (state.error !== null || isOverdue(state, nowMs) || failing) return 'down';
-  if (tickers.every((each) => each === 'missing')) return 'empty';
+  if (state.dataAt === null || (tickers.length > 0 && tickers.every((each) => each === 'missing'))) return 'empty';
   const isWhole =
     tickers.every((each) => each === 'fresh') && state.refusals.length === 0 && state.connection?.up !== false;
   return isWhole ? 'ok' : 'degraded';

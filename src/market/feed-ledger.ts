@@ -10,6 +10,8 @@ export interface FeedLedger {
   pollBegan(feed: string, at: number): void;
   pollEnded(poll: EndedPoll): void;
   snapshotCame(snapshot: SnapshotCame): void;
+  /** Prints or closes came. */
+  dataCame(feed: string, at: number): void;
   /** Nothing was taken from there; the same origin counts up. */
   refused(refusal: Refusal): void;
   /** All is well again with an origin, or with a ticker wherever it comes from. */
@@ -66,6 +68,8 @@ export interface FeedState {
   readonly polledAt: number | null;
   readonly completedAt: number | null;
   readonly nextAt: number | null;
+  /** When it last brought anything, be it a snapshot, prints or closes. */
+  readonly dataAt: number | null;
   readonly error: string | null;
   /** Null for a feed that has no stream. */
   readonly connection: { readonly up: boolean; readonly at: number; readonly reason: string | null } | null;

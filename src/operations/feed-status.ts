@@ -53,6 +53,7 @@ const feedStatus = Type.Object(
     last_attempt: moment('When it was last asked'),
     last_completed: moment('When it was last asked and everything it had was taken'),
     next_attempt: moment('When it will be asked next'),
+    last_data: moment('When it last brought anything: a snapshot, prints or closes'),
     error: text('What keeps it from being asked, if anything does.'),
     stream: nullable(
       Type.Object(
@@ -144,6 +145,7 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
     last_attempt: instant(state.polledAt),
     last_completed: instant(state.completedAt),
     next_attempt: instant(state.nextAt),
+    last_data: instant(state.dataAt),
     error: state.error ?? (isOverdue(state, now) ? 'It is not asked any more: the service has ended, or hangs.' : null),
     stream: connection && { up: connection.up, since: iso(connection.at), reason: connection.reason },
     tickers_expected: tickers.length,

@@ -7,7 +7,7 @@ export const KEPT_MAX = 200;
 /** What is known of every feed, gathered for whoever looks. */
 export function feedStates(db: Database): FeedLedger['feedStates'] {
   const selectFeeds = db.prepare<FeedRow, []>(
-    `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, error, connected,
+    `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, data_at AS dataAt, error, connected,
        connection_at AS connectionAt, connection_reason AS connectionReason FROM feeds ORDER BY feed`,
   );
   const selectTickers = db.prepare<Omit<TickerState, 'refused'> & { refused: string }, [string]>(
@@ -34,7 +34,7 @@ export function feedStates(db: Database): FeedLedger['feedStates'] {
     }));
 }
 
-interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 'nextAt' | 'error'> {
+interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 'nextAt' | 'dataAt' | 'error'> {
   readonly simulated: number;
   readonly connected: number | null;
   readonly connectionAt: number | null;

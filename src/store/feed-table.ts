@@ -56,7 +56,7 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   };
 }
 
-function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'refused' | 'settled'> {
+function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame' | 'refused' | 'settled'> {
   const came = db.prepare<null, [Omit<SnapshotCame, 'refused' | 'isFresh'> & { refused: string; isFresh: number }]>(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, fresh_at, as_of, expected, received, refused)
      VALUES ($feed, $ticker, $at, iif($isFresh, $at, NULL), $asOf, $expected, $received, $refused)
@@ -66,6 +66,7 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'refused' 
        received = iif($asOf >= ifnull(as_of, $asOf), $received, received),
        refused = iif($asOf >= ifnull(as_of, $asOf), $refused, refused)`,
   );
+  const dataCame = db.prepare<null, [number, string]>('UPDATE feeds SET data_at = ? WHERE feed = ?');
   const failed = db.prepare<null, [{ feed: string; ticker: string; at: number; reason: string }]>(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, failures, refusal) VALUES ($feed, $ticker, $at, 1, $reason)
      ON CONFLICT DO UPDATE SET attempted_at = $at, failures = failures + 1, refusal = $reason`,
@@ -81,8 +82,11 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'refused' 
        (SELECT at, origin FROM feed_refusals WHERE feed = ?1 ORDER BY at DESC, origin DESC LIMIT 1 OFFSET ?2 - 1)`,
   );
   return {
-    snapshotCame: (snapshot) =>
-      void came.run({ ...snapshot, refused: JSON.stringify(snapshot.refused), isFresh: Number(snapshot.isFresh) }),
+    snapshotCame(snapshot) {
+      came.run({ ...snapshot, refused: JSON.stringify(snapshot.refused), isFresh: Number(snapshot.isFresh) });
+      dataCame.run(snapshot.at, snapshot.feed);
+    },
+    dataCame: (feed, at) => void dataCame.run(at, feed),
     refused(refusal) {
       const { feed, ticker, at, reason } = refusal;
       if (ticker !== null) failed.run({ feed, ticker, at, reason });

@@ -141,6 +141,7 @@ export const MIGRATIONS: readonly string[] = [
     polled_at INTEGER,
     completed_at INTEGER,
     next_at INTEGER,
+    data_at INTEGER,
     error TEXT,
     connected INTEGER CHECK (connected IN (0, 1)),
     connection_at INTEGER,

@@ -4,7 +4,7 @@ import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { getFeedStatus } from '../../src/operations/feed-status.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { extendedView, perform } from '../../src/operations/perform.ts';
-import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
+import { chainOf, contract, print, quoted, range } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 
 /** What is told of a feed, after scripted polls. A Monday, 15:00 in New York. */
@@ -84,6 +84,7 @@ const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
     'degraded',
     'failing',
   ],
+  ['all tickers missing beside prints', { polls: [[{ kind: 'prints', prints: [print()] }]] }, 'empty', 'missing'],
   ['data again after a refusal', { polls: [[refusal('ACME')], [chain('ACME', NOW)]] }, 'ok', 'fresh'],
   [
     'quotes that have not moved for an hour',
@@ -113,6 +114,13 @@ const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
 test.each(STATES)('%s', async (_name, script, feedState, tickerState) => {
   const { healthy, feed, ticker } = await statusAfter(script);
   expect([feed.state, ticker.state, healthy]).toEqual([feedState, tickerState, feedState === 'ok']);
+});
+
+test('a folder of tapes alone is no empty feed', async () => {
+  const nothing = await statusAfter({ tickers: [], polls: [[]] });
+  expect([nothing.feed.state, nothing.feed.last_data]).toEqual(['empty', null]);
+  const tapes = await statusAfter({ tickers: [], polls: [[{ kind: 'prints', prints: [print()] }]] });
+  expect([tapes.feed.state, tapes.feed.last_data]).toEqual(['ok', new Date(NOW).toISOString()]);
 });
 
 test('quotes age in trading hours alone; by the wall clock they are stale', async () => {
