@@ -17,8 +17,12 @@ import { rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 import type { Found } from './walk.ts';
 
-/** A row group is in memory at once, and a chain table whole. More than the largest chain; a tape of any size has groups of that. */
+/** A chain table is in memory whole. More than the largest chain. */
 const ROWS_MAX = 250_000;
+/** Of a row group the columns are in memory at once; the widely used writers make groups of 1,048,576 rows unless told otherwise. */
+const GROUP_ROWS_MAX = 1_200_000;
+/** Rows that are made of them at a time. */
+const SLICE_ROWS = 50_000;
 /** Tells the columns of some ten thousand row groups. */
 const METADATA_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -49,9 +53,7 @@ export async function* readParquet(path: string, { origin, stats }: Found, nowMs
   const count = table.groups.reduce((sum, rows) => sum + rows, 0);
   if (count > ROWS_MAX) throw unreadable(`${count} rows, more than the ${ROWS_MAX} that a table may have`);
   const rows: string[][] = [];
-  for (const group of table.groups.keys()) {
-    for (const row of await undamaged(() => table.rows(group, table.header))) rows.push(row);
-  }
+  for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
   yield* read({ header: table.header, rows }, { origin, modifiedMs: Math.floor(stats.mtimeMs) });
 }
 
@@ -62,8 +64,8 @@ interface ParquetTable {
   readonly header: readonly string[];
   /** Rows of each group. */
   readonly groups: readonly number[];
-  /** Cells of a group as text, of these columns; of those it does not have, none. */
-  rows(group: number, columns: readonly string[]): Promise<string[][]>;
+  /** Cells as text, of these columns; of those it does not have, none. In pieces of which none is of two groups. */
+  slices(columns: readonly string[]): AsyncGenerator<string[][]>;
 }
 
 async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
@@ -75,27 +77,29 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
     columns.map(({ element }) => [element.name.trim().toLowerCase(), { element, read: cellReader(element) }]),
   );
   const groups = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
+  const beyond = groups.find((count) => !(count >= 0 && count <= GROUP_ROWS_MAX));
+  if (beyond !== undefined) {
+    throw unreadable(`a row group of ${beyond} rows: write the file with groups of ${GROUP_ROWS_MAX} at most`);
+  }
   return {
     header: columns.map(({ element }) => element.name.trim().toLowerCase()),
     groups,
-    async rows(group, names) {
-      const count = groups[group]!;
-      if (!(count >= 0 && count <= ROWS_MAX)) {
-        throw unreadable(`a row group of ${count} rows: write the file with groups of ${ROWS_MAX} at most`);
-      }
-      const rowStart = groups.slice(0, group).reduce((sum, rows) => sum + rows, 0);
+    async *slices(names) {
       const wanted = names.map((name) => readers.get(name));
-      const rows = await parquetReadObjects({
-        file,
-        metadata,
-        columns: wanted.flatMap((column) => column?.element.name ?? []),
-        rowStart,
-        rowEnd: rowStart + count,
-        compressors: CODECS,
-        parsers: PARSERS,
-        geoparquet: false,
-      });
-      return rows.map((row) => wanted.map((column) => (column ? column.read(row[column.element.name]) : '')));
+      const rowsIn = (rowStart: number, rowEnd: number) =>
+        parquetReadObjects({
+          ...{ file, metadata, rowStart, rowEnd, compressors: CODECS, parsers: PARSERS, geoparquet: false },
+          columns: wanted.flatMap((column) => column?.element.name ?? []),
+        });
+      let groupStart = 0;
+      for (const count of groups) {
+        for (let at = 0; at < count; at += SLICE_ROWS) {
+          const start = groupStart + at;
+          const rows = await undamaged(() => rowsIn(start, start + Math.min(SLICE_ROWS, count - at)));
+          yield rows.map((row) => wanted.map((column) => (column ? column.read(row[column.element.name]) : '')));
+        }
+        groupStart += count;
+      }
     },
   };
 }
@@ -105,8 +109,7 @@ async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<Pri
   // Columns that come twice, or not at all, are told of the whole header.
   columnsOf(table.header);
   const read = rowReader(columnsOf(names));
-  for (const group of table.groups.keys()) {
-    const rows = await undamaged(() => table.rows(group, names));
+  for await (const rows of table.slices(names)) {
     for (let at = 0; at < rows.length; at += BATCH_PRINTS) {
       const refused: Record<string, number> = {};
       const prints = rows.slice(at, at + BATCH_PRINTS).flatMap((cells) => {

@@ -184,12 +184,18 @@ describe('is refused, with the reason', () => {
       () => parquetWriteBuffer({ columnData: plain({ as_of: Array(3).fill('2026-08-21T16:00:00') }) }),
       /none of 3 rows can be read \{"bad_as_of":3\}/,
     ],
-    ['a row group too large', () => many(250_001), /a row group of 250001 rows/],
+    ['a row group too large', () => many(1_200_001), /a row group of 1200001 rows/],
   ];
   test.each(cases)('%s', async (_name, content, reason) => {
     const [delivery, ...more] = await read(content());
     expect(delivery).toMatchObject({ kind: 'refusal', origin: 'x', reason: expect.stringMatching(reason) });
     expect(more).toEqual([]);
+  });
+
+  test('or is read: a large row group, a piece at a time', async () => {
+    const counts = (await read(many(120_000))).map((each) => (each.kind === 'prints' ? each.prints.length : 0));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(120_000);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(50_000);
   });
 
   test('or is read: damage of any kind ends in time and throws nothing', async () => {
