@@ -2,6 +2,7 @@ import { isBusy } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { type Delivery, type Feed, isAtHand } from '../market/feed.ts';
 import { batchesOf } from './batches.ts';
+import { SYSTEM_CLOCK } from './clock.ts';
 import { type IngestStore, type Kept, keep } from './keep.ts';
 import { nextAskAt } from './schedule.ts';
 
@@ -40,7 +41,7 @@ export function startIngest(parts: IngestParts): Ingest {
     for (let last: number | undefined; !signal.aborted; ) {
       const at = nextAskAt(feed.pace, last, nowMs());
       if (at > nowMs()) {
-        await sleep(Math.min(at - nowMs(), SLEEP_MS_MAX), signal);
+        await SYSTEM_CLOCK.pause(Math.min(at - nowMs(), SLEEP_MS_MAX), signal);
         continue;
       }
       last = nowMs();
@@ -116,7 +117,7 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
     });
     if (signal.aborted) break;
     await told(() => isDown(stoodUntil, 'the stream ended'));
-    await sleep(REOPEN_MS, signal);
+    await SYSTEM_CLOCK.pause(REOPEN_MS, signal);
   }
   // Unless another process listens by now.
   await told(async () => {
@@ -135,7 +136,7 @@ async function written<T>(write: () => T, signal: AbortSignal | undefined): Prom
       return write();
     } catch (error) {
       if (!isBusy(error) || tries === BUSY_TRIES || signal?.aborted) throw error;
-      await sleep(BUSY_PAUSE_MS, signal);
+      await SYSTEM_CLOCK.pause(BUSY_PAUSE_MS, signal);
     }
   }
 }
@@ -251,17 +252,4 @@ function report({ delivery, snapshot }: Kept, counts: Counts, observe: Observe):
       observe({ kind: 'feed_connection', up: delivery.up, ...(delivery.reason && { reason: delivery.reason }) });
       break;
   }
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-    if (signal?.aborted) done();
-  });
 }

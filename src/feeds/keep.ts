@@ -68,7 +68,9 @@ function keepChain(
   // What stood at its moment: history may come in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
   const standing = id === undefined ? undefined : readable(store, id);
-  const newest = isAsked ? newestOf(chain, store, nowMs) : undefined;
+  const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
+  const isNewest = id === newestId;
+  const newest = isAsked && newestId !== undefined ? (isNewest ? standing : readable(store, newestId)) : undefined;
   const reason = whyImplausible(chain, standing, nowMs) ?? (newest && whyNotNewer(chain, newest));
   if (reason) {
     const refusal = {
@@ -79,7 +81,6 @@ function keepChain(
     } as const;
     return { delivery: refusal, known: 0 };
   }
-  const isNewest = id === store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
   const isFresh = standing === undefined || (isNewest && chain.asOf > standing.asOf);
   const isBehind = newest !== undefined && chain.asOf < newest.asOf;
   const stays = isBehind || (standing?.asOf === chain.asOf && (isAsked || sameQuotes(standing, chain)));
@@ -135,11 +136,6 @@ function whyImplausible(chain: Chain, standing: Chain | undefined, nowMs: number
 /** Whether anything tells what any contract is worth. */
 function isPriced({ bid, ask, last, iv }: Chain): boolean {
   return [iv, bid, ask, last].some((column) => column.some((each) => each > 0));
-}
-
-function newestOf({ underlying, simulated }: Chain, store: IngestStore, nowMs: number): Chain | undefined {
-  const id = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
-  return id === undefined ? undefined : readable(store, id);
 }
 
 /** The machines that answer for a source may be some minutes apart: that is nothing new, and no fault. */

@@ -28,29 +28,13 @@ export async function loadFiles(
   const ofBytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
   const loaded: LoadedFile[][] = paths.map(() => []);
   for (const { path, dir, origin, reason } of problems) {
-    loaded[path]!.push({
-      path: join(dir, origin),
-      rows: 0,
-      kept: 0,
-      known: 0,
-      changed: 0,
-      refused: {},
-      refusals: [reason],
-    });
+    loaded[path]!.push({ ...nothingOf(join(dir, origin)), refusals: [reason] });
   }
   let bytesBefore = 0;
   let rowsBefore = 0;
   for (const file of files) {
     const { path, dir, origin, stats } = file;
-    const result = {
-      path: join(dir, origin),
-      rows: 0,
-      kept: 0,
-      known: 0,
-      changed: 0,
-      refused: {},
-      refusals: [] as string[],
-    };
+    const result = { ...nothingOf(join(dir, origin)), refusals: [] as string[] };
     const progressed = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
@@ -75,6 +59,11 @@ export async function loadFiles(
     rowsBefore += result.rows;
   }
   return loaded;
+}
+
+/** What has become of a file before anything is read of it. */
+function nothingOf(path: string) {
+  return { path, rows: 0, kept: 0, known: 0, changed: 0, refused: {} };
 }
 
 /** Contracts, prints or closes. */

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Failure, type FailureCode } from '../errors.ts';
 import { isDate, newYorkInstant } from '../market/calendar.ts';
 
-export const MOMENT = 'a date YYYY-MM-DD of New York, or an instant as 2026-11-20T16:00:00-05:00';
+const MOMENT = 'a date YYYY-MM-DD of New York, or an instant as 2026-11-20T16:00:00-05:00';
 
 /** A moment as a field: which end of a day a date means is for `momentOf` to say. */
 export const moment = (description: string) =>

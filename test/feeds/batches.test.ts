@@ -51,12 +51,12 @@ test('what breaks off behind it ends the source, and what the source throws is t
   async function* failing(): AsyncGenerator<Delivery> {
     throw new Error('cable pulled');
   }
-  expect(Array.fromAsync(batchesOf(failing()))).rejects.toThrow('cable pulled');
+  await expect(Array.fromAsync(batchesOf(failing()))).rejects.toThrow('cable pulled');
   async function* breaking(): AsyncGenerator<Delivery> {
     yield refusal('before');
     throw new Error('cable pulled');
   }
   const batches = batchesOf(breaking());
   expect((await batches.next()).value).toEqual([refusal('before')]);
-  expect(batches.next()).rejects.toThrow('cable pulled');
+  await expect(batches.next()).rejects.toThrow('cable pulled');
 });

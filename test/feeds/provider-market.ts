@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { Clock } from '../../src/feeds/http/clock.ts';
+import type { Clock } from '../../src/feeds/clock.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';

@@ -1,8 +1,8 @@
 import type { Feed } from '../../market/feed.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
 import { quotedChain } from '../files/delayed-quotes.ts';
 import { baseUrl } from '../http/base-url.ts';
-import { SYSTEM_CLOCK } from '../http/clock.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import type { Snapshot } from '../http/snapshot.ts';
 import { sweep, sweepEveryMs } from '../http/sweep.ts';

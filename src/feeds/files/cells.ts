@@ -59,7 +59,7 @@ export function isWholeRow(row: readonly string[], columns: number): boolean {
   return row.length >= columns && row.slice(columns).every((cell) => cell.trim() === '');
 }
 
-export function firstLines(text: string): string[] {
+function firstLines(text: string): string[] {
   const lines: string[] = [];
   for (let start = 0; lines.length < PREAMBLE_LINES_MAX && start < text.length; ) {
     const end = text.indexOf('\n', start);

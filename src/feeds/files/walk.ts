@@ -81,7 +81,7 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
 }
 
 /** Each is looked at on every poll, 10,000 of them in some 30 ms. */
-export const FILES_MAX = 50_000;
+const FILES_MAX = 50_000;
 /** One after another they would wait for each other's way to a thread and back; on a network, for its. */
 const STATS_AT_ONCE = 64;
 

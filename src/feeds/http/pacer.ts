@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** Spreads requests evenly, so many a minute and never a burst: providers count over windows that nobody outside can see. */
 export class Pacer {

@@ -1,7 +1,7 @@
 import { Failure } from '../../errors.ts';
+import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 import { ask, type Trouble } from './ask.ts';
 import { Breaker } from './breaker.ts';
-import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import { Pacer } from './pacer.ts';
 import { backoffMs } from './retry.ts';
 

@@ -1,6 +1,6 @@
 import { lastQuoted } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
-import type { Clock } from '../http/clock.ts';
+import type { Clock } from '../clock.ts';
 import { backoffMs } from '../http/retry.ts';
 import { Mailbox } from './mailbox.ts';
 import { runSocket } from './trade-socket.ts';

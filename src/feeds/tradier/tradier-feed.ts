@@ -1,8 +1,8 @@
 import { Failure } from '../../errors.ts';
 import { lastQuoted, settlementInstant } from '../../market/calendar.ts';
 import type { Feed } from '../../market/feed.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
 import { baseUrl } from '../http/base-url.ts';
-import { SYSTEM_CLOCK } from '../http/clock.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import { type Snapshot, snapshotFrom } from '../http/snapshot.ts';
 import { sweep, sweepEveryMs } from '../http/sweep.ts';
