@@ -55,7 +55,7 @@ export function buildApp(
   const sessions = createSseSessions({ context, version, observe });
   const { market } = context;
   const events = createGexEvents(store, feeds[0]!.simulated);
-  const gexStreams = createGexStreams({ events, market, access, observe });
+  const gexStreams = createGexStreams({ events, market, observe });
   const openapi = openapiDocument(version);
   const handle = createHttp({
     guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),

@@ -19,7 +19,7 @@ export type Observation =
   | {
       readonly kind: 'stream_closed';
       readonly account: string;
-      readonly reason: 'client' | 'behind' | 'access' | 'shutdown';
+      readonly reason: 'client' | 'behind' | 'silent' | 'access' | 'age' | 'shutdown';
       readonly streams: number;
     }
   | { readonly kind: 'tool_failed'; readonly tool: string; readonly error: unknown }

@@ -8,6 +8,8 @@ export interface Account {
   /** Opaque and stable for a member; tells nothing of the UUID or the key. */
   readonly id: string;
   readonly tier: string;
+  /** Whether the key that was shown is still good: for what goes on after the request that showed it. */
+  isAdmitted(): boolean;
 }
 
 export interface Access {
@@ -110,13 +112,18 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
         });
       }
       // Two headers arrive joined by a comma and so have no key's form: which of them would count is not for us to guess.
-      const member = hasKeyForm(header) ? members.memberByKeyDigest(keyDigest(header)) : undefined;
+      const digest = hasKeyForm(header) ? keyDigest(header) : undefined;
+      const member = digest === undefined ? undefined : members.memberByKeyDigest(digest);
       if (!isAuthorized(member, now())) {
         throw new Failure('key_invalid', 'Invalid Subscriber Key', {
           hint: 'fetch your current key from the operator terminal',
         });
       }
-      return { id: member.keyDigest.slice(0, ACCOUNT_ID_LENGTH), tier: member.tier };
+      return {
+        id: member.keyDigest.slice(0, ACCOUNT_ID_LENGTH),
+        tier: member.tier,
+        isAdmitted: () => isAuthorized(members.memberByKeyDigest(member.keyDigest), now()),
+      };
     },
   };
 }

@@ -66,7 +66,7 @@ test('a member added has a key that works, and my-key gives the same one', () =>
   expect(store.member(ACTIVE)).toEqual(expected);
   expect(access.issueKey(ACTIVE)).toBe(apiKey);
   expect(access.issueKey(ACTIVE.toUpperCase())).toBe(apiKey);
-  expect(access.authenticate(apiKey)).toEqual({ id: digest.slice(0, 16), tier: 'pro' });
+  expect(access.authenticate(apiKey)).toMatchObject({ id: digest.slice(0, 16), tier: 'pro' });
 });
 
 test('the tier of a member added without one is eligible', () => {
@@ -78,7 +78,15 @@ test('an account tells nothing of member or key, and differs from member to memb
   const [a, b] = [access.authenticate(keys.get(ACTIVE)!), access.authenticate(other)];
   expect(a.id).not.toBe(b.id);
   expect(a.id).toMatch(/^[0-9a-f]{16}$/);
-  expect(Object.keys(a)).toEqual(['id', 'tier']);
+  expect(JSON.parse(JSON.stringify(a))).toEqual({ id: a.id, tier: 'member' });
+});
+
+test('an account is admitted as long as its key is good', () => {
+  const { apiKey } = access.addMember({ uuid: UNKNOWN });
+  const account = access.authenticate(apiKey);
+  expect(account.isAdmitted()).toBe(true);
+  access.revoke(UNKNOWN);
+  expect(account.isAdmitted()).toBe(false);
 });
 
 test('my-key refuses all who may not have one in the same way', () => {

@@ -1,5 +1,10 @@
-import type { Access, Account } from '../../access/access.ts';
-import { Failure } from '../../errors.ts';
+import {
+  createStreamWatch,
+  STREAM_LIMITS,
+  type StreamEnd,
+  type StreamLimits,
+  type WatchedStream,
+} from '../../access/stream-watch.ts';
 import type { Observe } from '../../events.ts';
 import type { Market } from '../../market/market.ts';
 import type { GexEvents } from './gex-events.ts';
@@ -9,9 +14,8 @@ import { createSubscription, type Subscription } from './gex-subscription.ts';
 export interface GexStreamParts {
   readonly events: GexEvents;
   readonly market: Pick<Market, 'tracked'>;
-  readonly access: Pick<Access, 'authenticate'>;
   readonly observe: Observe;
-  readonly timing?: Partial<Timing>;
+  readonly limits?: Partial<StreamLimits>;
 }
 
 export interface GexStreams {
@@ -24,67 +28,15 @@ export interface GexStreams {
   readonly size: number;
 }
 
-interface Timing {
-  /** How often streams are looked at: a key that was revoked is cut within twice that. */
-  readonly lookMs: number;
-  /** Below every idle limit between here and a client. */
-  readonly pingMs: number;
-  /** A client that takes nothing for so long, with more to come, is cut. */
-  readonly behindMs: number;
-}
-
-const TIMING: Timing = { lookMs: 2_000, pingMs: 15_000, behindMs: 10_000 };
-
-/** Each holds a page of events and a socket. */
-const STREAMS_MAX = 4_000;
-/** Of one account: it must not take them all. */
-const ACCOUNT_STREAMS_MAX = 500;
 /** Snapshots come in batches: what comes so close together is one write to each socket. */
 const GATHER_MS = 20;
 
-interface Open {
-  readonly account: Account;
-  readonly key: string | null;
-  readonly subscription: Subscription;
-}
-
 /** Live levels over SSE. A stream that ends can be taken up again where it ended, by any client with the id of its last event. */
-export function createGexStreams({ events, market, access, observe, timing }: GexStreamParts): GexStreams {
-  const { lookMs, pingMs, behindMs } = { ...TIMING, ...timing };
-  const streams = new Set<Open>();
-  let looking: ReturnType<typeof setInterval> | undefined;
-  let pingedAt = 0;
+export function createGexStreams({ events, market, observe, limits }: GexStreamParts): GexStreams {
+  const watch = createStreamWatch({ ...STREAM_LIMITS, ...limits });
+  const subscriptions = new Set<Subscription>();
   let closed = false;
   let gathering: ReturnType<typeof setTimeout> | undefined;
-
-  const forget = (open: Open, reason: 'client' | 'behind' | 'access' | 'shutdown'): void => {
-    if (!streams.delete(open)) return;
-    if (streams.size === 0) clearInterval(looking);
-    observe({ kind: 'stream_closed', account: open.account.id, reason, streams: streams.size });
-  };
-
-  const end = (open: Open, reason: 'behind' | 'access' | 'shutdown'): void => {
-    open.subscription.end(reason === 'behind');
-    forget(open, reason);
-  };
-
-  /** Cuts who takes nothing or may no longer, and pings the rest. */
-  const look = (): void => {
-    const nowMs = performance.now();
-    const pings = nowMs - pingedAt >= pingMs;
-    if (pings) pingedAt = nowMs;
-    const refused = new Set<string>();
-    for (const [id, key] of new Map([...streams].map(({ account, key }) => [account.id, key]))) {
-      if (!hasAccess(access, key)) refused.add(id);
-    }
-    for (const open of streams) {
-      const { account, subscription } = open;
-      const { behindSince } = subscription;
-      if (refused.has(account.id)) end(open, 'access');
-      else if (behindSince !== undefined && nowMs - behindSince >= behindMs) end(open, 'behind');
-      else if (pings) subscription.ping();
-    }
-  };
 
   const spread = (): void => {
     gathering = undefined;
@@ -93,29 +45,39 @@ export function createGexStreams({ events, market, access, observe, timing }: Ge
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
     }
-    for (const { subscription } of streams) subscription.wake();
+    for (const subscription of subscriptions) subscription.wake();
   };
 
   return {
     open(request) {
-      const { account, headers } = request;
+      const { account } = request;
       const tickers = tickersOf(request, market);
       const after = placeOf(request);
-      if (closed) throw unavailable();
-      refuseTooMany(streams, account);
+      watch.refuseTooMany(account);
+      const forget = (reason: StreamEnd): void => {
+        subscriptions.delete(subscription);
+        observe({ kind: 'stream_closed', account: account.id, reason, streams: watch.size });
+      };
       const subscription = createSubscription({
         events,
         tickers,
         after,
-        gone: () => forget(open, 'client'),
+        gone: () => watch.remove(watched) && forget('client'),
       });
-      const open: Open = { account, key: headers.get('x-api-key'), subscription };
-      if (streams.size === 0) {
-        pingedAt = performance.now();
-        looking = setInterval(look, lookMs);
-      }
-      streams.add(open);
-      observe({ kind: 'stream_opened', account: account.id, streams: streams.size });
+      const watched: WatchedStream = {
+        account,
+        get behindSince() {
+          return subscription.behindSince;
+        },
+        ping: subscription.ping,
+        end(reason) {
+          subscription.end(reason === 'behind');
+          forget(reason);
+        },
+      };
+      subscriptions.add(subscription);
+      watch.add(watched);
+      observe({ kind: 'stream_opened', account: account.id, streams: watch.size });
       return new Response(subscription.stream, {
         headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
       });
@@ -126,37 +88,10 @@ export function createGexStreams({ events, market, access, observe, timing }: Ge
     close() {
       closed = true;
       clearTimeout(gathering);
-      for (const open of streams) end(open, 'shutdown');
+      watch.close();
     },
     get size() {
-      return streams.size;
+      return watch.size;
     },
   };
-}
-
-function refuseTooMany(streams: ReadonlySet<Open>, account: Account): void {
-  let own = 0;
-  for (const open of streams) if (open.account.id === account.id) own++;
-  if (own >= ACCOUNT_STREAMS_MAX) {
-    throw new Failure('too_many_streams', 'This account has too many streams open', {
-      hint: 'Follow several tickers on one stream, or close idle streams.',
-    });
-  }
-  if (streams.size >= STREAMS_MAX) throw unavailable();
-}
-
-function unavailable(): Failure {
-  return new Failure('unavailable', 'No more streams can be opened now', {
-    hint: 'Close idle streams, or retry later.',
-  });
-}
-
-/** A defect, a store that is busy say, takes nobody's access away. */
-function hasAccess(access: Pick<Access, 'authenticate'>, key: string | null): boolean {
-  try {
-    access.authenticate(key);
-    return true;
-  } catch (error) {
-    return !(error instanceof Failure);
-  }
 }

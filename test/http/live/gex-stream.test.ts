@@ -212,7 +212,7 @@ describe('what ends a stream', () => {
     const streams = createGexStreams({
       events: createGexEvents(log, true),
       ...partsOf(service.app),
-      timing: { lookMs: 20, behindMs: 100 },
+      limits: { lookMs: 20, behindMs: 100 },
     });
     const port = listen((request) => answerOf(streams, service, request), {
       host: '127.0.0.1',
@@ -372,12 +372,12 @@ async function openStream(path: string, headers: Record<string, string> = {}, ur
   };
 }
 
-function partsOf({ context, access }: App) {
-  return { market: context.market, access, observe: (each: Observation) => void service.observations.push(each) };
+function partsOf({ context }: App) {
+  return { market: context.market, observe: (each: Observation) => void service.observations.push(each) };
 }
 
-function streamsOf(timing: Parameters<typeof createGexStreams>[0]['timing'] & {}): GexStreams {
-  return createGexStreams({ events: createGexEvents(service.app.store, true), ...partsOf(service.app), timing });
+function streamsOf(limits: Parameters<typeof createGexStreams>[0]['limits'] & {}): GexStreams {
+  return createGexStreams({ events: createGexEvents(service.app.store, true), ...partsOf(service.app), limits });
 }
 
 function answerOf(streams: GexStreams, { app, key }: Service, request: Request): Promise<Response> {

@@ -1,0 +1,133 @@
+import { Failure } from '../errors.ts';
+import type { Account } from './access.ts';
+
+/** Why a stream ended. */
+export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'shutdown';
+
+/** An open stream, as its watch sees it. Times are of `performance.now()`, ms. */
+export interface WatchedStream {
+  readonly account: Account;
+  /** When its client took anything last while more waited for it; undefined where it has all there is. */
+  readonly behindSince: number | undefined;
+  /** Whether its client was asked for a sign of life, and has given none for too long. */
+  isSilent?(nowMs: number): boolean;
+  /** Writes something that says nothing, so that nobody between here and the client takes the stream for dead. */
+  ping(nowMs: number): void;
+  end(reason: StreamEnd): void;
+}
+
+export interface StreamWatch {
+  /** Throws `Failure` where one more would be too many: of the account 429, of all 503. Ask before anything is made for it. */
+  refuseTooMany(account: Account): void;
+  add(stream: WatchedStream): void;
+  /** Its client is gone, or it has ended by itself. False where that was known. */
+  remove(stream: WatchedStream): boolean;
+  /** Ends every stream; there are none from now on. */
+  close(): void;
+  readonly size: number;
+}
+
+export interface StreamLimits {
+  /** How often streams are looked at: a key that was revoked is cut within twice that. */
+  readonly lookMs: number;
+  /** Below every idle limit between here and a client. */
+  readonly pingMs: number;
+  /** A client that takes nothing for so long, with more to come, is cut. */
+  readonly behindMs: number;
+  /** A stream as old as that is ended: its client comes back, and what was lost or leaked on the way goes with it. */
+  readonly ageMs: number;
+  readonly streamsMax: number;
+  /** Of one account: it must not take them all. */
+  readonly accountStreamsMax: number;
+}
+
+export const STREAM_LIMITS: StreamLimits = {
+  lookMs: 2_000,
+  pingMs: 15_000,
+  behindMs: 10_000,
+  ageMs: 24 * 3_600_000,
+  streamsMax: 4_000,
+  accountStreamsMax: 500,
+};
+
+/** Looks after open streams with one timer for all: cuts who takes nothing, may no longer, or has been there for too long, and pings the rest. */
+export function createStreamWatch(limits: StreamLimits): StreamWatch {
+  const { lookMs, pingMs, behindMs, ageMs, streamsMax, accountStreamsMax } = limits;
+  /** With the time from which on each is there, the oldest first. */
+  const streams = new Map<WatchedStream, number>();
+  const counts = new Map<string, number>();
+  let looking: ReturnType<typeof setInterval> | undefined;
+  let pingedAt = 0;
+  let closed = false;
+
+  const remove = (stream: WatchedStream): boolean => {
+    if (!streams.delete(stream)) return false;
+    const { id } = stream.account;
+    const left = counts.get(id)! - 1;
+    if (left > 0) counts.set(id, left);
+    else counts.delete(id);
+    if (streams.size === 0) clearInterval(looking);
+    return true;
+  };
+
+  const end = (stream: WatchedStream, reason: StreamEnd): void => {
+    if (remove(stream)) stream.end(reason);
+  };
+
+  const look = (): void => {
+    const nowMs = performance.now();
+    const pings = nowMs - pingedAt >= pingMs;
+    if (pings) pingedAt = nowMs;
+    const admitted = new Map<string, boolean>();
+    for (const [stream, sinceMs] of streams) {
+      const { account, behindSince } = stream;
+      if (!admitted.has(account.id)) admitted.set(account.id, isAdmitted(account));
+      if (!admitted.get(account.id)) end(stream, 'access');
+      else if (behindSince !== undefined && nowMs - behindSince >= behindMs) end(stream, 'behind');
+      else if (nowMs - sinceMs >= ageMs) end(stream, 'age');
+      else if (stream.isSilent?.(nowMs)) end(stream, 'silent');
+      else if (pings) stream.ping(nowMs);
+    }
+  };
+
+  return {
+    refuseTooMany({ id }) {
+      if ((counts.get(id) ?? 0) >= accountStreamsMax) {
+        throw new Failure('too_many_streams', `This account has ${accountStreamsMax} streams open, the most it may`, {
+          hint: 'Close idle streams, or use one for several things.',
+        });
+      }
+      if (closed || streams.size >= streamsMax) {
+        throw new Failure('unavailable', 'No more streams can be opened now', {
+          hint: 'Close idle streams, or retry later.',
+        });
+      }
+    },
+    add(stream) {
+      const { id } = stream.account;
+      if (streams.size === 0) {
+        pingedAt = performance.now();
+        looking = setInterval(look, lookMs);
+      }
+      streams.set(stream, performance.now());
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    },
+    remove,
+    close() {
+      closed = true;
+      for (const stream of streams.keys()) end(stream, 'shutdown');
+    },
+    get size() {
+      return streams.size;
+    },
+  };
+}
+
+/** A defect, a store that is busy say, takes nobody's access away. */
+function isAdmitted(account: Account): boolean {
+  try {
+    return account.isAdmitted();
+  } catch {
+    return true;
+  }
+}
