@@ -11,13 +11,15 @@ import { createGuard } from './http/guard.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
+import { type OriginSettings, originPolicy } from './http/origins.ts';
 import { routesOf } from './http/routes.ts';
 import { createHttp, type Handler } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
-import { createSseSessions, type SseSessions } from './mcp/sse.ts';
+import { createMcpOverHttp, type McpOverHttp } from './mcp/transports.ts';
 import type { Context } from './operations/operation.ts';
+import { TOOLS } from './operations/registry.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 
 export interface DataSettings {
@@ -28,22 +30,23 @@ export interface DataSettings {
   readonly staleAfter: string;
 }
 
+export interface AppSettings extends DataSettings, FeedSettings, OriginSettings {
+  readonly rateLimit: string;
+}
+
 /** The service, built and not yet listening. */
 export interface App {
   readonly handle: Handler;
   readonly feeds: readonly Feed[];
   readonly store: Store;
-  readonly sessions: SseSessions;
+  readonly mcp: McpOverHttp;
   readonly gexStreams: GexStreams;
   readonly access: Access;
   readonly context: Context;
 }
 
 /** Puts the service together: the one place that names the concrete feed, store and stream. */
-export function buildApp(
-  settings: DataSettings & FeedSettings & { readonly rateLimit: string },
-  observe: Observe,
-): App {
+export function buildApp(settings: AppSettings, observe: Observe): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.marks('files'));
   const policy = parseRateLimit(settings.rateLimit);
@@ -52,18 +55,20 @@ export function buildApp(
   const access = openAccess(store, settings.dataDir);
   const context = createContext(settings, store, universe, feeds[0]!.simulated);
   store.sumPrintsFrom(context.largePrintMinUsd);
-  const sessions = createSseSessions({ context, version, observe });
   const { market } = context;
-  const events = createGexEvents(store, feeds[0]!.simulated);
+  const { simulated } = feeds[0]!;
+  const mcp = createMcpOverHttp({ context, version, observe, tools: () => TOOLS, log: store, simulated });
+  const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
   const openapi = openapiDocument(version);
   const handle = createHttp({
     guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),
     routes: routesOf({ context, access, members: store, gexStreams, version: store.version, openapi: () => openapi }),
-    streams: sessions,
+    mcp,
+    origins: originPolicy(settings),
     observe,
   });
-  return { handle, feeds, store, sessions, gexStreams, access, context };
+  return { handle, feeds, store, mcp, gexStreams, access, context };
 }
 
 /** What operations need, over an open store: recorded data, or the simulated market's. */

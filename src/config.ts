@@ -88,6 +88,16 @@ export const SETTINGS = {
     env: 'ZOMMA_BEHIND_PROXY',
     help: 'a proxy in front serves HTTPS: allow plain HTTP on other addresses than loopback',
   },
+  allowedHosts: {
+    flag: '--allowed-hosts <names>',
+    env: 'ZOMMA_ALLOWED_HOSTS',
+    help: "names by which MCP clients may ask, with commas between; on a loopback address without --behind-proxy the machine's own are, elsewhere all without it",
+  },
+  allowedOrigins: {
+    flag: '--allowed-origins <origins>',
+    env: 'ZOMMA_ALLOWED_ORIGINS',
+    help: 'origins of web pages that may ask over MCP besides its own, with commas between, e.g. https://agents.example.com',
+  },
   universe: { flag: '--universe <file>', env: 'ZOMMA_UNIVERSE', help: 'JSON file of tracked tickers by theme' },
   largePrintMin: {
     flag: '--large-print-min <usd>',

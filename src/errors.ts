@@ -63,6 +63,8 @@ export const FAILURES = {
   key_missing: { status: 401, title: 'API key missing' },
   key_invalid: { status: 403, title: 'API key refused' },
   member_refused: { status: 403, title: 'Member not authorized' },
+  host_foreign: { status: 403, title: 'Host is not this server' },
+  origin_foreign: { status: 403, title: 'Origin is not allowed' },
   session_foreign: { status: 403, title: 'Session belongs to another key' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },

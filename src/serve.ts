@@ -50,7 +50,11 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     warmUp(app.context, performance.now() + WARM_UP_MS);
     const server = listen(app.handle, listening);
     const { largePrintMinUsd } = app.context;
-    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded: app.gexStreams.wake });
+    const recorded = () => {
+      app.gexStreams.wake();
+      app.mcp.wake();
+    };
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded });
     recorder.wake();
     retention = startRetention({ store, kept, observe, nowMs: Date.now });
     welcome?.(app, server.url);
@@ -61,7 +65,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     observe({ kind: 'stopping', signal: await stopped.promise });
     // Streams first: the server would wait for them for ever.
     app.gexStreams.close();
-    await app.sessions.close();
+    await app.mcp.close();
     await server.stop(STOP_DEADLINE_MS);
   } finally {
     retention?.stop();

@@ -8,6 +8,9 @@ const PUBLIC_PATHS = new Set(['/health', '/openapi.json', '/api/v1/auth/my-key',
 /** On these the contract answers a missing key as a wrong one. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
+/** Many clients of this one can send no other header than this; the key in it is the same. */
+const BEARER_PATH = '/mcp';
+
 export interface Admission {
   /** Undefined on public paths. */
   readonly account: Account | undefined;
@@ -26,7 +29,7 @@ export type Guard = (path: string, headers: Headers) => Promise<Admission>;
 export function createGuard(access: Access, limiter: RateLimiter | undefined): Guard {
   return async (path, headers) => {
     if (PUBLIC_PATHS.has(path)) return { account: undefined, headers: {} };
-    const account = authenticate(access, path, headers.get('x-api-key'));
+    const account = authenticate(access, path, headers.get('x-api-key') ?? bearerOf(path, headers));
     if (!limiter) return { account, headers: {} };
     const decision = await limiter.take(account.id);
     const fields = rateLimitHeaders(limiter.policy, decision);
@@ -41,6 +44,11 @@ function authenticate(access: Access, path: string, header: string | null): Acco
     if (!(error instanceof Failure) || !STREAM_PATHS.has(path)) throw error;
     throw new Failure('key_invalid', '403 Forbidden: Invalid Subscriber Key', error.hint ? { hint: error.hint } : {});
   }
+}
+
+function bearerOf(path: string, headers: Headers): string | null {
+  if (path !== BEARER_PATH) return null;
+  return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
 function tooMany(): Failure {

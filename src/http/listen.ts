@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../errors.ts';
+import { LOOPBACK } from './origins.ts';
 import type { Handler } from './server.ts';
 
 export interface ListenSettings {
@@ -28,9 +29,6 @@ export interface Listening {
 const IDLE_TIMEOUT_S = 60;
 /** Bodies are bounded where they are read; the runtime's own bound would answer without the error body. */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
-
-/** All of 127.0.0.0/8 stays on the machine. */
-const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
 /** Checks settings before anything is started. Throws `OperatorError` for what an operator must mend. */
 export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: ListenSettings): ListenOptions {

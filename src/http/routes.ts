@@ -12,7 +12,7 @@ import type { GexStreams } from './live/gex-streams.ts';
 
 /** A route as data: the router, the 405 answers and the OpenAPI page all read this list. */
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** With `{parameter}` segments. */
   readonly path: string;
   /** Its answer has no end: there is no HEAD of it. */

@@ -4,19 +4,26 @@ import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { drain, readJson } from './body.ts';
 import type { Guard } from './guard.ts';
+import { type OriginPolicy, refuseForeign } from './origins.ts';
 import { problemResponse } from './problem.ts';
 import type { Route } from './routes.ts';
 
-/** The two routes of the MCP stream, which need to know who is asking. */
-export interface StreamRoutes {
-  open(account: Account): Response;
-  receive(account: Account, sessionId: string | null, body: unknown): Response;
+/** The transports of MCP, which need to know who is asking. */
+export interface McpTransports {
+  /** The contract's pair. */
+  readonly sse: {
+    open(account: Account): Response;
+    receive(account: Account, sessionId: string | null, body: unknown): Response;
+  };
+  readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
 }
 
 export interface HttpParts {
   readonly guard: Guard;
   readonly routes: readonly Route[];
-  readonly streams: StreamRoutes;
+  readonly mcp: McpTransports;
+  /** Which pages of others' browsers, and under which names this server is asked, the MCP paths answer. */
+  readonly origins: OriginPolicy;
   readonly observe: Observe;
 }
 
@@ -26,9 +33,9 @@ export type Handler = (request: Request) => Promise<Response>;
  * The whole HTTP surface as one function. Around Elysia's routing it puts what must hold for every request, found or not: an id,
  * the guard before anything is parsed, one error shape, and one observation.
  */
-export function createHttp({ guard, routes, streams, observe }: HttpParts): Handler {
-  const table = [...routes, ...STREAM_ROUTES].map((each) => ({ ...each, parts: each.path.split('/') }));
-  const router = createRouter(routes, streams);
+export function createHttp({ guard, routes, mcp, origins, observe }: HttpParts): Handler {
+  const table = [...routes, ...MCP_ROUTES].map((each) => ({ ...each, parts: each.path.split('/') }));
+  const router = createRouter(routes, mcp);
   return async (request) => {
     const startedAt = performance.now();
     const requestId = newRequestId();
@@ -43,6 +50,7 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
       const parts = path.split('/');
       const found = table.filter((each) => matches(each.parts, parts));
       route = found[0]?.path ?? '(none)';
+      if (MCP_PATHS.has(path)) refuseForeign(request.headers, origins);
       const admission = await guard(path, request.headers);
       account = admission.account;
       Object.assign(extra, admission.headers);
@@ -86,15 +94,19 @@ export function createHttp({ guard, routes, streams, observe }: HttpParts): Hand
 
 const ORIGIN = 'http://localhost';
 
-const STREAM_ROUTES: readonly Omit<Route, 'handle'>[] = [
+const MCP_ROUTES: readonly Omit<Route, 'handle'>[] = [
   { method: 'GET', path: '/sse', stream: true },
   { method: 'POST', path: '/messages' },
+  { method: 'GET', path: '/mcp', stream: true },
+  { method: 'POST', path: '/mcp' },
+  { method: 'DELETE', path: '/mcp' },
 ];
+const MCP_PATHS = new Set(MCP_ROUTES.map(({ path }) => path));
 
 /** What the guard found of a request: handlers answer for no other route, and for no other account. */
 const admitted = new WeakMap<Request, { readonly route: string; readonly account: Account | undefined }>();
 
-function createRouter(routes: readonly Route[], streams: StreamRoutes) {
+function createRouter(routes: readonly Route[], { sse, streamable }: McpTransports) {
   // Elysia routes; parsing, validation and errors are the registry's, the same on every face.
   const app = new Elysia({ normalize: false }).onError(({ error, code }) => {
     throw code === 'NOT_FOUND' ? notFound() : error;
@@ -111,16 +123,39 @@ function createRouter(routes: readonly Route[], streams: StreamRoutes) {
       { parse: 'none' },
     );
   }
+  const asIs = { parse: 'none' } as const;
+  const streamed = ({ request }: { request: Request }) => streamable.handle(accountOf(request, '/mcp'), request);
   return app
-    .get('/sse', ({ request }) => streams.open(accountOf(request, '/sse')))
+    .get('/sse', ({ request }) => sse.open(accountOf(request, '/sse')))
     .post(
       '/messages',
       async ({ request }) => {
         const account = accountOf(request, '/messages');
-        return streams.receive(account, queryOf(request.url).get('sessionId'), await readJson(request));
+        return sse.receive(account, queryOf(request.url).get('sessionId'), await readJson(request));
       },
-      { parse: 'none' },
+      asIs,
+    )
+    .get('/mcp', streamed)
+    .delete('/mcp', streamed, asIs)
+    .post(
+      '/mcp',
+      async ({ request }) => {
+        const account = accountOf(request, '/mcp');
+        const body = await readJson(request).catch(notJson);
+        return body instanceof Response ? body : streamable.handle(account, request, body);
+      },
+      asIs,
     );
+}
+
+/** On this endpoint a body that cannot be read is JSON-RPC's own error. */
+function notJson(error: unknown): Response {
+  if (!(error instanceof Failure) || error.code !== 'invalid_body') throw error;
+  const { message, hint } = error;
+  return Response.json(
+    { jsonrpc: '2.0', id: null, error: { code: -32700, message: `Parse error: ${message}`, data: { hint } } },
+    { status: 400 },
+  );
 }
 
 function accountOf(request: Request, path: string): Account {

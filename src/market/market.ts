@@ -20,6 +20,8 @@ export interface Market {
   tracked(ticker: string): string;
   /** As `chain`, but undefined where there is none. */
   findChain(ticker: string): Chain | undefined;
+  /** Tickers that have a chain, sorted. */
+  tickersWithChain(): readonly string[];
   /**
    * Prints of at least a premium, of the `days` calendar days that end at the later of the chain's instant and the last print, added up;
    * those of adjusted deliverables left out.
@@ -122,12 +124,13 @@ export function createMarket(
       const ticker = tickerOf(spelling);
       if (universe.tickers.has(ticker) || newestChain(ticker)) return ticker;
       throw new Failure('unknown_ticker', 'The ticker is neither in the universe nor has it a stored chain', {
-        hint: 'GET /api/v1/universe lists the tickers that are tracked.',
+        hint: 'GET /api/v1/universe, over MCP the resource zomma://universe, lists the tickers that are tracked.',
       });
     };
     return {
       isPast: untilMs !== undefined,
       findChain,
+      tickersWithChain: () => store.underlyings(simulated),
       tracked,
       chain: (spelling) => findChain(spelling) ?? refuseNoChain(tracked(spelling), untilMs),
       flow(chain, days, minPremiumUsd) {

@@ -1,76 +1,126 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListToolsRequestSchema,
-  type Tool,
-} from '@modelcontextprotocol/sdk/types.js';
-import { Failure } from '../errors.ts';
+import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
+import type { Account } from '../access/access.ts';
 import type { Observe } from '../events.ts';
-import type { Context } from '../operations/operation.ts';
-import { perform, toolView } from '../operations/perform.ts';
-import { findTool, TOOLS } from '../operations/registry.ts';
+import type { Context, Operation } from '../operations/operation.ts';
+import type { CallGate } from './call-gate.ts';
+import { callTool } from './call-tool.ts';
+import { complete } from './completion.ts';
+import { listResources, RESOURCE_TEMPLATES, readResource } from './resources.ts';
+import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
+/** What every server of this process has in common. */
 export interface McpParts {
   readonly context: Context;
   readonly version: string;
   readonly observe: Observe;
+  /** The tools that are offered now. */
+  readonly tools: () => readonly Operation[];
+  readonly gate: CallGate;
 }
 
-/** An MCP server over the registry's tools, for one session. */
-export function createMcpServer({ context, version, observe }: McpParts): Server {
-  const server = new Server(
+export interface McpSession {
+  /** Who asks; undefined on this machine's own standard input. */
+  readonly account: Account | undefined;
+  /** Addresses of resources of whose changes the client is told; absent where the revision has another way to ask for them. */
+  readonly followed?: Set<string>;
+  /** The revision of the protocol that was agreed on, where the engine was not there to hear it. */
+  readonly revision?: string | undefined;
+}
+
+/** An MCP server over the registry, for one session, or for one request where there are no sessions. */
+export function createMcpServer(parts: McpParts, { account, followed, revision }: McpSession): Server {
+  const { context, version, tools } = parts;
+  const server = new WordedServer(
     { name: 'zomma', title: 'Zomma', version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        completions: {},
+        experimental: { 'zomma/registry': { version: registryVersion(tools()) } },
+      },
+      instructions: INSTRUCTIONS,
+      cacheHints: CACHE_HINTS,
+    },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOL_LIST }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
-    callTool(params.name, params.arguments ?? {}, context, observe),
-  );
+  server.setRequestHandler('tools/list', () => ({
+    tools: toolDefinitions(tools()),
+    _meta: { 'zomma/registry': registryVersion(tools()) },
+  }));
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
+    const { progressToken } = (params._meta ?? {}) as RequestMeta;
+    const { name, arguments: args = {} } = params;
+    return callTool(parts, {
+      ...{ account, name, args, signal },
+      linksResources: takesResourceLinks(revision ?? server.getNegotiatedProtocolVersion()),
+      ...(progressToken !== undefined && {
+        progressed: (step) => notify({ method: 'notifications/progress', params: { progressToken, ...step } }),
+      }),
+    });
+  });
+  server.setRequestHandler('resources/list', () => ({ resources: listResources(context) }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
+  server.setRequestHandler('resources/read', ({ params }) => readResource(params.uri, context));
+  server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
+  if (followed) takeSubscriptions(server, followed);
   return server;
 }
 
 const INSTRUCTIONS =
   'Options-market analytics. Every field says its unit. Start with run_strategic_omni_radar for a ticker, or ' +
-  'get_live_gex_nodes for its levels alone. Answers from a simulated market say so in _meta.';
+  'get_live_gex_nodes for its levels alone. Whole columns and definitions are resources (zomma://gex/{ticker}, zomma://methods). ' +
+  'Answers from a simulated market say so.';
 
-const TOOL_LIST: Tool[] = TOOLS.map((tool) => {
-  const { input, output } = toolView(tool);
-  return {
-    name: tool.name,
-    title: tool.title,
-    description: tool.description,
-    inputSchema: input as Tool['inputSchema'],
-    outputSchema: output as Tool['outputSchema'],
-    annotations: {
-      title: tool.title,
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
-  };
-});
+/** What is listed changes with a release, and is told then; what is read, with each snapshot. */
+const CACHE_HINTS = {
+  'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
+  'tools/list': { ttlMs: 3_600_000, cacheScope: 'private' },
+  'resources/templates/list': { ttlMs: 3_600_000, cacheScope: 'private' },
+  'resources/list': { ttlMs: 60_000, cacheScope: 'private' },
+  'resources/read': { ttlMs: 1_000, cacheScope: 'private' },
+} as const;
 
-function callTool(name: string, args: unknown, context: Context, observe: Observe) {
-  const tool = findTool(name);
-  // A plain error: the SDK's own class would put a prefix before the contract's message.
-  if (!tool) throw Object.assign(new Error(`Tool '${name}' is not registered`), { code: ErrorCode.InvalidParams });
-  try {
-    const { body, provenance } = perform(toolView(tool), args, context, 'invalid_body');
-    return {
-      content: [{ type: 'text' as const, text: JSON.stringify(body) }],
-      structuredContent: body,
-      ...(provenance && { _meta: { 'zomma/provenance': provenance } }),
+/** Links in answers came with 2025-06-18: clients of older revisions refuse content that they do not know. */
+function takesResourceLinks(revision: string | undefined): boolean {
+  return revision !== undefined && revision >= '2025-06-18';
+}
+
+/** Resources that one client may follow: each is a text that is kept for it. */
+const FOLLOWED_MAX = 1_000;
+
+function takeSubscriptions(server: Server, followed: Set<string>): void {
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    if (followed.size >= FOLLOWED_MAX && !followed.has(uri)) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `At most ${FOLLOWED_MAX} resources can be followed`);
+    }
+    followed.add(uri);
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    followed.delete(uri);
+    return {};
+  });
+}
+
+/** Says what is wrong with a request's parameters in words: the engine gives its validator's notes, of `initialize` even as a defect. */
+class WordedServer extends Server {
+  protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (...given: Parameters<typeof wrapped>) => {
+      try {
+        return await wrapped(...given);
+      } catch (error) {
+        throw worded(error);
+      }
     };
-  } catch (error) {
-    // The agent reads it and can correct itself: a result that is an error, not a broken call.
-    if (error instanceof Failure) return refused(error.message, error.hint);
-    observe({ kind: 'tool_failed', tool: name, error });
-    return refused('The tool could not compute an answer', 'Retry shortly.');
   }
 }
 
-function refused(message: string, hint: string | undefined) {
-  return { isError: true, content: [{ type: 'text' as const, text: hint ? `${message}. ${hint}` : message }] };
+function worded(error: unknown): unknown {
+  const [, notes] =
+    /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
+  if (notes === undefined) return error;
+  const [issue] = JSON.parse(notes) as { path: string[]; message: string }[];
+  const fault = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, fault);
 }

@@ -1,79 +1,62 @@
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  InitializeRequestSchema,
-  type JSONRPCMessage,
-  JSONRPCMessageSchema,
-  ListToolsRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import { type JSONRPCMessage, parseJSONRPCMessage, type ServerEventBus } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
+import type { StreamWatch } from '../access/stream-watch.ts';
 import { Failure } from '../errors.ts';
+import { batchOf, notMessages } from './batch.ts';
+import { notificationOf } from './changes.ts';
 import { createMcpServer, type McpParts } from './server.ts';
-import { SseTransport } from './sse-transport.ts';
-
-/** Sessions of all accounts together: each holds a stream and a protocol engine in memory. */
-const SESSIONS_MAX = 10_000;
-/** Sessions of one account: it must not take them all. */
-const ACCOUNT_SESSIONS_MAX = 2_000;
-/** Messages of one batch (2025-03-26 allows them). */
-const BATCH_MAX = 50;
-
-interface Session {
-  readonly account: Account;
-  readonly transport: SseTransport;
-}
+import { newSessionId } from './session-id.ts';
+import type { SessionQuota } from './session-quota.ts';
+import { SseSession } from './sse-session.ts';
 
 export interface SseSessions {
-  /** Opens a session for an account; its first event names the address to post to. */
+  /** Opens a session for an account; its first event names the address to post to. Throws `Failure`: 429, 503. */
   open(account: Account): Response;
   /** Takes a parsed body for a session of this account. Throws `Failure`: 400, 403, 404, 422. */
   receive(account: Account, sessionId: string | null, body: unknown): Response;
-  /** Ends every stream. */
-  close(): Promise<void>;
   readonly size: number;
 }
 
-/** The contract's MCP endpoint pair. A session answers only to the account that opened it. */
-export function createSseSessions(parts: McpParts): SseSessions {
-  const sessions = new Map<string, Session>();
+/** The contract's MCP endpoint pair. A session is its stream, and answers only to the account that opened it. */
+export function createSseSessions(
+  parts: McpParts,
+  watch: StreamWatch,
+  quota: SessionQuota,
+  bus: ServerEventBus,
+): SseSessions {
+  const sessions = new Map<string, SseSession>();
+  bus.subscribe((event) => {
+    for (const session of sessions.values()) {
+      const told = session.revision && notificationOf(event, session.followed);
+      if (told) void session.send(told);
+    }
+  });
   return {
     open(account) {
-      const own = [...sessions.values()].filter((each) => each.account.id === account.id).length;
-      if (own >= ACCOUNT_SESSIONS_MAX) {
-        throw new Failure('too_many_streams', 'This account has too many streams open', {
-          hint: 'Close idle streams.',
-        });
-      }
-      if (sessions.size >= SESSIONS_MAX) {
-        throw new Failure('unavailable', 'No more streams can be opened now', {
-          hint: 'Close idle streams, or retry later.',
-        });
-      }
+      watch.refuseTooMany(account);
+      quota.take(account.id);
       const id = newSessionId();
-      const transport = new SseTransport(`/messages?sessionId=${id}`);
-      const server = createMcpServer(parts);
-      server.onclose = () => {
-        sessions.delete(id);
-        parts.observe({ kind: 'session_closed', account: account.id, sessions: sessions.size });
-      };
-      void server.connect(transport);
-      sessions.set(id, { account, transport });
+      const session = new SseSession({
+        account,
+        endpoint: `/messages?sessionId=${id}`,
+        createServer: (each) => createMcpServer(parts, each),
+        ended: () => {
+          watch.remove(session);
+          sessions.delete(id);
+          parts.observe({ kind: 'session_closed', account: account.id, sessions: sessions.size });
+        },
+      });
+      sessions.set(id, session);
+      watch.add(session);
       parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
-      return new Response(transport.stream, {
+      return new Response(session.body, {
         headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
       });
     },
     receive(account, sessionId, body) {
-      const { transport } = sessionOf(sessions, account, sessionId);
-      for (const message of messagesOf(body)) {
-        const answer = refusalOf(message);
-        if (answer) void transport.send(answer);
-        else transport.onmessage?.(message);
-      }
+      const session = sessionOf(sessions, account, sessionId);
+      for (const message of messagesOf(body)) session.receive(message);
       return new Response('Accepted', { status: 202, headers: { 'Content-Type': 'text/plain' } });
-    },
-    async close() {
-      await Promise.all([...sessions.values()].map(({ transport }) => transport.close()));
     },
     get size() {
       return sessions.size;
@@ -81,7 +64,7 @@ export function createSseSessions(parts: McpParts): SseSessions {
   };
 }
 
-function sessionOf(sessions: ReadonlyMap<string, Session>, account: Account, sessionId: string | null): Session {
+function sessionOf(sessions: ReadonlyMap<string, SseSession>, account: Account, sessionId: string | null): SseSession {
   if (!sessionId) {
     throw new Failure('invalid_parameter', 'The query parameter sessionId is missing', {
       hint: 'Post to the address of the endpoint event.',
@@ -101,36 +84,10 @@ function sessionOf(sessions: ReadonlyMap<string, Session>, account: Account, ses
 }
 
 function messagesOf(body: unknown): JSONRPCMessage[] {
-  const batch = Array.isArray(body) ? body : [body];
-  const parsed = batch.length > BATCH_MAX ? [] : batch.map((each) => JSONRPCMessageSchema.safeParse(each));
-  if (parsed.length === 0 || parsed.some(({ success }) => !success)) {
-    throw new Failure('invalid_body', 'The body is not a JSON-RPC 2.0 message', {
-      hint: `Send {"jsonrpc":"2.0","id":1,"method":"tools/list"}, or an array of 1 to ${BATCH_MAX} such messages.`,
-    });
+  try {
+    return batchOf(body).map((each) => parseJSONRPCMessage(each));
+  } catch {
+    // The engine's words are its validator's notes.
+    throw notMessages();
   }
-  return parsed.map(({ data }) => data!);
-}
-
-/** The protocol engine words bad parameters as an internal error with its validator's notes; the fault is the caller's. */
-function refusalOf(message: JSONRPCMessage): JSONRPCMessage | undefined {
-  if (!('method' in message && 'id' in message)) return undefined;
-  const parsed = PARAMETERS[message.method]?.safeParse(message);
-  if (!parsed || parsed.success) return undefined;
-  const [issue] = parsed.error.issues;
-  const fault = `Invalid params: ${issue?.path.join('.') ?? 'params'}: ${issue?.message ?? 'not understood'}`;
-  return { jsonrpc: '2.0', id: message.id, error: { code: ErrorCode.InvalidParams, message: fault } };
-}
-
-const PARAMETERS: Record<
-  string,
-  typeof InitializeRequestSchema | typeof ListToolsRequestSchema | typeof CallToolRequestSchema
-> = {
-  initialize: InitializeRequestSchema,
-  'tools/list': ListToolsRequestSchema,
-  'tools/call': CallToolRequestSchema,
-};
-
-/** 128 random bits. */
-function newSessionId(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');
 }

@@ -209,6 +209,7 @@ function contextOf(chain: Chain, seed: number): Context {
   return {
     market: {
       isPast: false,
+      tickersWithChain: () => [],
       chain: () => chain,
       tracked: () => chain.underlying,
       findChain: () => chain,

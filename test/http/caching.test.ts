@@ -80,10 +80,10 @@ test('a tag is the same after a restart', async () => {
     contagionMin: '1000000',
     staleAfter: '30',
   };
-  const again = buildApp({ ...settings, dataDir: service.dataDir }, () => {});
+  const again = buildApp({ ...settings, host: '127.0.0.1', dataDir: service.dataDir }, () => {});
   const headers = { 'X-API-Key': service.key };
   expect((await again.handle(new Request(`http://localhost${GEX}`, { headers }))).headers.get('etag')).toBe(tag);
-  await again.sessions.close();
+  await again.mcp.close();
   again.store.close();
 });
 

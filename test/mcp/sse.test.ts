@@ -13,7 +13,7 @@ beforeAll(async () => {
   server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
 });
 afterAll(async () => {
-  await service.app.sessions.close();
+  await service.app.mcp.close();
   await server.stop(1_000);
   await service.close();
 });
@@ -92,7 +92,7 @@ describe('the official client', () => {
   test('works in fifty sessions at once, each getting its own answers', async () => {
     const clients = await Promise.all(Array.from({ length: 50 }, () => connect(service.key)));
     try {
-      expect(service.app.sessions.size).toBe(50);
+      expect(service.app.mcp.sse.size).toBe(50);
       const answers = await Promise.all(
         clients.map((client, at) =>
           client.callTool({ name: 'calculate_kelly_sizing', arguments: { win_prob: at / 50 } }),
@@ -104,7 +104,7 @@ describe('the official client', () => {
     } finally {
       await Promise.all(clients.map((client) => client.close()));
     }
-    await until(() => service.app.sessions.size === 0);
+    await until(() => service.app.mcp.sse.size === 0);
   });
 });
 
@@ -193,9 +193,9 @@ describe('the wire', () => {
 
   test('a session ends when its client goes', async () => {
     const stream = await openStream();
-    expect(service.app.sessions.size).toBeGreaterThan(0);
+    expect(service.app.mcp.sse.size).toBeGreaterThan(0);
     await stream.close();
-    await until(() => service.app.sessions.size === 0);
+    await until(() => service.app.mcp.sse.size === 0);
   });
 });
 

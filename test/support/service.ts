@@ -36,6 +36,7 @@ export async function startService(settings: { feed?: string; rateLimit?: string
     buildApp(
       {
         dataDir,
+        host: '127.0.0.1',
         feed: settings.feed ?? 'simulated',
         seed: '1',
         rateLimit: settings.rateLimit ?? 'off',
@@ -73,13 +74,13 @@ export async function startService(settings: { feed?: string; rateLimit?: string
       );
     },
     async reopen() {
-      await app.sessions.close();
+      await app.mcp.close();
       app.store.close();
       app = build();
     },
     async close() {
       app.gexStreams.close();
-      await app.sessions.close();
+      await app.mcp.close();
       app.store.close();
       rmSync(dataDir, { recursive: true, force: true });
     },

@@ -93,6 +93,7 @@ test('a restart loses nothing', async () => {
       feed: 'simulated',
       seed: '1',
       rateLimit: 'off',
+      host: '127.0.0.1',
       largePrintMin: '1e5',
       contagionMin: '1e6',
       staleAfter: '30',
@@ -110,7 +111,7 @@ test('a restart loses nothing', async () => {
   again.gexStreams.close();
   expect(await stream.ended()).toBe(true);
   await other.stop(1_000);
-  await again.sessions.close();
+  await again.mcp.close();
   again.store.close();
 });
 

@@ -1,0 +1,68 @@
+import { Failure } from '../errors.ts';
+
+/**
+ * Against pages in a browser of this machine or network that would talk to the server in its user's place (DNS rebinding, cross-site
+ * requests): MCP asks every server to look at Origin and Host.
+ */
+export interface OriginPolicy {
+  /** Names by which the server may be asked, without ports, in lower case; undefined: any, as a proxy or a certificate sees to it. */
+  readonly hosts: ReadonlySet<string> | undefined;
+  /** Origins of pages that may ask besides those that are served under the same name, e.g. `https://agents.example.com`. */
+  readonly origins: ReadonlySet<string>;
+}
+
+export interface OriginSettings {
+  readonly host: string;
+  readonly behindProxy?: boolean | undefined;
+  readonly allowedHosts?: string | undefined;
+  readonly allowedOrigins?: string | undefined;
+}
+
+/**
+ * On an address of this machine alone the server goes by that machine's own names, unless a proxy in front passes on others: whatever else
+ * a browser calls it, it was made to. On other addresses its names are the operator's to say.
+ */
+export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
+  const allowed = listOf(allowedHosts);
+  const isLocal = LOOPBACK.test(host) && !behindProxy;
+  const hosts = isLocal ? [...LOOPBACK_NAMES, host.toLowerCase(), ...allowed] : allowed;
+  return { hosts: hosts.length > 0 ? new Set(hosts) : undefined, origins: new Set(listOf(allowedOrigins)) };
+}
+
+/** All of 127.0.0.0/8 stays on the machine. */
+export const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/;
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+
+function listOf(text: string | undefined): string[] {
+  return (text ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
+
+/** Throws `Failure`, 403, for a name that is not this server's and for a page of another origin. Programs send no Origin. */
+export function refuseForeign(headers: Headers, { hosts, origins }: OriginPolicy): void {
+  const host = headers.get('host');
+  if (hosts && host !== null && !hosts.has(nameOf(host))) {
+    throw new Failure('host_foreign', 'This server is not asked under that name', {
+      hint: 'The operator can allow the Host with --allowed-hosts.',
+    });
+  }
+  const origin = headers.get('origin');
+  if (origin === null || origins.has(origin.toLowerCase()) || isSameHost(origin, host)) return;
+  throw new Failure('origin_foreign', 'Pages of this origin may not ask this server', {
+    hint: 'The operator can allow the Origin with --allowed-origins.',
+  });
+}
+
+/** A Host field without its port, in lower case. */
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '');
+}
+
+/** A page that this server, or the proxy in front of it, has served itself. */
+function isSameHost(origin: string, host: string | null): boolean {
+  const asked = URL.parse(`http://${host ?? ''}`)?.host;
+  return asked !== undefined && asked === URL.parse(origin)?.host;
+}

@@ -1,0 +1,20 @@
+/** How many names are worth telling. */
+const NEAREST = 3;
+
+/** The names most like one that is none, the likest first: by the pairs of letters that they share (Dice's coefficient). */
+export function nearestNames(name: string, names: readonly string[]): string[] {
+  const given = pairsOf(name.slice(0, 100).toLowerCase());
+  return names
+    .map((each) => ({ each, likeness: likeness(given, pairsOf(each)) }))
+    .toSorted((a, b) => b.likeness - a.likeness)
+    .slice(0, NEAREST)
+    .map(({ each }) => each);
+}
+
+function pairsOf(text: string): Set<string> {
+  return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2)));
+}
+
+function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  return (2 * a.intersection(b).size) / Math.max(1, a.size + b.size);
+}

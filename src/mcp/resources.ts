@@ -1,0 +1,145 @@
+import {
+  type ReadResourceResult,
+  ResourceNotFoundError,
+  type ResourceTemplateType,
+} from '@modelcontextprotocol/server';
+import methods from '../../docs/methods.md' with { type: 'text' };
+import { Failure } from '../errors.ts';
+import type { Context, Operation } from '../operations/operation.ts';
+import { extendedView, perform, restView } from '../operations/perform.ts';
+import { OPERATIONS } from '../operations/registry.ts';
+import { cleaned } from './clean-text.ts';
+
+/** A resource as it is listed, and linked to from an answer. */
+export interface ListedResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+}
+
+const [UNIVERSE, LEVELS, PROFILE, STRIKES] = [
+  'get_target_universe',
+  'get_live_gex_nodes',
+  'get_gex_profile',
+  'get_gex_by_strike',
+].map((name) => OPERATIONS.find((each) => each.name === name)!) as [Operation, Operation, Operation, Operation];
+
+const JSON_TYPE = 'application/json';
+
+/** Of a ticker: its levels with a summary of their chain, and the columns behind them. */
+const OF_TICKER = {
+  levels: {
+    uriTemplate: 'zomma://gex/{ticker}',
+    name: 'gex',
+    title: 'Latest levels',
+    description: 'GEX levels of the newest snapshot, what its chain holds, and how old it is.',
+  },
+  profile: {
+    uriTemplate: 'zomma://gex/{ticker}/profile',
+    name: 'gex-profile',
+    title: 'Gamma profile',
+    description: 'Net dealer gamma at each level of spot, whole columns.',
+  },
+  strikes: {
+    uriTemplate: 'zomma://gex/{ticker}/strikes/{expiry}',
+    name: 'gex-strikes',
+    title: 'GEX by strike',
+    description: 'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all), whole columns.',
+  },
+} as const;
+
+export const RESOURCE_TEMPLATES: ResourceTemplateType[] = Object.values(OF_TICKER).map((each) => ({
+  ...each,
+  mimeType: JSON_TYPE,
+}));
+
+/** What can be read without a template being filled in: the fixed texts, and each ticker that has a chain. */
+export function listResources({ market }: Context): ListedResource[] {
+  return [
+    {
+      uri: 'zomma://universe',
+      name: 'universe',
+      title: UNIVERSE.title,
+      description: UNIVERSE.description,
+      mimeType: JSON_TYPE,
+    },
+    {
+      uri: 'zomma://methods',
+      name: 'methods',
+      title: 'Methods',
+      description: 'What each number means, its unit and its source.',
+      mimeType: 'text/markdown',
+    },
+    ...market.tickersWithChain().map((ticker) => linkTo('levels', ticker)),
+  ];
+}
+
+/** The address of a ticker's levels: what is told to whoever follows them. */
+export function levelsUri(ticker: string): string {
+  return OF_TICKER.levels.uriTemplate.replace('{ticker}', ticker);
+}
+
+/** Links to the whole columns that an answer on a ticker summarises. */
+export function columnsOf(tool: Operation, args: unknown): ListedResource[] {
+  const { ticker } = args as { ticker?: unknown };
+  if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string') return [];
+  return [linkTo('profile', ticker.toUpperCase()), linkTo('strikes', ticker.toUpperCase())];
+}
+
+const SUMMARISES: ReadonlySet<string> = new Set(['get_live_gex_nodes', 'run_strategic_omni_radar']);
+
+function linkTo(which: keyof typeof OF_TICKER, ticker: string): ListedResource {
+  const { uriTemplate, name, title, description } = OF_TICKER[which];
+  return {
+    uri: uriTemplate.replace('{ticker}', encodeURIComponent(ticker)).replace('{expiry}', 'all'),
+    name: `${name}-${ticker}`,
+    title: `${title} of ${ticker}`,
+    description,
+    mimeType: JSON_TYPE,
+  };
+}
+
+/** Throws `ResourceNotFoundError` for an address that is none, or of a ticker that is not known. */
+export function readResource(uri: string, context: Context): ReadResourceResult {
+  if (uri === 'zomma://methods') return { contents: [{ uri, mimeType: 'text/markdown', text: methods }] };
+  try {
+    const content = contentOf(uri, context);
+    if (content === undefined)
+      throw notFound(uri, 'There is no such resource', 'resources/templates/list names what there is.');
+    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(cleaned(content)) }] };
+  } catch (error) {
+    if (error instanceof Failure) throw notFound(uri, error.message, error.hint);
+    throw error;
+  }
+}
+
+function contentOf(uri: string, context: Context): Record<string, unknown> | undefined {
+  if (uri === 'zomma://universe') return perform(restView(UNIVERSE), {}, context, 'invalid_parameter').body;
+  const [, ticker, columns, expiries] = GEX.exec(uri) ?? [];
+  if (ticker === undefined) return undefined;
+  const input = { ticker: decodeURIComponent(ticker) };
+  if (columns === undefined) return levelsOf(input, context);
+  const view = extendedView(columns === 'profile' ? PROFILE : STRIKES);
+  return perform(view, { ...input, ...(expiries && { expiries }) }, context, 'invalid_parameter').body;
+}
+
+const GEX = /^zomma:\/\/gex\/([\w.%^-]{1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
+
+/** The levels as REST answers them, with what stands behind them. */
+function levelsOf(input: { ticker: string }, context: Context): Record<string, unknown> {
+  const { body } = perform(restView(LEVELS), input, context, 'invalid_parameter');
+  const { regime, flip_resolved, gross_gex_mil, contracts, series, provenance } = perform(
+    extendedView(LEVELS),
+    input,
+    context,
+    'invalid_parameter',
+  ).body;
+  const expiries = [...new Set((series as { expiry: string }[]).map(({ expiry }) => expiry))];
+  return { ...body, regime, flip_resolved, gross_gex_mil, chain: { ...(contracts as object), expiries }, provenance };
+}
+
+function notFound(uri: string, message: string, hint: string | undefined): ResourceNotFoundError {
+  return new ResourceNotFoundError(uri, hint ? `${message}. ${hint}` : message);
+}

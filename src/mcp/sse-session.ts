@@ -1,0 +1,99 @@
+import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
+import type { Account } from '../access/access.ts';
+import type { StreamEnd, WatchedStream } from '../access/stream-watch.ts';
+import { type ClientStream, createClientStream, PING } from './client-stream.ts';
+import type { McpSession } from './server.ts';
+import { SignsOfLife } from './signs-of-life.ts';
+
+export interface SseSessionParts {
+  readonly account: Account;
+  /** Where the client posts to. */
+  readonly endpoint: string;
+  /** Makes a protocol engine. */
+  readonly createServer: (session: McpSession) => Server;
+  /** Told once, when the stream has ended. */
+  readonly ended: () => void;
+}
+
+/**
+ * One client of HTTP+SSE (2024-11-05): `endpoint` first, then one `message` event for each message to it. Its protocol engine is there while
+ * requests are under way and no longer: most sessions are idle most of the time, and an engine is larger than all else of them.
+ */
+export class SseSession implements Transport, WatchedStream, McpSession {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  readonly account: Account;
+  /** Agreed on with the client; undefined before. */
+  revision: string | undefined;
+  readonly followed = new Set<string>();
+  private pending = 0;
+  private readonly stream: ClientStream;
+  private readonly life = new SignsOfLife();
+  private isOver = false;
+
+  constructor(private readonly parts: SseSessionParts) {
+    this.account = parts.account;
+    this.stream = createClientStream(() => this.over());
+    this.stream.write(`event: endpoint\ndata: ${parts.endpoint}\n\n`);
+  }
+
+  get body(): ReadableStream<Uint8Array> {
+    return this.stream.body;
+  }
+
+  get behindSince(): number | undefined {
+    return this.stream.behindSince;
+  }
+
+  receive(message: JSONRPCMessage): void {
+    this.life.heard();
+    const isRequest = 'method' in message && 'id' in message;
+    if (isRequest) this.pending++;
+    if (isRequest && !this.onmessage) void this.parts.createServer(this).connect(this);
+    // Without an engine nothing is under way that a notification could be about, and nothing was asked that an answer could be to.
+    this.onmessage?.(message);
+  }
+
+  /** The stream is open already. */
+  async start(): Promise<void> {}
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.stream.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    if ('method' in message) return;
+    if ('result' in message && typeof message.result.protocolVersion === 'string') {
+      this.revision = message.result.protocolVersion;
+    }
+    if (--this.pending > 0) return;
+    this.onmessage = undefined;
+    this.onclose = undefined;
+    this.onerror = undefined;
+  }
+
+  isSilent(nowMs: number): boolean {
+    return this.life.isSilent(nowMs);
+  }
+
+  ping(nowMs: number): void {
+    if (this.life.shallAsk(nowMs)) void this.send({ jsonrpc: '2.0', id: PING_ID, method: 'ping' });
+    else this.stream.write(PING);
+  }
+
+  end(reason: StreamEnd): void {
+    this.stream.end(reason);
+    this.over();
+  }
+
+  async close(): Promise<void> {
+    this.end('shutdown');
+  }
+
+  private over(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.onclose?.();
+    this.parts.ended();
+  }
+}
+
+const PING_ID = 'zomma-ping';

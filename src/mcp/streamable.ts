@@ -1,0 +1,70 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type ServerEventBus,
+} from '@modelcontextprotocol/server';
+import type { Account } from '../access/access.ts';
+import type { StreamWatch } from '../access/stream-watch.ts';
+import { batchOf } from './batch.ts';
+import { held } from './held-stream.ts';
+import { createMcpServer, type McpParts } from './server.ts';
+import type { SessionQuota } from './session-quota.ts';
+import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
+
+/** One endpoint for both eras: sessions for clients up to 2025-11-25, none for those from 2026-07-28 on. */
+export interface Streamable {
+  /** Answers a request of an account; `body` is what it posted, parsed. Throws `Failure`: 403, 429, 503. */
+  handle(account: Account, request: Request, body?: unknown): Promise<Response>;
+  close(): Promise<void>;
+  readonly sessions: number;
+}
+
+export function createStreamable(
+  parts: McpParts,
+  watch: StreamWatch,
+  quota: SessionQuota,
+  bus: ServerEventBus,
+): Streamable {
+  const sessions: StreamableSessions = createStreamableSessions(parts, watch, quota, bus);
+  const modern: McpHttpHandler = createMcpHandler(
+    ({ authInfo }) => createMcpServer(parts, { account: accountOf(authInfo) }),
+    {
+      legacy: 'reject',
+      bus,
+      // The watch bounds them, for each account too, and pings them.
+      maxSubscriptions: Number.MAX_SAFE_INTEGER,
+      keepAliveMs: 0,
+    },
+  );
+  return {
+    async handle(account, request, body) {
+      if (body !== undefined) batchOf(body);
+      if (await isLegacyRequest(request, body)) return sessions.handle(account, request, body);
+      const isListening = isRecord(body) && body.method === 'subscriptions/listen';
+      if (isListening) watch.refuseTooMany(account);
+      const response = await modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
+      return isListening ? held(response, account, watch, parts.observe) : response;
+    },
+    async close() {
+      sessions.close();
+      await modern.close();
+    },
+    get sessions() {
+      return sessions.size;
+    },
+  };
+}
+
+/** The engine carries what it calls authentication from the request to the handlers: to us it is who asks. */
+function authInfoOf(account: Account) {
+  return { token: '', clientId: account.id, scopes: [], extra: { account } };
+}
+
+function accountOf(authInfo: { extra?: Record<string, unknown> } | undefined): Account {
+  return authInfo!.extra!.account as Account;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
