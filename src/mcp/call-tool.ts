@@ -5,8 +5,8 @@ import type { Operation } from '../operations/operation.ts';
 import { type Performed, perform, toolView } from '../operations/perform.ts';
 import { cleaned } from './clean-text.ts';
 import { nearestNames } from './nearest-names.ts';
+import type { McpParts } from './parts.ts';
 import { columnsOf } from './resources.ts';
-import type { McpParts } from './server.ts';
 
 export interface ToolCall {
   readonly account: Account | undefined;

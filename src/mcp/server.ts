@@ -1,31 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
-import type { Account } from '../access/access.ts';
-import type { Observe } from '../events.ts';
-import type { Context, Operation } from '../operations/operation.ts';
-import type { CallGate } from './call-gate.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
+import type { McpParts, McpSession } from './parts.ts';
 import { listResources, RESOURCE_TEMPLATES, readResource } from './resources.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
-
-/** What every server of this process has in common. */
-export interface McpParts {
-  readonly context: Context;
-  readonly version: string;
-  readonly observe: Observe;
-  /** The tools that are offered now. */
-  readonly tools: () => readonly Operation[];
-  readonly gate: CallGate;
-}
-
-export interface McpSession {
-  /** Who asks; undefined on this machine's own standard input. */
-  readonly account: Account | undefined;
-  /** Addresses of resources of whose changes the client is told; absent where the revision has another way to ask for them. */
-  readonly followed?: Set<string>;
-  /** The revision of the protocol that was agreed on, where the engine was not there to hear it. */
-  readonly revision?: string | undefined;
-}
 
 /** An MCP server over the registry, for one session, or for one request where there are no sessions. */
 export function createMcpServer(parts: McpParts, { account, followed, revision }: McpSession): Server {

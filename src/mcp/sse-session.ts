@@ -2,7 +2,7 @@ import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/se
 import type { Account } from '../access/access.ts';
 import type { StreamEnd, WatchedStream } from '../access/stream-watch.ts';
 import { type ClientStream, createClientStream, PING } from './client-stream.ts';
-import type { McpSession } from './server.ts';
+import type { McpSession } from './parts.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 
 export interface SseSessionParts {

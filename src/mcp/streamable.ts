@@ -8,7 +8,8 @@ import type { Account } from '../access/access.ts';
 import type { StreamWatch } from '../access/stream-watch.ts';
 import { batchOf } from './batch.ts';
 import { held } from './held-stream.ts';
-import { createMcpServer, type McpParts } from './server.ts';
+import type { McpParts } from './parts.ts';
+import { createMcpServer } from './server.ts';
 import type { SessionQuota } from './session-quota.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
 

@@ -1,0 +1,23 @@
+import type { Account } from '../access/access.ts';
+import type { Observe } from '../events.ts';
+import type { Context, Operation } from '../operations/operation.ts';
+import type { CallGate } from './call-gate.ts';
+
+/** What every server of this process has in common. */
+export interface McpParts {
+  readonly context: Context;
+  readonly version: string;
+  readonly observe: Observe;
+  /** The tools that are offered now. */
+  readonly tools: () => readonly Operation[];
+  readonly gate: CallGate;
+}
+
+export interface McpSession {
+  /** Who asks; undefined on this machine's own standard input. */
+  readonly account: Account | undefined;
+  /** Addresses of resources of whose changes the client is told; absent where the revision has another way to ask for them. */
+  readonly followed?: Set<string>;
+  /** The revision of the protocol that was agreed on, where the engine was not there to hear it. */
+  readonly revision?: string | undefined;
+}
