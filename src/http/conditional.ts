@@ -1,7 +1,13 @@
-import type { ReadyAnswer } from './kept-answers.ts';
+/** What is sent with a tag. */
+export interface Tagged {
+  readonly text: string | Blob;
+  readonly etag: string;
+  /** Of the full answer, the tag among them. */
+  readonly headers: Headers;
+}
 
 /** The answer, or 304 where the client has it already (RFC 9110, 13.1.2). */
-export function conditional(request: Request, { text, etag, headers }: ReadyAnswer): Response {
+export function conditional(request: Request, { text, etag, headers }: Tagged): Response {
   const asked = request.headers.get('if-none-match');
   if (asked === null || !matches(asked, etag)) return new Response(text, { headers });
   const unchanged = new Response(null, { status: 304, headers });

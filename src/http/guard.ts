@@ -1,9 +1,16 @@
 import type { Access, Account } from '../access/access.ts';
 import { type RateLimiter, rateLimitHeaders } from '../access/rate-limit.ts';
 import { Failure } from '../errors.ts';
+import { DOCS_FILES } from './docs-page.ts';
 
 /** All else needs a key, unknown paths too: what is forgotten here is closed, not open. */
-const PUBLIC_PATHS = new Set(['/health', '/openapi.json', '/api/v1/auth/my-key', '/api/v1/auth/telegram-status']);
+const PUBLIC_PATHS = new Set([
+  '/health',
+  '/openapi.json',
+  ...Object.keys(DOCS_FILES),
+  '/api/v1/auth/my-key',
+  '/api/v1/auth/telegram-status',
+]);
 
 /** On these the contract answers a missing key as a wrong one. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);

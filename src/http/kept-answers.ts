@@ -1,14 +1,13 @@
 import type { Provenance } from '../operations/operation.ts';
 import type { Performed } from '../operations/perform.ts';
+import type { Tagged } from './conditional.ts';
 
 /** An answer to a GET, ready to be sent. */
-export interface ReadyAnswer {
+export interface ReadyAnswer extends Tagged {
   /** JSON */
   readonly text: string;
   /** Strong: another whenever the text, the source, its moment or what is noted of it is another, and the same after a restart. */
   readonly etag: string;
-  /** Of the full answer, the tag among them. */
-  readonly headers: Headers;
 }
 
 export interface KeptAnswers {

@@ -7,6 +7,7 @@ import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { myKey, telegramLinkage } from './account.ts';
 import { readJson } from './body.ts';
 import { conditional } from './conditional.ts';
+import { DOCS_FILES } from './docs-page.ts';
 import { createKeptAnswers, type KeptAnswers, provenanceHeaders } from './kept-answers.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 
@@ -44,6 +45,7 @@ export function routesOf({ context, access, members, gexStreams, version, openap
   return [
     { method: 'GET', path: '/health', handle: () => Response.json({ status: 'online' }) },
     { method: 'GET', path: '/openapi.json', handle: () => Response.json(openapi()) },
+    ...docsRoutes(),
     { method: 'GET', path: '/api/v1/auth/my-key', handle: ({ query }) => Response.json(myKey(query, access)) },
     {
       method: 'GET',
@@ -60,6 +62,14 @@ export function routesOf({ context, access, members, gexStreams, version, openap
     ...operationRoutes(context, createKeptAnswers(version, context.nowMs)),
     ...toolRoutes(context),
   ];
+}
+
+function docsRoutes(): Route[] {
+  return Object.entries(DOCS_FILES).map(([path, file]) => ({
+    method: 'GET',
+    path,
+    handle: ({ request }) => conditional(request, file),
+  }));
 }
 
 /** The operations' own routes: arguments from the path on GET, from the body on POST. */

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { createClient, ProblemError } from '../../src/client/client.ts';
+import { DOCS_FILES } from '../../src/http/docs-page.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
@@ -100,6 +101,16 @@ describe('serving a folder of chains', () => {
     const { net_gex_mil, expiry: _expiry, ...nodes } = (await served.json()) as Record<string, unknown>;
     expect(JSON.parse(called.stdout)).toMatchObject(nodes);
     expect(JSON.parse(listed.stdout)).toMatchObject({ ...nodes, net_gex_mil });
+  });
+
+  test('the page of the OpenAPI document is within the binary', async () => {
+    for (const [path, { text }] of Object.entries(DOCS_FILES)) {
+      const response = await fetch(server.url + path);
+      expect([path, response.status, response.headers.get('content-encoding')]).toEqual([path, 200, null]);
+      expect(await response.text()).toBe(typeof text === 'string' ? text : await text.text());
+    }
+    // It reads them from itself: it knows of no folder of packages.
+    expect(readFileSync(BINARY[0]!).includes(join(ROOT, 'node_modules'))).toBe(false);
   });
 
   test('a ticker without a chain is a 400 that says which kind it is', async () => {

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { dependencies, trustedDependencies } from '../../package.json';
+import { DOCS_FILES } from '../../src/http/docs-page.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** The page of the OpenAPI document is all served here: to anyone, and asking no other host for anything. */
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const ask = (path: string, method = 'GET', headers: Record<string, string> = {}) =>
+  service.request(method, path, { headers: { 'X-API-Key': null, ...headers } });
+const textOf = async (path: string) => (await ask(path)).text();
+const addressesIn = (html: string) => [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address!);
+
+const PATHS = Object.keys(DOCS_FILES);
+const [VERSIONED, OWN] = [PATHS.filter((path) => path.includes('swagger')), ['/docs', '/docs/start.js']];
+
+test('the page names its own files and no other', async () => {
+  const named = addressesIn(await textOf('/docs')).filter((address) => address !== 'data:,');
+  expect(['/docs', ...named].sort()).toEqual([...PATHS].sort());
+  expect([...VERSIONED, ...OWN].sort()).toEqual([...PATHS].sort());
+});
+
+test.each([
+  ['/docs', 'text/html;charset=utf-8', 'Zomma'],
+  ['/docs/start.js', 'text/javascript;charset=utf-8', "url: '/openapi.json'"],
+  [VERSIONED.find((path) => path.endsWith('.js'))!, 'text/javascript;charset=utf-8', 'SwaggerUIBundle'],
+  [VERSIONED.find((path) => path.endsWith('.css'))!, 'text/css;charset=utf-8', '.swagger-ui'],
+])('%s is public and %s', async (path, type, content) => {
+  const response = await ask(path);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(await response.text()).toContain(content);
+});
+
+test.each(PATHS)('%s has a tag, a HEAD and no other method', async (path) => {
+  const full = await ask(path);
+  const etag = full.headers.get('etag')!;
+  expect(etag).toMatch(/^"[\w.-]+"$/);
+  for (const method of ['GET', 'HEAD']) {
+    const none = await ask(path, method, { 'If-None-Match': etag });
+    expect([none.status, await none.text()]).toEqual([304, '']);
+  }
+  const head = await ask(path, 'HEAD');
+  expect([head.status, await head.text(), head.headers.get('etag')]).toEqual([200, '', etag]);
+  const post = await ask(path, 'POST');
+  expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET']);
+});
+
+test('what has the version in its address may be kept for good; the rest is asked for again', async () => {
+  const cacheControl = async (path: string) => (await ask(path)).headers.get('cache-control');
+  for (const path of VERSIONED) {
+    expect(path).toContain(dependencies['swagger-ui-dist']);
+    expect(await cacheControl(path)).toBe('public, max-age=31536000, immutable');
+  }
+  for (const path of OWN) expect(await cacheControl(path)).toBe('no-cache');
+});
+
+test('the policy lets the page load and ask nothing of another origin, and run no script within it', async () => {
+  const policy = (await ask('/docs')).headers.get('content-security-policy')!;
+  const directives = new Map(policy.split('; ').map((each) => [each.split(' ')[0], each.split(' ').slice(1)]));
+  expect(directives.get('default-src')).toEqual(["'none'"]);
+  expect(directives.get('script-src')).toEqual(["'self'"]);
+  const sources = new Set([...directives.values()].flat());
+  expect(sources.difference(new Set(["'none'", "'self'", 'data:']))).toEqual(new Set());
+  expect(await textOf('/docs')).not.toMatch(/<script[^>]*>[^<]|<style| on\w+=/);
+});
+
+test('no other origin is named by the page, its script or its style', async () => {
+  for (const path of OWN) expect(await textOf(path)).not.toContain('//');
+  const style = await textOf(VERSIONED.find((path) => path.endsWith('.css'))!);
+  const loaded = [...style.matchAll(/url\(\s*["']?([^"')]{0,40})|@import/g)].map(([, address]) => address ?? '@import');
+  expect(loaded.length).toBeGreaterThan(10);
+  expect(loaded.filter((address) => !address.startsWith('data:'))).toEqual([]);
+  // The namespace of the pictures within it, which is only a name.
+  expect(new Set(style.match(/https?:\/\/[^"'\\ )]*/g))).toEqual(new Set(['http://www.w3.org/2000/svg']));
+});
+
+// One of the packages reports each installation to its makers, and stands on the runtime's own list of the trusted.
+test('no script of a package is run when it is installed', () => {
+  expect(trustedDependencies).toEqual([]);
+});
