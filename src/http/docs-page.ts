@@ -25,7 +25,7 @@ const PAGE = `<!doctype html>
 `;
 
 /** A file of its own: the policy allows no script within the page. The validator would be another host's. */
-const START_SCRIPT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null });
+const START_SCRIPT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;
 
 /** Only what is served here, whatever the package's script would ask for; its icons are data within its style. */

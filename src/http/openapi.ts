@@ -1,8 +1,9 @@
-import type { TObject } from '@sinclair/typebox';
-import { FAILURES } from '../errors.ts';
+import type { TSchema } from '@sinclair/typebox';
 import type { Operation } from '../operations/operation.ts';
 import { datedToolView, extendedView, restView } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { body, components, json, problems, under } from './openapi-parts.ts';
+import { accountPaths, streamPaths } from './openapi-routes.ts';
 
 /** OpenAPI 3.1 of everything served over HTTP, from the registry. */
 export function openapiDocument(version: string): Record<string, unknown> {
@@ -16,89 +17,28 @@ export function openapiDocument(version: string): Record<string, unknown> {
     },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
-    paths: { ...accountPaths(), ...operationPaths(), ...toolPaths(), ...streamPaths() },
-    components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
-      schemas: { Problem: PROBLEM },
-      responses: Object.fromEntries(STATUSES.map((status) => [`Problem${status}`, problemResponse(status)])),
+    tags: TAGS,
+    paths: {
+      ...under('service', accountPaths()),
+      ...under('analytics', operationPaths()),
+      ...under('tools', toolPaths()),
+      ...under('streams', streamPaths()),
     },
+    components: components(),
   };
 }
 
-const STATUSES = [400, 401, 403, 404, 413, 422, 429, 500] as const;
+const TAGS = [
+  { name: 'service', description: 'Public: the service and its members' },
+  { name: 'analytics', description: 'Operations with a route of their own' },
+  { name: 'tools', description: 'Every tool over plain HTTP' },
+  { name: 'streams', description: 'Server-sent events, MCP among them: without end, for other clients than a page' },
+];
 
-const PROBLEM = {
-  type: 'object',
-  description: 'RFC 9457 problem details.',
-  required: ['type', 'title', 'status', 'detail', 'code', 'hint', 'request_id'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { type: 'string', enum: Object.keys(FAILURES) },
-    hint: { type: 'string' },
-    request_id: { type: 'string' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { pointer: { type: 'string' }, detail: { type: 'string' } },
-      },
-    },
-  },
-};
-
-const UUID_PARAMETER = {
-  name: 'uuid',
-  in: 'query',
-  required: true,
-  description: "The member's UUID in the membership system.",
-  schema: { type: 'string', format: 'uuid' },
-};
-
-const text = (description: string) => ({ type: 'string', description });
-
-function accountPaths() {
-  const object = (properties: Record<string, unknown>) => ({
-    type: 'object',
-    required: Object.keys(properties),
-    properties,
-    additionalProperties: false,
-  });
-  const open = (operationId: string, summary: string, schema: unknown, parameters: unknown[], statuses: number[]) => ({
-    get: {
-      operationId,
-      summary,
-      security: [],
-      parameters,
-      responses: { 200: json('Success.', schema), ...problems(statuses) },
-    },
-  });
-  return {
-    '/health': open('health', 'Liveness', object({ status: { type: 'string', const: 'online' } }), [], [500]),
-    '/openapi.json': open('openapi', 'This document', { type: 'object' }, [], [500]),
-    '/api/v1/auth/my-key': open(
-      'my_key',
-      'API key of a member',
-      object({ status: { type: 'string', const: 'authorized' }, api_key: text('ZOMMA_ and 16 characters.') }),
-      [UUID_PARAMETER],
-      [400, 403, 500],
-    ),
-    '/api/v1/auth/telegram-status': open(
-      'telegram_status',
-      'Messaging-bot linkage of a member',
-      object({
-        status: text('linked or unlinked.'),
-        telegram_id: text('Masked handle; empty where none is linked.'),
-        routing_1dte: text('ENABLED or DISABLED.'),
-        routing_radar: text('ENABLED or DISABLED.'),
-        last_ping: text('YYYY-MM-DD HH:MM:SS, UTC; empty where there was none.'),
-      }),
-      [UUID_PARAMETER],
-      [400, 500],
-    ),
-  };
+/** The call that an operation's description ends with, if it does. */
+export function exampleOf({ description }: Operation): Readonly<Record<string, unknown>> | undefined {
+  const example = description.match(/Example: (\{.*\})\.?$/)?.[1];
+  return example === undefined ? undefined : JSON.parse(example);
 }
 
 function operationPaths() {
@@ -106,23 +46,26 @@ function operationPaths() {
     OPERATIONS.filter(({ rest }) => rest).map((operation) => {
       const { method, path } = operation.rest!;
       const view = restView(operation);
+      const properties = Object.entries(view.input.properties);
+      const example = exampleOf(operation);
       return [
         path,
         {
           [method.toLowerCase()]: {
             ...words(operation, operation.name),
             ...(method === 'POST'
-              ? { requestBody: body(view.input) }
+              ? { requestBody: body(view.input, example) }
               : {
-                  parameters: Object.entries(view.input.properties).map(([name, schema]) => {
-                    const inPath = path.includes(`{${name}}`);
-                    return { name, in: inPath ? 'path' : 'query', required: inPath, schema };
-                  }),
+                  parameters: properties.map(([name, schema]) =>
+                    parameter(name, path.includes(`{${name}}`) ? 'path' : 'query', schema, example?.[name]),
+                  ),
                 }),
             responses: {
               200: json('Success.', view.output),
-              ...(method === 'GET' && { 304: { description: 'Unchanged: If-None-Match has the tag of the answer.' } }),
+              ...(method === 'GET' &&
+                !operation.ofNow && { 304: { description: 'Unchanged: If-None-Match has the tag of the answer.' } }),
               ...problems(method === 'POST' ? [401, 403, 413, 422, 429, 500] : [400, 401, 403, 429, 500]),
+              ...(method === 'GET' && operation.ofMarket && problems([503])),
             },
           },
         },
@@ -133,106 +76,48 @@ function operationPaths() {
 
 function toolPaths() {
   return Object.fromEntries(
-    TOOLS.map((tool) => [
-      `/api/v1/tools/${tool.name}`,
-      {
-        post: {
-          ...words(tool, `tool_${tool.name}`),
-          parameters: [
-            {
-              name: 'extended',
-              in: 'query',
-              description: 'true for all that is known beside the default answer, with its provenance.',
-              schema: { type: 'boolean', default: false },
+    TOOLS.map((tool) => {
+      const { input, output } = datedToolView(tool);
+      return [
+        `/api/v1/tools/${tool.name}`,
+        {
+          post: {
+            ...words(tool, `tool_${tool.name}`),
+            parameters: [
+              {
+                name: 'extended',
+                in: 'query',
+                description: 'true for all that is known beside the default answer, with its provenance.',
+                schema: { type: 'boolean', default: false },
+              },
+              ...(input.properties.at ? [parameter('at', 'query', input.properties.at)] : []),
+            ],
+            requestBody: body(input, exampleOf(tool)),
+            responses: {
+              200: json('The default answer, or the extended one.', {
+                anyOf: [output, extendedView(tool).output],
+              }),
+              ...problems([400, 401, 403, 413, 422, 429, 500]),
             },
-          ],
-          requestBody: body(datedToolView(tool).input),
-          responses: {
-            200: json('The default answer, or the extended one.', {
-              anyOf: [datedToolView(tool).output, extendedView(tool).output],
-            }),
-            ...problems([400, 401, 403, 413, 422, 429, 500]),
           },
         },
-      },
-    ]),
+      ];
+    }),
   );
 }
 
-function streamPaths() {
+/** The description goes where readers of parameters look for it, and only there. */
+function parameter(name: string, where: 'path' | 'query', { description, ...schema }: TSchema, example?: unknown) {
   return {
-    '/sse': {
-      get: {
-        operationId: 'mcp_stream',
-        summary: 'MCP stream (HTTP+SSE): an endpoint event, then message events',
-        responses: {
-          200: { description: 'Stream.', content: { 'text/event-stream': {} } },
-          ...problems([403, 429, 500]),
-        },
-      },
-    },
-    '/api/v1/stream/gex/{ticker}': {
-      get: {
-        operationId: 'gex_stream',
-        summary: 'Live GEX levels (SSE): the current ones, then an event with each snapshot',
-        description:
-          'Events are named gex. Their data is what GET /api/v1/nodes/gex/{ticker} answers of that snapshot, with provenance. ' +
-          'Their ids grow; a client that comes back with the last one misses nothing.',
-        parameters: [
-          { name: 'ticker', in: 'path', required: true, schema: text('A ticker, or several joined by commas.') },
-          {
-            name: 'Last-Event-ID',
-            in: 'header',
-            description: 'Id of the last event that arrived: all since come first. Without it, the current levels do.',
-            schema: EVENT_ID,
-          },
-          {
-            name: 'last_event_id',
-            in: 'query',
-            description: 'The same, where no header can be set.',
-            schema: EVENT_ID,
-          },
-        ],
-        responses: {
-          200: { description: 'Stream.', content: { 'text/event-stream': {} } },
-          ...problems([400, 401, 403, 429, 500]),
-        },
-      },
-    },
-    '/messages': {
-      post: {
-        operationId: 'mcp_message',
-        summary: 'JSON-RPC message of an open MCP stream; answered on the stream',
-        parameters: [{ name: 'sessionId', in: 'query', required: true, schema: { type: 'string' } }],
-        requestBody: body({ type: 'object' }),
-        responses: { 202: { description: 'Accepted.' }, ...problems([400, 403, 404, 413, 422, 429, 500]) },
-      },
-    },
+    name,
+    in: where,
+    required: where === 'path',
+    description,
+    schema,
+    ...(example !== undefined && { example }),
   };
 }
-
-const EVENT_ID = { type: 'string', pattern: '^[0-9]{1,15}$' };
 
 function words({ title, description }: Operation, operationId: string) {
   return { operationId, summary: title, description };
-}
-
-function body(schema: TObject | Record<string, unknown>) {
-  return { required: true, content: { 'application/json': { schema } } };
-}
-
-function json(description: string, schema: unknown) {
-  return { description, content: { 'application/json': { schema } } };
-}
-
-function problems(statuses: readonly number[]) {
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]));
-}
-
-function problemResponse(status: number) {
-  const codes = Object.entries(FAILURES).flatMap(([code, each]) => (each.status === status ? [code] : []));
-  return {
-    description: `Refused: ${codes.join(', ')}.`,
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-  };
 }

@@ -1,10 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { TOOLS } from '../../src/operations/registry.ts';
+import { DOCS_FILES } from '../../src/http/docs-page.ts';
+import { exampleOf } from '../../src/http/openapi.ts';
+import { routesOf } from '../../src/http/routes.ts';
+import { datedToolView, toolView } from '../../src/operations/perform.ts';
+import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
+import { validate } from '../../src/operations/validate.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** The published description is valid, complete, and true of what is served. */
-type Document = { openapi: string; paths: Record<string, Record<string, { operationId: string }>> };
+type Document = { openapi: string; tags: { name: string }[]; paths: Record<string, Record<string, Described>> };
+interface Described {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly { name: string; in: string; description?: string }[];
+}
 
 let service: Service;
 let document: Document;
@@ -26,6 +36,7 @@ test('names every endpoint of the contract and every tool', () => {
     [
       '/health',
       '/openapi.json',
+      '/docs',
       '/api/v1/auth/my-key',
       '/api/v1/auth/telegram-status',
       '/api/v1/universe',
@@ -56,6 +67,44 @@ test('every path it names is served, with that method', async () => {
       if (response.headers.get('content-type') === 'text/event-stream') await response.body?.cancel();
       expect([path, method, [404, 405].includes(response.status)]).toEqual([path, method, false]);
     }
+  }
+});
+
+test('every route that is served is named, but for the parts of the page', () => {
+  const served = routesOf({ ...service.app, members: service.app.store, version: () => '', openapi: () => ({}) })
+    .filter(({ path }) => path === '/docs' || !(path in DOCS_FILES))
+    .map(({ method, path }) => `${method} ${path}`);
+  expect(served.length).toBeGreaterThan(20);
+  expect([...served, 'GET /sse', 'POST /messages'].sort()).toEqual(
+    Object.entries(document.paths)
+      .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+      .sort(),
+  );
+});
+
+test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the example of %s is a call that it takes', (_, tool) => {
+  const example = exampleOf(tool);
+  expect(example).toBeDefined();
+  for (const { input } of [toolView(tool), datedToolView(tool)])
+    expect(() => validate(input, example, 'invalid_body')).not.toThrow();
+});
+
+test('everything stands under a heading, and every parameter of an operation says what it is', () => {
+  const headings = document.tags.map(({ name }) => name);
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const { tags, parameters = [] } of Object.values(methods)) {
+      expect([path, headings.includes(tags[0]!)]).toEqual([path, true]);
+      if (path.startsWith('/api/v1/nodes') || path.startsWith('/api/v1/tools'))
+        expect([path, parameters.filter(({ description }) => !description)]).toEqual([path, []]);
+    }
+  }
+});
+
+test('what answers from the market takes a moment in the query, tools too', () => {
+  const taking = (path: string) => Object.values(document.paths[path]!)[0]!.parameters?.map(({ name }) => name);
+  for (const { ofMarket, tool, rest, name } of OPERATIONS) {
+    const paths = [...(rest?.method === 'GET' ? [rest.path] : []), ...(tool ? [`/api/v1/tools/${name}`] : [])];
+    for (const path of paths) expect([path, taking(path)?.includes('at')]).toEqual([path, ofMarket === true]);
   }
 });
 

@@ -1,0 +1,66 @@
+import { FAILURES } from '../errors.ts';
+
+/** What operations of the OpenAPI document refer to. */
+export function components(): Record<string, unknown> {
+  const statuses = new Set(Object.values(FAILURES).map(({ status }) => status));
+  return {
+    securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+    schemas: { Problem: PROBLEM },
+    responses: Object.fromEntries([...statuses].map((status) => [`Problem${status}`, problemResponse(status)])),
+  };
+}
+
+/** The refusals that a path may answer, by status. */
+export function problems(statuses: readonly Status[]): Record<string, unknown> {
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]));
+}
+
+export type Status = (typeof FAILURES)[keyof typeof FAILURES]['status'];
+
+export function body(schema: object, example?: unknown) {
+  return { required: true, content: { 'application/json': { schema, ...(example !== undefined && { example }) } } };
+}
+
+export function json(description: string, schema: unknown) {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+/** The paths with all their operations under one heading of the page. */
+export function under(tag: string, paths: Readonly<Record<string, Readonly<Record<string, object>>>>) {
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [
+      path,
+      Object.fromEntries(Object.entries(methods).map(([method, each]) => [method, { tags: [tag], ...each }])),
+    ]),
+  );
+}
+
+function problemResponse(status: number) {
+  const codes = Object.entries(FAILURES).flatMap(([code, each]) => (each.status === status ? [code] : []));
+  return {
+    description: `Refused: ${codes.join(', ')}.`,
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  };
+}
+
+const PROBLEM = {
+  type: 'object',
+  description: 'RFC 9457 problem details.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'hint', 'request_id'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(FAILURES) },
+    hint: { type: 'string' },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { pointer: { type: 'string' }, detail: { type: 'string' } },
+      },
+    },
+  },
+};
