@@ -1,20 +1,11 @@
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { SETTINGS, type Setting } from '../src/config.ts';
 import { TOOLS } from '../src/operations/registry.ts';
 
 /** The pages keep up with the code. */
 const ROOT = resolve(import.meta.dir, '..');
 const page = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-
-test.each(Object.values<Setting>(SETTINGS))('docs/operating.md tells of $env', ({ flag, env, default: byDefault }) => {
-  const row = page('docs/operating.md')
-    .split('\n')
-    .find((line) => line.startsWith('|') && line.includes(`\`${flag?.split(' ')[0] ?? env}\``));
-  expect(row).toContain(`\`${env}\``);
-  if (byDefault !== undefined) expect(row).toContain(`\`${byDefault}\``);
-});
 
 test.each(TOOLS.map(({ name }) => name))('docs/methods.md says what %s answers', (name) => {
   expect([name, page('docs/methods.md').includes(`\`${name}\``)]).toEqual([name, true]);
