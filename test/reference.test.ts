@@ -7,7 +7,7 @@ import { FOLDER, referencePages } from './fixtures/reference.ts';
 import { table } from './fixtures/reference-tables.ts';
 import { fieldsOf, limitsOf, typeOf } from './fixtures/reference-words.ts';
 
-const pages = await referencePages();
+const pages = referencePages();
 const linesOf = (file: string) => pages.get(file)!.split('\n');
 
 test('the pages of docs/reference are those of the code (bun test/fixtures/reference.ts --write)', () => {

@@ -107,8 +107,49 @@ export function streamPaths() {
         responses: { 202: { description: 'Accepted.' }, ...problems([400, 403, 404, 413, 422, 429, 500]) },
       },
     },
+    '/mcp': {
+      post: {
+        operationId: 'mcp',
+        summary: 'MCP over Streamable HTTP: a JSON-RPC message, answered as JSON or as a stream',
+        description:
+          'Of both eras: with sessions (initialize, then the Mcp-Session-Id header) up to 2025-11-25, without from 2026-07-28 on. ' +
+          'The key may also come as Authorization: Bearer.',
+        parameters: [MCP_SESSION],
+        requestBody: body({ type: 'object' }),
+        responses: {
+          200: {
+            description: 'The answer.',
+            content: { 'application/json': { schema: { type: 'object' } }, 'text/event-stream': {} },
+          },
+          202: { description: 'Accepted: nothing was asked.' },
+          ...problems([400, 401, 403, 404, 413, 422, 429, 500, 503]),
+        },
+      },
+      get: {
+        operationId: 'mcp_session_stream',
+        summary: 'Stream of what the server tells a session unasked',
+        parameters: [{ ...MCP_SESSION, required: true }],
+        responses: {
+          200: { description: 'Stream.', content: { 'text/event-stream': {} } },
+          ...problems([400, 401, 403, 404, 429, 500, 503]),
+        },
+      },
+      delete: {
+        operationId: 'mcp_session_end',
+        summary: 'End of a session',
+        parameters: [{ ...MCP_SESSION, required: true }],
+        responses: { 200: { description: 'Ended.' }, ...problems([400, 401, 403, 404, 429, 500]) },
+      },
+    },
   };
 }
+
+const MCP_SESSION = {
+  name: 'Mcp-Session-Id',
+  in: 'header',
+  description: 'As the answer to initialize gave it.',
+  schema: { type: 'string' },
+};
 
 const UUID_PARAMETER = {
   name: 'uuid',

@@ -55,6 +55,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/stream/gex/{ticker}',
       '/sse',
       '/messages',
+      '/mcp',
       ...TOOLS.map(({ name }) => `/api/v1/tools/${name}`),
     ].sort(),
   );
@@ -75,7 +76,7 @@ test('every route that is served is named, but for the parts of the page', () =>
     .filter(({ path }) => path === '/docs' || !(path in DOCS_FILES))
     .map(({ method, path }) => `${method} ${path}`);
   expect(served.length).toBeGreaterThan(20);
-  expect([...served, 'GET /sse', 'POST /messages'].sort()).toEqual(
+  expect([...served, 'GET /sse', 'POST /messages', 'POST /mcp', 'GET /mcp', 'DELETE /mcp'].sort()).toEqual(
     Object.entries(document.paths)
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
       .sort(),
