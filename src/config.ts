@@ -65,6 +65,7 @@ export const SETTINGS = {
     default: 'wss://socket.massive.com/options',
   },
   massiveKey: { env: 'ZOMMA_MASSIVE_KEY', help: 'API key of the feed "massive"' },
+  key: { env: 'ZOMMA_KEY', help: 'API key with which "zomma mcp --url" asks a running server' },
   setAside: {
     flag: '--set-aside <dir>',
     env: 'ZOMMA_SET_ASIDE',

@@ -4,12 +4,18 @@ import { type App, createContext, type DataSettings, openAccess, openData, readU
 import type { Ports, Settings } from './cli/ports.ts';
 import { deliveriesOf } from './feeds/files/deliveries.ts';
 import { loadFiles } from './feeds/load-files.ts';
+import { bridge } from './mcp/bridge.ts';
 import { type ServeSettings, serve } from './serve.ts';
+import { type StdioSettings, serveStdio } from './serve-stdio.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 
 /** What the command line can do on this machine. */
 export const ports: Ports = {
   serve: (settings, { demo }) => serve(settings as unknown as ServeSettings, demo ? welcomeDemo : undefined),
+
+  serveStdio: (settings) => serveStdio(settings as unknown as StdioSettings),
+
+  bridge,
 
   readFile: (path) =>
     deliveriesOf(dirname(path), { origin: basename(path), stats: statSync(path) }, { nowMs: Date.now() }),

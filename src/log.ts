@@ -1,4 +1,5 @@
 import { configureSync, getJsonLinesFormatter, getLogger, type LogLevel } from '@logtape/logtape';
+import { OperatorError } from './errors.ts';
 import type { Observation, Observe } from './events.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
@@ -43,6 +44,13 @@ export function createLog(lowestLevel: LogLevel): Observe {
       'error' in properties ? { ...properties, error: describe(properties.error) } : properties,
     );
   };
+}
+
+/** Throws `OperatorError` for a text that is no level. */
+export function logLevel(text: string): (typeof LOG_LEVELS)[number] {
+  const level = LOG_LEVELS.find((each) => each === text);
+  if (level) return level;
+  throw new OperatorError(`"${text}" is not a log level`, `use ${LOG_LEVELS.join(', ')}`);
 }
 
 function describe(error: unknown): string {

@@ -4,7 +4,7 @@ import { OperatorError } from './errors.ts';
 import { startIngest } from './feeds/ingest.ts';
 import { type KeptDays, startRetention } from './feeds/retention.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
-import { createLog, LOG_LEVELS } from './log.ts';
+import { createLog, logLevel } from './log.ts';
 import { isAtHand } from './market/feed.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
@@ -90,10 +90,4 @@ function days(text: string | undefined, flag: string, least: number): number | u
     `${flag} is not a number of days from ${least} on`,
     `e.g. ${flag} 90; leave it out to keep all`,
   );
-}
-
-function logLevel(text: string): (typeof LOG_LEVELS)[number] {
-  const level = LOG_LEVELS.find((each) => each === text);
-  if (level) return level;
-  throw new OperatorError(`"${text}" is not a log level`, `use ${LOG_LEVELS.join(', ')}`);
 }

@@ -8,6 +8,10 @@ import type { Context } from '../operations/operation.ts';
 export interface Ports {
   /** Runs the service until it is told to stop; `demo` adds the demo member and prints its key. */
   serve(settings: Settings, options: { readonly demo: boolean }): Promise<void>;
+  /** Serves MCP on standard input and output until the client closes its end. */
+  serveStdio(settings: Settings): Promise<void>;
+  /** The same from a running server. */
+  bridge(server: { readonly url: URL; readonly key: string }): Promise<void>;
   /** What a single file holds, a tape batch by batch. */
   readFile(path: string): AsyncIterable<Delivery>;
   /**

@@ -7,6 +7,7 @@ import { addFeeds } from './feeds.ts';
 import { addGex } from './gex.ts';
 import { addHistory } from './history.ts';
 import { addIngest } from './ingest.ts';
+import { addMcp } from './mcp.ts';
 import { addMembers } from './members.ts';
 import type { Ports } from './ports.ts';
 import { addServe } from './serve.ts';
@@ -23,6 +24,7 @@ export function createProgram(ports: Ports, version: string): Command {
 Examples:
   $ zomma start                                   try it: simulated market and a demo key
   $ zomma serve --feed files:./chains             serve your own option chains
+  $ zomma mcp                                     the tools over standard input and output, for an agent's client
   $ zomma ingest tape-2026-08-17.csv              load a day of option prints into the store
   $ zomma feeds                                   what the feeds last did and brought
   $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90
@@ -39,6 +41,7 @@ Examples:
   addIngest(program, ports);
   addChains(program, ports);
   addFeeds(program, ports);
+  addMcp(program, ports);
   addMembers(program, ports);
   addBench(program);
   return program;

@@ -1,25 +1,18 @@
 import type { Command } from 'commander';
 import type { SettingName } from '../config.ts';
 import type { Ports } from './ports.ts';
-import { DATA_SETTINGS, withSettings } from './settings.ts';
+import { DATA_SETTINGS, FEED_SETTINGS, withSettings } from './settings.ts';
 
 const SERVE_SETTINGS: readonly SettingName[] = [
   'host',
   'port',
-  'feed',
-  'setAside',
-  'seed',
-  'feedRate',
-  'feedEvery',
-  'feedHours',
-  'cboeUrl',
-  'tradierUrl',
-  'massiveUrl',
-  'massiveSocketUrl',
+  ...FEED_SETTINGS,
   'rateLimit',
   'tlsCert',
   'tlsKey',
   'behindProxy',
+  'allowedHosts',
+  'allowedOrigins',
   'keepChains',
   'keepIntraday',
   'keepPrints',

@@ -2,8 +2,15 @@ import { type Command, Option } from 'commander';
 import { SETTINGS, type Setting, type SettingName } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 
-/** Gives a command the flags of some settings; each can also come from its environment variable, credentials only so. */
-export function withSettings(command: Command, names: readonly SettingName[]): Command {
+/**
+ * Gives a command the flags of some settings; each can also come from its environment variable, credentials only so. Those that are left
+ * open have no default.
+ */
+export function withSettings(
+  command: Command,
+  names: readonly SettingName[],
+  leftOpen: readonly SettingName[] = [],
+): Command {
   for (const name of names) {
     const setting: Setting = SETTINGS[name];
     if (setting.flag === undefined) continue;
@@ -12,7 +19,7 @@ export function withSettings(command: Command, names: readonly SettingName[]): C
     if (!setting.flag.includes('<')) option.default(isOn(setting.env));
     else {
       option.env(setting.env);
-      if (setting.default !== undefined) option.default(setting.default);
+      if (setting.default !== undefined && !leftOpen.includes(name)) option.default(setting.default);
     }
     command.addOption(option);
   }
@@ -28,3 +35,17 @@ function isOn(env: string): boolean {
 
 /** Settings of every command that reads stored market data. */
 export const DATA_SETTINGS = ['dataDir', 'universe', 'largePrintMin', 'contagionMin', 'staleAfter'] as const;
+
+/** Settings of every command that takes in market data as long as it runs. */
+export const FEED_SETTINGS = [
+  'feed',
+  'setAside',
+  'seed',
+  'feedRate',
+  'feedEvery',
+  'feedHours',
+  'cboeUrl',
+  'tradierUrl',
+  'massiveUrl',
+  'massiveSocketUrl',
+] as const;

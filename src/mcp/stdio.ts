@@ -1,0 +1,43 @@
+import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { createCallGate } from './call-gate.ts';
+import { notificationOf } from './changes.ts';
+import type { McpParts } from './parts.ts';
+import { createResourceUpdates, type LevelLog } from './resource-updates.ts';
+import { createMcpServer } from './server.ts';
+
+/** MCP over this process's standard input and output, in either era. */
+export interface McpOverStdio {
+  /** New levels may be kept: tells the client, where it follows them. */
+  wake(): void;
+  /** Once the client has closed its end. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface McpOverStdioParts extends Pick<McpParts, 'context' | 'version' | 'observe' | 'tools'> {
+  readonly log: LevelLog;
+  readonly simulated: boolean;
+}
+
+export function serveOverStdio({ log, simulated, ...common }: McpOverStdioParts): McpOverStdio {
+  const bus = new InMemoryServerEventBus();
+  const parts: McpParts = { ...common, gate: createCallGate() };
+  const closed = Promise.withResolvers<void>();
+  const transport = new StdioServerTransport();
+  transport.onclose = closed.resolve;
+  const served = serveStdio(
+    ({ era }) => {
+      const followed = new Set<string>();
+      const server = createMcpServer(parts, { account: undefined, ...(era === 'legacy' && { followed }) });
+      server.onclose = bus.subscribe((event) => {
+        // In the newer era what carries the messages knows who listens for what.
+        const told = notificationOf(event, era === 'modern' ? { has: () => true } : followed);
+        if (told) void server.notification(told).catch(() => {});
+      });
+      return server;
+    },
+    { transport },
+  );
+  return { ...createResourceUpdates(log, simulated, bus), closed: closed.promise, close: () => served.close() };
+}

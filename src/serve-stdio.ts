@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { version } from '../package.json';
+import { createContext, type DataSettings, openData, readUniverse } from './app.ts';
+import { createFeeds, type FeedSettings } from './create-feeds.ts';
+import { startIngest } from './feeds/ingest.ts';
+import { createLog, logLevel } from './log.ts';
+import { type Feed, isAtHand } from './market/feed.ts';
+import type { Universe } from './market/universe.ts';
+import { serveOverStdio } from './mcp/stdio.ts';
+import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
+import { TOOLS } from './operations/registry.ts';
+import { openStore, type Store } from './store/sqlite.ts';
+
+export interface StdioSettings extends DataSettings, Omit<FeedSettings, 'feed'> {
+  /** Undefined: what is stored answers, and where nothing is, the simulated market. */
+  readonly feed?: string | undefined;
+  readonly logLevel: string;
+}
+
+/** Serves MCP over standard input and output, from the store and the feed, until the client closes its end or a signal comes. */
+export async function serveStdio(settings: StdioSettings): Promise<void> {
+  const observe = createLog(logLevel(settings.logLevel));
+  const universe = readUniverse(settings.universe);
+  const stopped = Promise.withResolvers<true>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
+  // Asking makes no data folder; a feed that was asked for has to keep what it brings.
+  const isKept = settings.feed !== undefined || existsSync(settings.dataDir);
+  const store = isKept ? openData(settings.dataDir) : openStore(':memory:');
+  const feeds = feedsOf(settings, universe, store);
+  const simulated = feeds.some((feed) => feed.simulated);
+  const context = createContext(settings, store, universe, simulated);
+  let recorder: LevelRecorder | undefined;
+  const ingests = feeds.map((feed) =>
+    startIngest({ feed, store, observe, nowMs: Date.now, stored: () => recorder?.wake() }),
+  );
+  try {
+    const atHand = ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded);
+    if (await Promise.race([Promise.all(atHand).then(() => undefined), stopped.promise])) return;
+
+    const { largePrintMinUsd } = context;
+    const stdio = serveOverStdio({ context, version, observe, tools: () => TOOLS, log: store, simulated });
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded: stdio.wake });
+    recorder.wake();
+    await Promise.race([stdio.closed, stopped.promise]);
+    await stdio.close();
+  } finally {
+    await Promise.all(ingests.map((ingest) => ingest.stop()));
+    await recorder?.stop();
+    store.close();
+  }
+}
+
+/** The feeds that were asked for; without one the simulated market, unless anything is stored already: a server beside may feed it. */
+function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Feed[] {
+  if (settings.feed === undefined && store.underlyings(false).length > 0) return [];
+  const feeds = createFeeds({ ...settings, feed: settings.feed ?? 'simulated' }, universe, () => store.marks('files'));
+  store.openFeeds(feeds);
+  return feeds;
+}
