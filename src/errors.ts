@@ -69,6 +69,7 @@ export const FAILURES = {
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   body_too_large: { status: 413, title: 'Request body too large' },
+  media_type: { status: 415, title: 'Content type is not JSON' },
   invalid_body: { status: 422, title: 'Request body failed validation' },
   unprocessable: { status: 422, title: 'Request cannot be computed' },
   too_many_streams: { status: 429, title: 'Account has too many streams' },

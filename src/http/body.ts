@@ -13,6 +13,15 @@ export async function readJson(request: Request, bytesMax = BODY_BYTES_MAX): Pro
   return parseJson(await readText(request, bytesMax));
 }
 
+/** Throws `Failure`, 415, where the body says that it is something else than JSON; one that says nothing is taken for it. */
+export function refuseOtherThanJson(headers: Headers): void {
+  const type = headers.get('content-type');
+  if (type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
+  throw new Failure('media_type', 'The Content-Type is not application/json', {
+    hint: 'Send the message as JSON with Content-Type: application/json.',
+  });
+}
+
 function parseJson(text: string): unknown {
   if (isDeeperThan(text, JSON_DEPTH_MAX)) {
     throw new Failure('invalid_body', `The body is nested deeper than ${JSON_DEPTH_MAX} levels`, {

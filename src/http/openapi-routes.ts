@@ -104,7 +104,7 @@ export function streamPaths() {
         summary: 'JSON-RPC message of an open MCP stream; answered on the stream',
         parameters: [{ name: 'sessionId', in: 'query', required: true, schema: { type: 'string' } }],
         requestBody: body({ type: 'object' }),
-        responses: { 202: { description: 'Accepted.' }, ...problems([400, 403, 404, 413, 422, 429, 500]) },
+        responses: { 202: { description: 'Accepted.' }, ...problems([400, 403, 404, 413, 415, 422, 429, 500]) },
       },
     },
     '/mcp': {
@@ -122,7 +122,7 @@ export function streamPaths() {
             content: { 'application/json': { schema: { type: 'object' } }, 'text/event-stream': {} },
           },
           202: { description: 'Accepted: nothing was asked.' },
-          ...problems([400, 401, 403, 404, 413, 422, 429, 500, 503]),
+          ...problems([400, 401, 403, 404, 413, 415, 422, 429, 500, 503]),
         },
       },
       get: {

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
-import { drain, readJson } from './body.ts';
+import { drain, readJson, refuseOtherThanJson } from './body.ts';
 import type { Guard } from './guard.ts';
 import { type OriginPolicy, refuseForeign } from './origins.ts';
 import { problemResponse } from './problem.ts';
@@ -13,7 +13,7 @@ export interface McpTransports {
   /** The contract's pair. */
   readonly sse: {
     open(account: Account): Response;
-    receive(account: Account, sessionId: string | null, body: unknown): Response;
+    session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   };
   readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
 }
@@ -130,8 +130,9 @@ function createRouter(routes: readonly Route[], { sse, streamable }: McpTranspor
     .post(
       '/messages',
       async ({ request }) => {
-        const account = accountOf(request, '/messages');
-        return sse.receive(account, queryOf(request.url).get('sessionId'), await readJson(request));
+        const session = sse.session(accountOf(request, '/messages'), queryOf(request.url).get('sessionId'));
+        refuseOtherThanJson(request.headers);
+        return session.receive(await readJson(request));
       },
       asIs,
     )

@@ -3,7 +3,7 @@ import type { Account } from '../access/access.ts';
 import type { StreamWatch } from '../access/stream-watch.ts';
 import { Failure } from '../errors.ts';
 import { batchOf, notMessages } from './batch.ts';
-import { notificationOf } from './changes.ts';
+import { notificationOf } from './change-notification.ts';
 import type { McpParts } from './parts.ts';
 import { createMcpServer } from './server.ts';
 import { newSessionId } from './session-id.ts';
@@ -13,8 +13,8 @@ import { SseSession } from './sse-session.ts';
 export interface SseSessions {
   /** Opens a session for an account; its first event names the address to post to. Throws `Failure`: 429, 503. */
   open(account: Account): Response;
-  /** Takes a parsed body for a session of this account. Throws `Failure`: 400, 403, 404, 422. */
-  receive(account: Account, sessionId: string | null, body: unknown): Response;
+  /** A session of this account, which takes what its client posts, parsed. Throws `Failure`: 400, 403, 404, of the body 422. */
+  session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   readonly size: number;
 }
 
@@ -54,10 +54,14 @@ export function createSseSessions(
         headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
       });
     },
-    receive(account, sessionId, body) {
+    session(account, sessionId) {
       const session = sessionOf(sessions, account, sessionId);
-      for (const message of messagesOf(body)) session.receive(message);
-      return new Response('Accepted', { status: 202, headers: { 'Content-Type': 'text/plain' } });
+      return {
+        receive(body) {
+          for (const message of messagesOf(body)) session.receive(message);
+          return new Response('Accepted', { status: 202, headers: { 'Content-Type': 'text/plain' } });
+        },
+      };
     },
     get size() {
       return sessions.size;

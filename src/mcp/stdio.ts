@@ -1,9 +1,9 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createCallGate } from './call-gate.ts';
-import { notificationOf } from './changes.ts';
+import { notificationOf } from './change-notification.ts';
+import { createChangeWatch, type Watched } from './change-watch.ts';
 import type { McpParts } from './parts.ts';
-import { createResourceUpdates, type LevelLog } from './resource-updates.ts';
 import { createMcpServer } from './server.ts';
 
 /** MCP over this process's standard input and output, in either era. */
@@ -15,14 +15,9 @@ export interface McpOverStdio {
   close(): Promise<void>;
 }
 
-export interface McpOverStdioParts extends Pick<McpParts, 'context' | 'version' | 'observe' | 'tools'> {
-  readonly log: LevelLog;
-  readonly simulated: boolean;
-}
-
-export function serveOverStdio({ log, simulated, ...common }: McpOverStdioParts): McpOverStdio {
+export function serveOverStdio(given: Omit<McpParts, 'gate'> & Watched): McpOverStdio {
   const bus = new InMemoryServerEventBus();
-  const parts: McpParts = { ...common, gate: createCallGate() };
+  const parts: McpParts = { ...given, gate: createCallGate() };
   const closed = Promise.withResolvers<void>();
   const transport = new StdioServerTransport();
   transport.onclose = closed.resolve;
@@ -39,5 +34,5 @@ export function serveOverStdio({ log, simulated, ...common }: McpOverStdioParts)
     },
     { transport },
   );
-  return { ...createResourceUpdates(log, simulated, bus), closed: closed.promise, close: () => served.close() };
+  return { ...createChangeWatch(given, bus), closed: closed.promise, close: () => served.close() };
 }

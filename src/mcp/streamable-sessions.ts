@@ -7,7 +7,7 @@ import {
 import type { Account } from '../access/access.ts';
 import type { StreamWatch } from '../access/stream-watch.ts';
 import { Failure } from '../errors.ts';
-import { notificationOf } from './changes.ts';
+import { notificationOf } from './change-notification.ts';
 import { held } from './held-stream.ts';
 import type { McpParts } from './parts.ts';
 import { createMcpServer } from './server.ts';

@@ -1,8 +1,8 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { createStreamWatch, STREAM_LIMITS, type StreamLimits } from '../access/stream-watch.ts';
 import { createCallGate } from './call-gate.ts';
+import { createChangeWatch, type Watched } from './change-watch.ts';
 import type { McpParts } from './parts.ts';
-import { createResourceUpdates, type LevelLog } from './resource-updates.ts';
 import { createSessionQuota } from './session-quota.ts';
 import { createSseSessions, type SseSessions } from './sse.ts';
 import { createStreamable, type Streamable } from './streamable.ts';
@@ -14,30 +14,26 @@ const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 16_000, accountStre
 export interface McpOverHttp {
   readonly sse: SseSessions;
   readonly streamable: Streamable;
-  /** New levels may be kept: tells those who follow them. */
+  /** There may be something new, levels above all: tells those who follow it. */
   wake(): void;
   /** Ends every stream and session. */
   close(): Promise<void>;
 }
 
-export interface McpOverHttpParts extends Pick<McpParts, 'context' | 'version' | 'observe' | 'tools'> {
-  readonly log: LevelLog;
-  readonly simulated: boolean;
+export interface McpOverHttpParts extends Omit<McpParts, 'gate'>, Watched {
   readonly limits?: Partial<StreamLimits>;
 }
 
-export function createMcpOverHttp({ log, simulated, limits, ...common }: McpOverHttpParts): McpOverHttp {
-  const { context } = common;
+export function createMcpOverHttp({ limits, ...given }: McpOverHttpParts): McpOverHttp {
   const bus = new InMemoryServerEventBus();
-  const parts: McpParts = { ...common, gate: createCallGate() };
+  const parts: McpParts = { ...given, gate: createCallGate() };
   const watch = createStreamWatch({ ...LIMITS, ...limits });
-  const quota = createSessionQuota(context.nowMs);
+  const quota = createSessionQuota(given.context.nowMs);
   const streamable = createStreamable(parts, watch, quota, bus);
-  const { wake } = createResourceUpdates(log, simulated, bus);
   return {
     sse: createSseSessions(parts, watch, quota, bus),
     streamable,
-    wake,
+    ...createChangeWatch(given, bus),
     async close() {
       watch.close();
       await streamable.close();

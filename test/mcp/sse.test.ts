@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { type Listening, listen } from '../../src/http/listen.ts';
-import { TOOLS } from '../../src/operations/registry.ts';
 import { type Service, startService } from '../support/service.ts';
+import { until } from './connect.ts';
 
-/** The contract's MCP pair over real sockets, with the official client and, where it hides the wire, by hand. */
+/** The contract's MCP pair over real sockets, by hand: HTTP+SSE as the revision of 2024-11-05 has it. */
 let service: Service;
 let server: Listening;
 beforeAll(async () => {
@@ -16,96 +14,6 @@ afterAll(async () => {
   await service.app.mcp.close();
   await server.stop(1_000);
   await service.close();
-});
-
-const VALID: Record<string, Record<string, unknown>> = {
-  compute_options_greeks: { put_call: 'P', spot: 100, strike: 95, tte: 0.1, iv: 0.3, rate: 0.04 },
-  get_live_gex_nodes: { ticker: 'SPY' },
-  get_whale_prints: { ticker: 'SPY', target_expiry: '(a listed one)' },
-  calculate_merton_probability: { ticker: 'SPY', spot_price: 500, ambush_strike: 480 },
-  calculate_kelly_sizing: { win_prob: 0.6 },
-  run_strategic_omni_radar: { ticker: 'AAPL' },
-  evaluate_market_hamiltonian: { ticker: 'SPY', whale_fiat_kinetic: 1, gex_potential_friction: -5, iv_crush_factor: 1 },
-  detect_lethal_nodes: { ticker: 'TSLA' },
-  evaluate_etf_contagion: { single_name_ticker: 'NVDA', whale_fiat: 1, current_iv: 0.6, iv_ceiling: 0.5 },
-};
-
-describe('the official client', () => {
-  test('lists exactly the nine tools, with units, schemas and annotations', async () => {
-    await withClient(async (client) => {
-      const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(Object.keys(VALID));
-      for (const tool of tools) {
-        expect(tool.annotations).toMatchObject({ readOnlyHint: true });
-        for (const schema of [tool.inputSchema, tool.outputSchema!]) {
-          for (const [name, property] of Object.entries(schema.properties!)) {
-            const { description } = property as { description?: string };
-            expect([tool.name, name, typeof description]).toEqual([tool.name, name, 'string']);
-          }
-        }
-      }
-      const greeks = tools[0]!.inputSchema as { required?: string[] };
-      expect(greeks.required?.toSorted()).toEqual(['iv', 'put_call', 'rate', 'spot', 'strike', 'tte']);
-    });
-  });
-
-  test.each(Object.keys(VALID))('calls %s with valid and with invalid arguments', async (name) => {
-    await withClient(async (client) => {
-      // The client checks structured content against the output schema only once it knows the list.
-      await client.listTools();
-      const answer = await client.callTool({ name, arguments: listed(VALID[name]!) });
-      expect(answer.isError).toBeFalsy();
-      expect(JSON.parse((answer.content as { text: string }[])[0]!.text)).toEqual(answer.structuredContent);
-      const tool = TOOLS.find((each) => each.name === name)!;
-      expect(Object.keys(answer.structuredContent as object)).toEqual([...tool.tool!.answers]);
-      for (const bad of [{}, { ...VALID[name], extra: 1 }]) {
-        const refusal = await client.callTool({ name, arguments: bad });
-        expect(refusal.isError).toBe(true);
-        expect((refusal.content as { text: string }[])[0]!.text).toContain('Fields:');
-      }
-    });
-  });
-
-  test('names an unknown tool in the contract’s words', async () => {
-    await withClient(async (client) => {
-      const call = client.callTool({ name: 'no_such_tool', arguments: {} });
-      await expect(call).rejects.toMatchObject({
-        code: -32602,
-        message: expect.stringContaining("Tool 'no_such_tool' is not registered"),
-      });
-    });
-  });
-
-  test('gets provenance beside answers from market data', async () => {
-    await withClient(async (client) => {
-      const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
-      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true, source: 'simulated' } });
-    });
-  });
-
-  test('is refused without a good key', async () => {
-    for (const key of [undefined, 'OTHER_0123456789ABCDEF', 'ZOMMA_0000000000000000']) {
-      await expect(connect(key)).rejects.toThrow(/403/);
-    }
-  });
-
-  test('works in fifty sessions at once, each getting its own answers', async () => {
-    const clients = await Promise.all(Array.from({ length: 50 }, () => connect(service.key)));
-    try {
-      expect(service.app.mcp.sse.size).toBe(50);
-      const answers = await Promise.all(
-        clients.map((client, at) =>
-          client.callTool({ name: 'calculate_kelly_sizing', arguments: { win_prob: at / 50 } }),
-        ),
-      );
-      expect(
-        answers.map((answer) => (answer.structuredContent as { win_probability: number }).win_probability),
-      ).toEqual(clients.map((_, at) => at / 50));
-    } finally {
-      await Promise.all(clients.map((client) => client.close()));
-    }
-    await until(() => service.app.mcp.sse.size === 0);
-  });
 });
 
 describe('the wire', () => {
@@ -157,6 +65,82 @@ describe('the wire', () => {
     await stream.close();
   });
 
+  test.each([
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['application/jsonp', 415],
+    ['application/json', 202],
+    ['Application/JSON; charset=utf-8', 202],
+    ['application/vnd.zomma+json', 202],
+  ])('answers the content type %s with %i', async (type, status) => {
+    const stream = await openStream();
+    expect((await stream.postRaw('{"jsonrpc":"2.0","id":1,"method":"ping"}', type)).status).toBe(status);
+    await stream.close();
+  });
+
+  test('refuses a message of more than a megabyte, and goes on', async () => {
+    const stream = await openStream();
+    const padded = (bytes: number) =>
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"a":"${'a'.repeat(bytes)}"}}}`;
+    expect((await stream.postRaw(padded(1024 * 1024))).status).toBe(413);
+    expect((await stream.postRaw(padded(1024 * 1024 - 200))).status).toBe(202);
+    expect(JSON.parse((await stream.next()).data)).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+    await stream.close();
+  });
+
+  test('a batch of more than fifty messages is refused whole', async () => {
+    const stream = await openStream();
+    const batch = Array.from({ length: 51 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+    expect((await stream.post(batch)).status).toBe(422);
+    await stream.post({ jsonrpc: '2.0', id: 'after', method: 'ping' });
+    expect(JSON.parse((await stream.next()).data).id).toBe('after');
+    await stream.close();
+  });
+
+  test('a POST to the stream’s address is refused at once, so that clients of Streamable HTTP fall back', async () => {
+    const response = await fetch(`${server.url}/sse`, {
+      method: 'POST',
+      headers: { 'X-API-Key': service.key, 'Content-Type': 'application/json' },
+      body: JSON.stringify(initialize('2025-11-25')),
+    });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+
+  test('a notification and an answer nobody waits for are taken, and answered with nothing', async () => {
+    const stream = await openStream();
+    for (const message of [
+      { method: 'notifications/initialized' },
+      { method: 'notifications/cancelled', params: { requestId: 99 } },
+      { id: 7, result: {} },
+      { id: 'next', method: 'ping' },
+    ]) {
+      expect((await stream.post({ jsonrpc: '2.0', ...message })).status).toBe(202);
+    }
+    expect(JSON.parse((await stream.next()).data).id).toBe('next');
+    await stream.close();
+  });
+
+  test('knows the revision still when it has been idle: no links for those who know none', async () => {
+    for (const [revision, kinds] of [
+      ['2024-11-05', ['text']],
+      ['2025-03-26', ['text']],
+      ['2025-06-18', ['text', 'resource_link', 'resource_link']],
+      ['2025-11-25', ['text', 'resource_link', 'resource_link']],
+    ] as const) {
+      const stream = await openStream();
+      await stream.post(initialize(revision));
+      await stream.next();
+      await stream.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      const call = { name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } };
+      for (const id of [1, 2]) {
+        await stream.post({ jsonrpc: '2.0', id, method: 'tools/call', params: call });
+        const { result } = JSON.parse((await stream.next()).data);
+        expect(result.content.map(({ type }: { type: string }) => type)).toEqual([...kinds]);
+      }
+      await stream.close();
+    }
+  });
+
   test('refuses an initialize without its parameters as the caller’s fault', async () => {
     const stream = await openStream();
     await stream.post({ jsonrpc: '2.0', id: 6, method: 'initialize', params: { protocolVersion: 7 } });
@@ -199,28 +183,6 @@ describe('the wire', () => {
   });
 });
 
-async function connect(key: string | undefined): Promise<Client> {
-  const headers: Record<string, string> = key === undefined ? {} : { 'X-API-Key': key };
-  const transport = new SSEClientTransport(new URL(`${server.url}/sse`), {
-    requestInit: { headers },
-    eventSourceInit: {
-      fetch: (url, init) => fetch(url, { ...init, headers: { ...(init?.headers as object), ...headers } }),
-    },
-  });
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(transport);
-  return client;
-}
-
-async function withClient(use: (client: Client) => Promise<void>): Promise<void> {
-  const client = await connect(service.key);
-  try {
-    await use(client);
-  } finally {
-    await client.close();
-  }
-}
-
 /** A stream read event by event. */
 async function openStream() {
   const ending = new AbortController();
@@ -253,10 +215,10 @@ async function openStream() {
   };
   const first = await next();
   expect(first.event).toBe('endpoint');
-  const postRaw = (body: string) =>
+  const postRaw = (body: string, type = 'application/json') =>
     fetch(server.url + first.data, {
       method: 'POST',
-      headers: { 'X-API-Key': service.key, 'Content-Type': 'application/json' },
+      headers: { 'X-API-Key': service.key, 'Content-Type': type },
       body,
     });
   return {
@@ -275,15 +237,4 @@ function initialize(protocolVersion: string) {
     method: 'initialize',
     params: { protocolVersion, capabilities: {}, clientInfo: { name: 'wire', version: '1' } },
   };
-}
-
-function listed(args: Record<string, unknown>): Record<string, unknown> {
-  if (!('target_expiry' in args)) return args;
-  const id = service.app.store.latestChainId(String(args.ticker), true)!;
-  return { ...args, target_expiry: service.app.store.chain(id)!.series.at(-1)!.expiry };
-}
-
-/** Waits for what an event loop turn or two will bring about; the test's own time limit bounds it. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate);
 }

@@ -1,0 +1,44 @@
+import type { ServerEventBus } from '@modelcontextprotocol/server';
+import type { MarketStore } from '../market/store.ts';
+import type { McpParts } from './parts.ts';
+import { levelsUri } from './resources.ts';
+import { registryVersion } from './tool-definitions.ts';
+
+/** What clients are told of: the levels that are kept, and the tools that are offered. */
+export interface Watched extends Pick<McpParts, 'tools'> {
+  readonly log: Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'underlyings'>;
+  readonly simulated: boolean;
+}
+
+export interface ChangeWatch {
+  /**
+   * Tells the bus what is new since the last time: tickers with new levels, each once, new tickers, other tools. It reads the log of
+   * levels, so that what another process stores is told too.
+   */
+  wake(): void;
+}
+
+const PAGE = 256;
+
+export function createChangeWatch({ log, simulated, tools }: Watched, bus: ServerEventBus): ChangeWatch {
+  let seq = log.lastLevelSeq();
+  let tickers = log.underlyings(simulated).length;
+  let version = registryVersion(tools());
+  return {
+    wake() {
+      const moved = new Set<string>();
+      for (let more = true; more; ) {
+        const events = log.levelEvents(seq, PAGE, simulated);
+        for (const { underlying } of events) moved.add(underlying);
+        seq = events.at(-1)?.seq ?? seq;
+        more = events.length === PAGE;
+      }
+      const [tickersNow, versionNow] = [log.underlyings(simulated).length, registryVersion(tools())];
+      if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
+      if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
+      for (const ticker of moved) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
+      version = versionNow;
+      tickers = tickersNow;
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Listening, listen } from '../../src/http/listen.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { type Service, startService } from '../support/service.ts';
+import { CLIENT_NAMES, CLIENTS, type ClientName, keyOf, listed, type McpClient, until, VALID } from './connect.ts';
+
+/** The official clients of both generations over real sockets: to each of them the server is the same. */
+let service: Service;
+let server: Listening;
+beforeAll(async () => {
+  service = await startService();
+  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+});
+afterAll(async () => {
+  await service.app.mcp.close();
+  await server.stop(1_000);
+  await service.close();
+});
+
+describe.each(CLIENT_NAMES)('%s', (name) => {
+  test('lists exactly the nine tools, with units, schemas and annotations', async () => {
+    await using(name, async (client) => {
+      const { tools, _meta } = await client.listTools();
+      expect(tools.map((tool) => tool.name)).toEqual(Object.keys(VALID));
+      expect(_meta?.['zomma/registry']).toMatch(/^[0-9a-f]{16}$/);
+      for (const tool of tools) {
+        expect(tool.title).toBeString();
+        expect(tool.annotations).toMatchObject({ readOnlyHint: true });
+        for (const schema of [tool.inputSchema, tool.outputSchema!]) {
+          for (const [field, property] of Object.entries(schema.properties!)) {
+            const { description } = property as { description?: string };
+            expect([tool.name, field, typeof description]).toEqual([tool.name, field, 'string']);
+          }
+        }
+      }
+      const greeks = tools[0]!.inputSchema as { required?: string[] };
+      expect(greeks.required?.toSorted()).toEqual(['iv', 'put_call', 'rate', 'spot', 'strike', 'tte']);
+    });
+  });
+
+  test.each(Object.keys(VALID))('calls %s with valid and with invalid arguments', async (toolName) => {
+    await using(name, async (client) => {
+      // The client checks structured content against the output schema only once it knows the list.
+      await client.listTools();
+      const answer = await client.callTool({ name: toolName, arguments: listed(VALID[toolName]!, service) });
+      expect(answer.isError).toBeFalsy();
+      expect(JSON.parse(textOf(answer))).toEqual(answer.structuredContent);
+      const tool = TOOLS.find((each) => each.name === toolName)!;
+      expect(Object.keys(answer.structuredContent as object)).toEqual([...tool.tool!.answers]);
+      for (const bad of [{}, { ...VALID[toolName], extra: 1 }]) {
+        const refusal = await client.callTool({ name: toolName, arguments: bad });
+        expect(refusal.isError).toBe(true);
+        expect(textOf(refusal)).toContain('Fields:');
+      }
+    });
+  });
+
+  test('is told an unknown tool in the contract’s words, and the nearest real ones', async () => {
+    await using(name, async (client) => {
+      const refusal = await client.callTool({ name: 'get_gex_nodes', arguments: {} }).catch((error: unknown) => error);
+      expect(refusal).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/^(MCP error -32602: )?Tool 'get_gex_nodes' is not registered$/),
+        data: { nearest: ['get_live_gex_nodes', 'detect_lethal_nodes', 'get_whale_prints'] },
+      });
+    });
+  });
+
+  test('gets provenance beside answers from market data, and links to the columns behind them', async () => {
+    await using(name, async (client) => {
+      const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'spy' } });
+      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true, source: 'simulated' } });
+      const links = (answer.content as { type: string; uri?: string }[]).filter(({ type }) => type === 'resource_link');
+      expect(links.map(({ uri }) => uri)).toEqual(['zomma://gex/SPY/profile', 'zomma://gex/SPY/strikes/all']);
+      for (const { uri } of links) {
+        const [content] = (await client.readResource({ uri: uri! })).contents;
+        expect(JSON.parse((content as { text: string }).text)).toMatchObject({
+          ticker: 'SPY',
+          count: expect.any(Number),
+        });
+      }
+    });
+  });
+
+  test('reads every resource that is listed, and is told what is none', async () => {
+    await using(name, async (client) => {
+      const { resources } = await client.listResources();
+      expect(resources).toHaveLength(61);
+      for (const { uri, mimeType } of [...resources.slice(0, 4), resources.at(-1)!]) {
+        const { contents } = await client.readResource({ uri });
+        expect(contents).toMatchObject([{ uri, mimeType, text: expect.any(String) }]);
+      }
+      for (const uri of [
+        'zomma://nothing',
+        'zomma://gex/NOPE',
+        'zomma://gex/SPY/strikes/never',
+        'file:///etc/passwd',
+      ]) {
+        const refusal = await client.readResource({ uri }).catch((error: unknown) => error);
+        expect(refusal).toMatchObject({ code: -32602, data: { uri } });
+      }
+    });
+  });
+
+  test('completes tickers and the expiries of one', async () => {
+    await using(name, async (client) => {
+      const completed = async (uri: string, argument: { name: string; value: string }, filled = {}) =>
+        (await client.complete({ ref: { type: 'ref/resource', uri }, argument, context: { arguments: filled } }))
+          .completion.values;
+      expect(await completed('zomma://gex/{ticker}', { name: 'ticker', value: 'sp' })).toEqual(['SPY']);
+      const strikes = 'zomma://gex/{ticker}/strikes/{expiry}';
+      const expiries = await completed(strikes, { name: 'expiry', value: '20' }, { ticker: 'spy' });
+      expect(expiries.length).toBeGreaterThan(3);
+      expect(expiries.every((each) => /^20\d\d-\d\d-\d\d$/.test(each))).toBe(true);
+      expect(await completed(strikes, { name: 'expiry', value: 'a' }, { ticker: 'SPY' })).toEqual(['all']);
+      expect(await completed(strikes, { name: 'expiry', value: '' })).toEqual([]);
+    });
+  });
+
+  test('is refused without a good key', async () => {
+    for (const key of ['OTHER_0123456789ABCDEF', 'ZOMMA_0000000000000000']) {
+      await expect(CLIENTS[name](server.url, { 'X-API-Key': key })).rejects.toThrow(/Invalid Subscriber Key|403/);
+    }
+    await expect(CLIENTS[name](server.url, {})).rejects.toThrow();
+  });
+
+  test('works in fifty sessions at once, each getting its own answers', async () => {
+    const clients = await Promise.all(Array.from({ length: 50 }, () => CLIENTS[name](server.url, keyOf(service))));
+    try {
+      const answers = await Promise.all(
+        clients.map((client, at) =>
+          client.callTool({ name: 'calculate_kelly_sizing', arguments: { win_prob: at / 50 } }),
+        ),
+      );
+      expect(
+        answers.map((answer) => (answer.structuredContent as { win_probability: number }).win_probability),
+      ).toEqual(clients.map((_, at) => at / 50));
+    } finally {
+      await Promise.all(clients.map((client) => client.close()));
+    }
+    await until(() => service.app.mcp.sse.size === 0);
+  });
+});
+
+function textOf(answer: object): string {
+  return (answer as { content: { text: string }[] }).content[0]!.text;
+}
+
+async function using(name: ClientName, use: (client: McpClient) => Promise<void>): Promise<void> {
+  const client = await CLIENTS[name](server.url, keyOf(service));
+  try {
+    await use(client);
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,82 @@
+import { type FetchLike, Client as NewClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport as OldStreamableTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Service } from '../support/service.ts';
+
+/** What the two official clients have in common, as far as the tests go. */
+export type McpClient = Pick<
+  Client,
+  | 'listTools'
+  | 'callTool'
+  | 'listResources'
+  | 'listResourceTemplates'
+  | 'readResource'
+  | 'complete'
+  | 'subscribeResource'
+  | 'close'
+>;
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The official clients over each transport that they speak, by what the test titles call them. */
+export const CLIENTS = {
+  'v1 over HTTP+SSE': async (url: string, headers: Headers) => {
+    const client = new Client(WHO);
+    const withKey: FetchLike = (address, init) =>
+      fetch(address, { ...init, headers: { ...(init?.headers as object), ...headers } });
+    await client.connect(
+      new SSEClientTransport(new URL('/sse', url), {
+        requestInit: { headers },
+        eventSourceInit: { fetch: withKey as never },
+      }),
+    );
+    return client as McpClient;
+  },
+  'v1 over Streamable HTTP': async (url: string, headers: Headers) => {
+    const client = new Client(WHO);
+    await client.connect(new OldStreamableTransport(new URL('/mcp', url), { requestInit: { headers } }) as never);
+    return client as McpClient;
+  },
+  'v2 as in 2025': (url: string, headers: Headers) => connectNew('legacy', url, headers),
+  'v2 as in 2026': (url: string, headers: Headers) => connectNew('auto', url, headers),
+} as const;
+
+export type ClientName = keyof typeof CLIENTS;
+export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
+
+export const keyOf = ({ key }: Service): Headers => ({ 'X-API-Key': key });
+
+/** The second generation's client, in the era it finds (`auto`) or in the one before. */
+export async function connectNew(mode: 'legacy' | 'auto', url: string, headers: Headers): Promise<McpClient> {
+  const client = new NewClient(WHO, { versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } }));
+  return client as unknown as McpClient;
+}
+
+/** Valid arguments of each tool, in the registry's order; `listed` puts a date that is listed into them. */
+export const VALID: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  compute_options_greeks: { put_call: 'P', spot: 100, strike: 95, tte: 0.1, iv: 0.3, rate: 0.04 },
+  get_live_gex_nodes: { ticker: 'SPY' },
+  get_whale_prints: { ticker: 'SPY', target_expiry: '(a listed one)' },
+  calculate_merton_probability: { ticker: 'SPY', spot_price: 500, ambush_strike: 480 },
+  calculate_kelly_sizing: { win_prob: 0.6 },
+  run_strategic_omni_radar: { ticker: 'AAPL' },
+  evaluate_market_hamiltonian: { ticker: 'SPY', whale_fiat_kinetic: 1, gex_potential_friction: -5, iv_crush_factor: 1 },
+  detect_lethal_nodes: { ticker: 'TSLA' },
+  evaluate_etf_contagion: { single_name_ticker: 'NVDA', whale_fiat: 1, current_iv: 0.6, iv_ceiling: 0.5 },
+};
+
+/** The arguments with a date that is listed, where they have one. */
+export function listed(args: Readonly<Record<string, unknown>>, { app }: Service): Record<string, unknown> {
+  if (!('target_expiry' in args)) return { ...args };
+  const id = app.store.latestChainId(String(args.ticker), true)!;
+  return { ...args, target_expiry: app.store.chain(id)!.series.at(-1)!.expiry };
+}
+
+/** Waits for what an event loop turn or two will bring about; the test's own time limit bounds it. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate);
+}
+
+const WHO = { name: 'test', version: '1' };

@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Listening, listen } from '../../src/http/listen.ts';
+import { eventsOf } from '../support/event-stream.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from './connect.ts';
+
+/** `/mcp` over real sockets, by hand: what Streamable HTTP says of headers, sessions and statuses in both eras. */
+let service: Service;
+let server: Listening;
+let stranger: string;
+beforeAll(async () => {
+  service = await startService();
+  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  stranger = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' }).apiKey;
+});
+afterAll(async () => {
+  await service.app.mcp.close();
+  await server.stop(1_000);
+  await service.close();
+});
+
+describe('with sessions, up to 2025-11-25', () => {
+  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('a session of %s, from beginning to end', async (revision) => {
+    const begun = await post(initialize(revision));
+    expect(begun.status).toBe(200);
+    const session = begun.headers.get('mcp-session-id')!;
+    // 128 random bits.
+    expect(session).toMatch(/^[\w-]{22}$/);
+    expect(await answerOf(begun)).toMatchObject({ id: 1, result: { protocolVersion: revision } });
+    const within = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
+    expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, within)).status).toBe(202);
+    const listed = await answerOf(await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, within));
+    expect(listed.result.tools).toHaveLength(9);
+    const before = service.app.mcp.streamable.sessions;
+    expect((await send('DELETE', undefined, within)).status).toBe(200);
+    expect(service.app.mcp.streamable.sessions).toBe(before - 1);
+    expect((await post({ jsonrpc: '2.0', id: 3, method: 'ping' }, within)).status).toBe(404);
+  });
+
+  test('a session that is missing is 400, unknown 404, another member’s 403, over every method', async () => {
+    const session = (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')!;
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const body = method === 'POST' ? { jsonrpc: '2.0', id: 1, method: 'ping' } : undefined;
+      const ask = async (headers: Record<string, string>) => {
+        const response = await send(method, body, headers);
+        return [response.status, ((await response.json()) as { code: string }).code];
+      };
+      expect(await ask({})).toEqual([400, 'invalid_parameter']);
+      expect(await ask({ 'Mcp-Session-Id': 'A'.repeat(22) })).toEqual([404, 'not_found']);
+      expect(await ask({ 'Mcp-Session-Id': session, 'X-API-Key': stranger })).toEqual([403, 'session_foreign']);
+    }
+    expect((await send('DELETE', undefined, { 'Mcp-Session-Id': session })).status).toBe(200);
+  });
+
+  test('a stream tells what the client follows, and that tickers are new', async () => {
+    const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
+    const stream = eventsOf((await send('GET', undefined, session)).body!);
+    const follow = (method: string, uri: string) => post({ jsonrpc: '2.0', id: 4, method, params: { uri } }, session);
+    for (const uri of ['zomma://gex/SPY', 'zomma://gex/QQQ']) {
+      expect(await answerOf(await follow('resources/subscribe', uri))).toMatchObject({ result: {} });
+    }
+    await answerOf(await follow('resources/unsubscribe', 'zomma://gex/QQQ'));
+    for (const ticker of ['IWM', 'QQQ', 'SPY']) keepMoved(ticker);
+    service.app.mcp.wake();
+    expect(JSON.parse((await stream.next())!.data)).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/resources/updated',
+      params: { uri: 'zomma://gex/SPY' },
+    });
+    keepMoved('NEWCO');
+    service.app.mcp.wake();
+    expect(JSON.parse((await stream.next())!.data).method).toBe('notifications/resources/list_changed');
+    expect((await send('DELETE', undefined, session)).status).toBe(200);
+    expect(await stream.next()).toBeUndefined();
+  });
+});
+
+describe('without sessions, from 2026-07-28', () => {
+  test('answers a request that says all of itself, and begins no session', async () => {
+    const before = service.app.mcp.streamable.sessions;
+    const response = await post(modern(1, 'tools/list'), headersOf('tools/list'));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('mcp-session-id')).toBeNull();
+    const { result } = await answerOf(response);
+    expect(result).toMatchObject({ resultType: 'complete', ttlMs: 3_600_000, cacheScope: 'private' });
+    expect(result.tools).toHaveLength(9);
+    expect(service.app.mcp.streamable.sessions).toBe(before);
+  });
+
+  test('discovers', async () => {
+    const { result } = await answerOf(await post(modern(1, 'server/discover'), headersOf('server/discover')));
+    expect(result.supportedVersions).toEqual(['2026-07-28']);
+    expect(result.capabilities).toMatchObject({
+      tools: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      experimental: { 'zomma/registry': { version: expect.stringMatching(/^[0-9a-f]{16}$/) } },
+    });
+  });
+
+  test('a stream tells what is listened for, until its key is revoked', async () => {
+    const uuid = '77777777-7777-4777-8777-777777777777';
+    const { apiKey } = service.app.access.addMember({ uuid });
+    const notifications = { resourceSubscriptions: ['zomma://gex/SPY'] };
+    const response = await post(modern(5, 'subscriptions/listen', { notifications }), {
+      ...headersOf('subscriptions/listen'),
+      'X-API-Key': apiKey,
+    });
+    const stream = eventsOf(response.body!);
+    expect(JSON.parse((await stream.next())!.data)).toMatchObject({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications },
+    });
+    for (const ticker of ['IWM', 'SPY']) keepMoved(ticker);
+    service.app.mcp.wake();
+    expect(JSON.parse((await stream.next())!.data)).toMatchObject({
+      method: 'notifications/resources/updated',
+      params: { uri: 'zomma://gex/SPY' },
+    });
+    service.app.access.revoke(uuid);
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test('a header that says otherwise than the body is refused', async () => {
+    const response = await post(modern(1, 'tools/list'), headersOf('tools/call'));
+    expect([response.status, (await answerOf(response)).error.code]).toEqual([400, -32020]);
+  });
+});
+
+describe('either way', () => {
+  test.each([
+    ['X-API-Key', {}],
+    ['Authorization', { 'X-API-Key': null, Authorization: 'Bearer (key)' }],
+    ['Authorization in other letters', { 'X-API-Key': null, Authorization: 'bearer  (key)' }],
+  ])('takes the key as %s', async (_name, headers) => {
+    const given = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value && value.replace('(key)', service.key)]),
+    );
+    expect((await post(initialize('2025-11-25'), given)).status).toBe(200);
+  });
+
+  test.each([
+    ['no key', 401, { 'X-API-Key': null }],
+    ['a wrong key', 403, { 'X-API-Key': 'ZOMMA_0000000000000000' }],
+    ['a wrong bearer', 403, { 'X-API-Key': null, Authorization: 'Bearer ZOMMA_0000000000000000' }],
+    ['another scheme', 401, { 'X-API-Key': null, Authorization: 'Basic QTpC' }],
+    ['a page of another origin', 403, { Origin: 'https://evil.example' }],
+    ['a page without an origin', 403, { Origin: 'null' }],
+    ['another name of this machine', 403, { Host: 'evil.example' }],
+  ])('%s is %i', async (_name, status, headers) => {
+    for (const body of [initialize('2025-11-25'), modern(1, 'tools/list')]) {
+      expect((await post(body, headers)).status).toBe(status);
+    }
+  });
+
+  test('a key in Authorization is none on any other path', async () => {
+    const headers = { Authorization: `Bearer ${service.key}` };
+    expect((await fetch(`${server.url}/api/v1/universe`, { headers })).status).toBe(401);
+    expect((await fetch(`${server.url}/sse`, { headers })).status).toBe(403);
+  });
+
+  test.each([
+    ['no JSON', '{', 400, -32700],
+    ['nothing', '', 400, -32700],
+    ['100,000 nested arrays', '['.repeat(100_000), 400, -32700],
+    ['no JSON-RPC', '{"hello":1}', 400, undefined],
+    ['an empty batch', '[]', 422, undefined],
+    ['a batch of 51', JSON.stringify(Array(51).fill({ jsonrpc: '2.0', id: 1, method: 'ping' })), 422, undefined],
+    ['more than a megabyte', ' '.repeat(1024 * 1024 + 1), 413, undefined],
+  ])('%s is refused', async (_name, raw, status, code) => {
+    const response = await fetch(`${server.url}/mcp`, { method: 'POST', headers: headers({}), body: raw });
+    expect(response.status).toBe(status);
+    if (code) expect(((await response.json()) as { error: { code: number } }).error.code).toBe(code);
+  });
+
+  test('another content type is 415, other methods 405', async () => {
+    const plain = await post(initialize('2025-11-25'), { 'Content-Type': 'text/plain' });
+    expect(plain.status).toBe(415);
+    for (const method of ['PUT', 'PATCH', 'HEAD']) {
+      const response = await send(method, undefined, {});
+      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'GET, POST, DELETE']);
+    }
+  });
+});
+
+test('all sessions and streams are gone at the end', async () => {
+  const session = (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')!;
+  const stream = eventsOf((await send('GET', undefined, { 'Mcp-Session-Id': session })).body!);
+  await service.app.mcp.close();
+  expect(await stream.next()).toBeUndefined();
+  await until(() => service.app.mcp.streamable.sessions === 0);
+});
+
+type Given = Readonly<Record<string, string | null | undefined>>;
+
+function headers(given: Given): Record<string, string> {
+  const all = {
+    'X-API-Key': service.key,
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    ...given,
+  };
+  return Object.fromEntries(Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string'));
+}
+
+function send(method: string, body: unknown, given: Given): Promise<Response> {
+  return fetch(`${server.url}/mcp`, {
+    method,
+    headers: headers(given),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+function post(body: unknown, given: Given = {}): Promise<Response> {
+  return send('POST', body, given);
+}
+
+/** The one answer of a response, be it JSON or a stream. */
+async function answerOf(response: Response) {
+  if (response.headers.get('content-type')?.startsWith('application/json')) return (await response.json()) as Answer;
+  return JSON.parse((await eventsOf(response.body!).next())!.data) as Answer;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: read by what each test expects.
+type Answer = Record<string, any>;
+
+function initialize(protocolVersion: string) {
+  return {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion, capabilities: {}, clientInfo: { name: 'wire', version: '1' } },
+  };
+}
+
+function modern(id: number, method: string, params: object = {}) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'wire', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  return { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
+}
+
+function headersOf(method: string) {
+  return { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method };
+}
+
+/** A snapshot of a second later, with its levels kept. */
+function keepMoved(ticker: string): void {
+  const { store } = service.app;
+  const id = store.latestChainId(ticker, true) ?? store.latestChainId('SPY', true)!;
+  const chain = store.chain(id)!;
+  store.saveChain({ ...chain, underlying: ticker, asOf: chain.asOf + 1_000 });
+  const [due] = store.levelsDue();
+  store.saveLevels(due!, { ...recordOf(), underlying: ticker, asOf: chain.asOf + 1_000, simulated: true });
+}
