@@ -5,16 +5,20 @@ import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-no
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
+import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
 import { number, putCall, ticker } from './schemas.ts';
 
+/** Nodes of an answer whose caller names no limit. */
 const TOP = 10;
 
 const node = {
   strike: number('Strike, dollars.'),
   put_call: putCall,
   expiry_date: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
-  Dealer_Share_Exposure: Type.Integer({ description: 'Shares the dealer must trade per +1 % move: + buys, - sells.' }),
-  Delta_Flux_j: number('Shares per day the dealer must trade as time passes: + buys, - sells.'),
+  Dealer_Share_Exposure: Type.Integer({
+    description: 'Shares that dealers must trade per +1 % move: + buys, - sells.',
+  }),
+  Delta_Flux_j: number('Shares per day that they must trade as time passes: + buys, - sells.'),
 };
 
 export const detectLethalNodes = defineOperation({
@@ -22,14 +26,18 @@ export const detectLethalNodes = defineOperation({
   ofMarket: true,
   title: 'Hedging nodes',
   description:
-    'The ten contracts that make dealers trade most shares for a 1 % move, largest first. ' +
-    'Dealers are taken as long calls and short puts. Example: {"ticker":"TSLA"}.',
-  input: Type.Object({ ticker }, { additionalProperties: false }),
+    'The single contracts whose hedging makes dealers trade most shares on a 1 % move, largest first, with what time alone makes ' +
+    'them trade. Dealers are taken as long calls, short puts. Example: {"ticker":"TSLA","limit":20}.',
+  input: Type.Object(
+    { ticker, limit: limit(`Nodes to list, ${TOP} by default.`), cursor },
+    { additionalProperties: false },
+  ),
   full: Type.Object(
     {
       top_nodes: Type.Array(Type.Object(node, { additionalProperties: false }), {
         description: 'By absolute share exposure, largest first.',
       }),
+      next_cursor: nextCursor,
       ticker: Type.String({ description: 'Underlying symbol.' }),
       spot_price: number('Spot of the snapshot, dollars.'),
       components: Type.Array(
@@ -55,10 +63,15 @@ export const detectLethalNodes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['top_nodes'] },
+  tool: { answers: ['top_nodes'], onDemand: ['next_cursor'] },
   run(input, context) {
-    const { chain, prepared } = readMarket(input.ticker, context);
-    const nodes = hedgingNodes(prepared, TOP);
+    const page = pageFrom(input.cursor, input.ticker, context);
+    const { chain, prepared } = readMarket(input.ticker, page.context);
+    const count = input.limit ?? TOP;
+    // One more than is shown tells whether the list goes on.
+    const found = hedgingNodes(prepared, count + 1, page.row);
+    const nodes = found.slice(0, count);
+    const isPaged = input.limit !== undefined || input.cursor !== undefined;
     const gexOf = ({ gamma, position, multiplier }: HedgingNode['parts']) =>
       gamma * position * multiplier * chain.spot ** 2 * 0.01;
     const ofNodes = nodes.reduce((sum, { parts }) => sum + Math.abs(gexOf(parts)), 0);
@@ -73,6 +86,7 @@ export const detectLethalNodes = defineOperation({
           Dealer_Share_Exposure: each.dealerShares,
           Delta_Flux_j: each.deltaFlux,
         })),
+        ...(isPaged && found.length > count && { next_cursor: cursorAt(chain, page.row + count) }),
         ticker: chain.underlying,
         spot_price: chain.spot,
         components: nodes.map(({ strike, root, parts }) => ({

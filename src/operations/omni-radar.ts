@@ -10,6 +10,7 @@ import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { MILLION } from './gex-report.ts';
 import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
+import { limit } from './pages.ts';
 import { gexBoundaries, reportBoundaries } from './radar-boundaries.ts';
 import { probability, reportDensity, stateDensity } from './radar-density.ts';
 import { columnOf, defaulted, nullable, number, ticker } from './schemas.ts';
@@ -37,13 +38,13 @@ const KEYS = [
   'whipsaw_components',
 ] as const;
 
-const concentration = (which: string) =>
+const concentration = (description: string) =>
   Type.Object(
     {
       strike: columnOf('Dollars.'),
       share_pct: columnOf('Share of gross gamma, percent.'),
     },
-    { additionalProperties: false, description: `The strikes of most gross gamma ${which}, largest first.` },
+    { additionalProperties: false, description },
   );
 
 export const runStrategicOmniRadar = defineOperation({
@@ -51,8 +52,8 @@ export const runStrategicOmniRadar = defineOperation({
   ofMarket: true,
   title: 'Full scan',
   description:
-    'One packet on a ticker: risk-neutral price density at the expiry nearest target_dte, gamma boundaries, concentration of ' +
-    'gamma on few strikes, and a whipsaw risk index with its components. Example: {"ticker":"SPY","target_dte":30}.',
+    "Start here on a ticker: the options' price density at the expiry nearest target_dte, gamma boundaries, concentration of " +
+    'gamma on few strikes, whipsaw risk index. Example: {"ticker":"SPY","target_dte":30}.',
   input: Type.Object(
     {
       ticker,
@@ -60,23 +61,19 @@ export const runStrategicOmniRadar = defineOperation({
         Type.Integer({ description: 'Days to expiry to aim at.', minimum: 0, maximum: DTE_MAX }),
         30,
       ),
+      limit: limit('Also lists so many strikes of most gamma.'),
     },
     { additionalProperties: false },
   ),
   full: Type.Object(
     {
       ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
+      spot_price: number('Spot, dollars.'),
       state_density: stateDensity,
       gex_boundaries: gexBoundaries,
-      institutional_concentration_pct: number(
-        "Share of the expiry's gross gamma on its five largest strikes, percent.",
-      ),
+      institutional_concentration_pct: number("Gross gamma on the expiry's five largest strikes, percent."),
       institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
-      whipsaw_risk_index: nullable(
-        Type.Number(),
-        'Mean of the components that exist, 0 (calm) to 100; null with none.',
-      ),
+      whipsaw_risk_index: nullable(Type.Number(), 'Mean of its components, 0 (calm) to 100.'),
       whipsaw_components: Type.Object(
         {
           flip_proximity: component('Nearness of the gamma flip.'),
@@ -84,7 +81,14 @@ export const runStrategicOmniRadar = defineOperation({
           realised_over_implied: component('Realised volatility (20 days) over implied.'),
           expiring_gamma: component('Gross gamma that expires within a day.'),
         },
-        { additionalProperties: false, description: 'Parts of the index.' },
+        {
+          additionalProperties: false,
+          description:
+            '0 to 100 or null where data is missing: flip_proximity, regime, realised_over_implied, expiring_gamma.',
+        },
+      ),
+      largest_gamma_strikes: Type.Optional(
+        concentration('With limit: strike, dollars; share_pct of gross gamma, percent.'),
       ),
       density_components: Type.Array(
         Type.Object(
@@ -97,8 +101,8 @@ export const runStrategicOmniRadar = defineOperation({
         ),
         { description: 'The fitted mixture.' },
       ),
-      concentrated_strikes: concentration("of the scan's expiry"),
-      concentrated_strikes_all_expiries: concentration('over all expiries'),
+      concentrated_strikes: concentration("The five strikes of most gross gamma at the density's expiry."),
+      concentrated_strikes_all_expiries: concentration('The same over all expiries.'),
       whipsaw_inputs: Type.Object(
         {
           flip_distance: nullable(Type.Number(), 'From spot to the flip, dollars; null where it is not resolved.'),
@@ -117,7 +121,7 @@ export const runStrategicOmniRadar = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: KEYS },
+  tool: { answers: KEYS, onDemand: ['largest_gamma_strikes'] },
   run(input, context) {
     const reading = readMarket(input.ticker, context);
     const { chain, prepared } = reading;
@@ -162,6 +166,7 @@ export const runStrategicOmniRadar = defineOperation({
         },
         whipsaw_risk_index: whipsawIndex(components),
         whipsaw_components: { ...components },
+        ...(input.limit !== undefined && { largest_gamma_strikes: concentrated(prepared, series, input.limit) }),
         density_components: density.components.map((each) => ({ ...each })),
         realised_volatility: realised,
         flow_from: fromPrints ? 'prints' : 'snapshots',
@@ -196,8 +201,8 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Densi
   return notes;
 }
 
-function concentrated(prepared: PreparedChain, series?: PreparedSeries) {
-  const strikes = concentratedStrikes(prepared, series);
+function concentrated(prepared: PreparedChain, series?: PreparedSeries, limit?: number) {
+  const strikes = concentratedStrikes(prepared, series, limit);
   return { strike: strikes.map(({ strike }) => strike), share_pct: strikes.map(({ share }) => 100 * share) };
 }
 

@@ -23,10 +23,17 @@ export interface Operation<
   readonly input: Input;
   /** All that the operation can say: the extended answer. */
   readonly full: Full;
-  /** Keys of the default answer; absent for operations that are no tools. */
-  readonly tool?: { readonly answers: readonly Key[] };
+  /** Absent for operations that are no tools. */
+  readonly tool?: ToolFace<Key>;
   readonly rest?: RestFace<Full>;
   run(input: Static<Input>, context: Context): Answer<Static<Full>>;
+}
+
+export interface ToolFace<Key extends string = string> {
+  /** Keys of the default answer. */
+  readonly answers: readonly Key[];
+  /** Keys that it has besides where an argument asks for them; optional in `full`. */
+  readonly onDemand?: readonly Key[];
 }
 
 export interface RestFace<Full extends TObject = TObject> {
@@ -93,7 +100,7 @@ export function answerSchema(full: TObject, keys: readonly string[]): TObject {
   });
 }
 
-/** Picks those keys from a full result, in their order. */
+/** Picks those keys from a full result, in their order; a key that it leaves out is left out. */
 export function pick(result: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(keys.map((key) => [key, result[key]]));
+  return Object.fromEntries(keys.flatMap((key) => (key in result ? [[key, result[key]]] : [])));
 }

@@ -20,11 +20,11 @@ export interface Performed {
 }
 
 /** The default answer of a tool. */
-export const toolView = perOperation((operation) => view(operation, operation.input, operation.tool!.answers));
+export const toolView = perOperation((operation) => view(operation, operation.input, toolKeys(operation)));
 
 /** The same, that may be asked as of a moment besides: REST's and the command line's. */
 export const datedToolView = perOperation((operation) =>
-  view(operation, withMoment(operation, operation.input), operation.tool!.answers),
+  view(operation, withMoment(operation, operation.input), toolKeys(operation)),
 );
 
 /** All an operation can say, with its provenance. */
@@ -82,6 +82,10 @@ const PROVENANCE = Type.Object(
 
 function view(operation: Operation, input: TObject, answers: readonly string[]): View {
   return { operation, input, output: answerSchema(operation.full, answers), answers };
+}
+
+function toolKeys({ tool }: Operation): readonly string[] {
+  return [...tool!.answers, ...(tool!.onDemand ?? [])];
 }
 
 /** Views are built once: validators are compiled per schema object. */

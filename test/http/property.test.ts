@@ -107,6 +107,10 @@ function field(name: string): fc.Arbitrary<unknown> {
   if (/^(rate|dividend|win_prob|fractional_kelly|stag_prob)$/.test(name)) {
     return fc.oneof({ weight: 4, arbitrary: fc.double({ min: -0.2, max: 1, noNaN: true }) }, hostileNumber());
   }
+  if (name === 'limit') return fc.constantFrom<unknown>(undefined, 1, 3, 100, 0, 101, 1.5, '3', null);
+  if (name === 'cursor') {
+    return fc.constantFrom<unknown>(undefined, undefined, 'SPY~1~1', 'SPY~9999999999999~999999', '~~', '', 7, null);
+  }
   if (/days|dte/.test(name)) return fc.oneof(fc.integer({ min: 0, max: 3650 }), fc.integer(), hostileNumber());
   return price();
 }

@@ -138,6 +138,18 @@ describe('the moment', () => {
     });
     expect((await post('', { ticker: 'SPX', at: '2099-01-01' })).status).toBe(422);
   });
+  test('of a first page is that of all its pages', async () => {
+    const page = async (args: Record<string, unknown>) => {
+      const body = { ticker: 'SPX', ...args };
+      const response = await service.request('POST', '/api/v1/tools/detect_lethal_nodes', { body });
+      expect(response.status).toBe(200);
+      return (await response.json()) as { top_nodes: unknown[]; next_cursor: string };
+    };
+    const { next_cursor, top_nodes } = await page({ at: '2026-08-19', limit: 1 });
+    const second = await page({ cursor: next_cursor, limit: 1 });
+    expect([...top_nodes, ...second.top_nodes]).toEqual((await page({ at: '2026-08-19', limit: 2 })).top_nodes);
+    expect(second.top_nodes).not.toEqual((await page({ limit: 2 })).top_nodes.slice(1));
+  });
   test('means nothing where no market is read', async () => {
     const body = { win_prob: 0.6, at: '2026-08-19' };
     expect((await service.request('POST', '/api/v1/tools/calculate_kelly_sizing', { body })).status).toBe(422);

@@ -20,7 +20,7 @@ import {
   TODAY,
   yearsTo,
 } from '../analytics/small-chains.ts';
-import { callExtended, type Holdings, refusalOf, smallMarket } from './small-market.ts';
+import { call, callExtended, type Holdings, refusalOf, smallMarket } from './small-market.ts';
 
 const STRIKES = range(85, 115);
 
@@ -42,6 +42,7 @@ interface Scan {
   readonly whipsaw_risk_index: number | null;
   readonly whipsaw_components: Record<string, number | null>;
   readonly concentrated_strikes: { strike: number[]; share_pct: number[] };
+  readonly largest_gamma_strikes?: { strike: number[]; share_pct: number[] };
   readonly whipsaw_inputs: Record<string, number | null>;
   readonly realised_volatility: number | null;
   readonly flow_from: string;
@@ -198,6 +199,18 @@ describe('concentration', () => {
       target_dte: 11,
     });
     expect(institutional_concentration_all_expiries_pct).toBeLessThan(institutional_concentration_pct);
+  });
+
+  test('a limit lists as many strikes besides, of which the first five are the concentrated ones', () => {
+    const { largest_gamma_strikes, concentrated_strikes, ...rest } = scan(CHAIN, { target_dte: 11, limit: 20 });
+    const { strike, share_pct } = largest_gamma_strikes!;
+    expect([strike.length, share_pct.length]).toEqual([20, 20]);
+    expect({ strike: strike.slice(0, 5), share_pct: share_pct.slice(0, 5) }).toEqual(concentrated_strikes);
+    expect(share_pct).toEqual(share_pct.toSorted((a, b) => b - a));
+    expect({ concentrated_strikes, ...rest }).toEqual(scan(CHAIN, { target_dte: 11 }));
+    const { context } = smallMarket({ chains: [CHAIN] });
+    const keys = (args: object) => Object.keys(call(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context));
+    expect(keys({ limit: 1 })).toEqual([...keys({}), 'largest_gamma_strikes']);
   });
 
   test('of no open interest is 0', () => {

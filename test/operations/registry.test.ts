@@ -67,7 +67,7 @@ const FIELDS = OPERATIONS.flatMap((operation) => [
 
 /** What a number counts in, or what kind of number it is. */
 const UNITS =
-  /dollars?\b|decimal|percent|\byears?\b|\bdays?\b|seconds|vol points?\b|\bshares\b|contracts|contract-days|prints\b|hours|tickers|strikes the|attempts|times|per (1\.00|day|year|vol point)|to 1\b|to 100\b|nats|multiple|skewness|\blog-?(jump|returns?)\b|^(ratio|factor|rows)\b/i;
+  /dollars?\b|decimal|percent|\byears?\b|\bdays?\b|seconds|vol points?\b|\bshares\b|contracts|contract-days|prints\b|hours|tickers|strikes (the|of)|nodes to|attempts|times|per (1\.00|day|year|vol point)|to 1\b|to 100\b|nats|multiple|skewness|\blog-?(jump|returns?)\b|^(ratio|factor|rows)\b/i;
 
 describe('every field tells an agent what it is', () => {
   test('there are fields', () => {

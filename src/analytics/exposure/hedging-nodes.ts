@@ -32,16 +32,16 @@ export interface HedgingNode {
 }
 
 /**
- * The contracts whose hedging moves most shares, by the absolute trade per +1 % move. The flux is a difference of deltas a
+ * From a place of the ranking on, the contracts whose hedging moves most shares, by the absolute trade per +1 % move. The flux is a difference of deltas a
  * day apart (at settlement where less is left): the derivative, charm, explodes in the last minutes.
  */
-export function hedgingNodes(prepared: PreparedChain, limit: number): HedgingNode[] {
+export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { chain, gamma, position, multiplier } = prepared;
   const shares = gamma.map((each, at) => -each * position[at]! * multiplier[at]! * 0.01 * chain.spot);
   const ranked = Array.from(shares.keys())
     .filter((at) => shares[at] !== 0)
     .sort((a, b) => Math.abs(shares[b]!) - Math.abs(shares[a]!))
-    .slice(0, limit);
+    .slice(from, from + limit);
   const { iv, before, after } = deltasADayApart(prepared, ranked);
   return ranked.map((at, rank) => {
     const { series } = prepared.series[prepared.seriesIndex[at]!]!;

@@ -18,10 +18,11 @@ export function seriesNearest(prepared: PreparedChain, days: number): PreparedSe
   return (open.length > 0 ? open : withSmile).toSorted((a, b) => distance(a) - distance(b) || a.tte - b.tte)[0];
 }
 
-/** The five strikes of most gross gamma and their shares of it (0 to 1), of one series or of all; none where there is no gamma. */
+/** The strikes of most gross gamma and their shares of it (0 to 1), of one series or of all; none where there is no gamma. */
 export function concentratedStrikes(
   prepared: PreparedChain,
   series?: PreparedSeries,
+  limit = CONCENTRATED_STRIKES,
 ): { readonly strike: number; readonly share: number }[] {
   const { strike, call, put } = strikeGamma(prepared, series?.start, series?.end);
   const gross = Array.from(call, (each, at) => ({ strike: strike[at]!, gamma: each + put[at]! }));
@@ -29,7 +30,7 @@ export function concentratedStrikes(
   return gross
     .filter(({ gamma }) => gamma > 0)
     .sort((a, b) => b.gamma - a.gamma)
-    .slice(0, CONCENTRATED_STRIKES)
+    .slice(0, limit)
     .map(({ strike: at, gamma }) => ({ strike: at, share: gamma / total }));
 }
 
