@@ -1,4 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server';
+import type { TObject, TSchema } from '@sinclair/typebox';
 import type { Operation } from '../operations/operation.ts';
 import { toolView } from '../operations/perform.ts';
 
@@ -31,13 +32,29 @@ function definitionOf(tool: Operation): Tool {
     title: tool.title,
     description: tool.description,
     inputSchema: input as Tool['inputSchema'],
-    outputSchema: output as Tool['outputSchema'] & {},
-    annotations: {
-      title: tool.title,
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    outputSchema: brief(output),
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   };
+}
+
+/**
+ * What an answer looks like, in the words that a model's context has room for; `perform` holds answers to the whole schema, which
+ * OpenAPI shows. A field that may be null says so in its type, and an object within the answer is told by its description, which
+ * names its fields with their units.
+ */
+function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, briefField(schema)])),
+  };
+}
+
+function briefField(schema: TSchema): object {
+  const { type, description, anyOf, items } = schema;
+  if (type === 'object') return { type, description };
+  if (type === 'array' && items.properties) return { type, description, items: { ...brief(items) } };
+  if (anyOf?.length === 2 && anyOf[1].type === 'null') {
+    return { ...briefField({ ...anyOf[0], description }), type: [anyOf[0].type, 'null'] };
+  }
+  return schema;
 }

@@ -14,21 +14,23 @@ export const evaluateEtfContagion = defineOperation({
   ofMarket: true,
   title: 'Spill into the sector ETF',
   description:
-    "Names the sector ETF that a single name's large flow spills into: where its volatility has reached the ceiling, the flow " +
-    'is large and the two move together; otherwise null. ' +
+    "Names the sector ETF that a single name's large flow spills into where its volatility has reached the ceiling, the flow is " +
+    'large and both move together; else null. ' +
     'Example: {"single_name_ticker":"NVDA","whale_fiat":25000000,"current_iv":0.62,"iv_ceiling":0.55}.',
   input: Type.Object(
     {
-      single_name_ticker: { ...ticker, description: 'Single-name symbol, e.g. NVDA, in either case.' },
-      whale_fiat: dollars('Large flow in the name, dollars of premium (not of delta); its absolute value counts.'),
-      current_iv: { ...iv, description: 'Present implied volatility of the name, decimal per year.' },
-      iv_ceiling: { ...iv, description: 'Volatility at which the name counts as saturated, decimal per year.' },
+      single_name_ticker: { ...ticker, description: 'Symbol of a single name in any case, e.g. NVDA.' },
+      whale_fiat: dollars(
+        'Premium (not delta) of its large flow, dollars, as net_fiat_exposure of get_whale_prints; its absolute value counts.',
+      ),
+      current_iv: { ...iv, description: 'Its implied volatility now, decimal per year.' },
+      iv_ceiling: { ...iv, description: 'Volatility at which it counts as saturated, decimal per year.' },
     },
     { additionalProperties: false },
   ),
   full: Type.Object(
     {
-      etf_proxy: nullable(Type.String(), 'Sector ETF symbol, or null when the requirements are unmet.'),
+      etf_proxy: nullable(Type.String(), 'Sector ETF, or null where requirements are unmet.'),
       saturated: Type.Boolean({ description: 'Volatility is at or above the ceiling.' }),
       large_flow: Type.Boolean({ description: 'The flow reaches the threshold.' }),
       iv_over_ceiling: number(

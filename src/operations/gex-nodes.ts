@@ -33,8 +33,8 @@ export const getLiveGexNodes = defineOperation({
   ofMarket: true,
   title: 'GEX levels',
   description:
-    'Structural levels that open options put around a price: max pain of the dominant expiry, call and put wall, gamma flip. ' +
-    'Dealers are taken as long calls and short puts. Prices in dollars. Example: {"ticker":"SPY"}.',
+    "A ticker's price levels from its newest option chain, dollars: spot, call wall, put wall, gamma flip, max pain of the " +
+    'dominant expiry. Dealers are taken as long calls, short puts. Example: {"ticker":"SPY"}.',
   input: Type.Object({ ticker }, { additionalProperties: false }),
   full: Type.Object(
     {

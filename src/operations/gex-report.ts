@@ -27,14 +27,14 @@ const seriesReading = Type.Object(
 export const gexReport = Type.Object(
   {
     ticker: Type.String({ description: 'Underlying symbol.' }),
-    spot_price: number('Spot of the snapshot, dollars.'),
-    whale_expiry: Type.String({ description: 'Dominant institutional expiration, YYYY-MM-DD.' }),
-    max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
+    spot_price: number('Spot, dollars.'),
+    whale_expiry: Type.String({ description: 'Dominant institutional expiry, YYYY-MM-DD.' }),
+    max_pain: number('Strike at which options of that expiry pay out least, dollars.'),
     call_wall: number('Strike at or above spot with most call gamma: upside resistance, dollars.'),
     put_wall: number('Strike at or below spot with most put gamma: downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
     net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-    expiry: Type.String({ description: 'The same dominant expiration, YYYY-MM-DD.' }),
+    expiry: Type.String({ description: 'The same dominant expiry, YYYY-MM-DD.' }),
     expiry_root: Type.String({ description: 'OSI root of that series.' }),
     expiry_chosen_by: Type.String({ description: 'large_prints (premium over 30 days) or gamma.' }),
     flip_resolved: Type.Boolean({

@@ -7,17 +7,16 @@ export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
   title: 'Kelly sizing',
   description:
-    'Share of capital to risk on a bet by the Kelly criterion (Kelly 1956), scaled by a fraction of it and never below 0 or ' +
-    'above 100 %. Example: {"win_prob":0.55,"payout_ratio":2}.',
+    'Share of capital to risk on a bet by the Kelly criterion, times fractional_kelly, from 0 to 100 %. Example: {"win_prob":0.55,"payout_ratio":2}.',
   input: Type.Object(
     {
-      win_prob: number('Probability of winning, 0 to 1: your own, since one read off prices has no edge.', {
+      win_prob: number('Probability of winning, 0 to 1: your own estimate, as one read off prices has no edge.', {
         minimum: 0,
         maximum: 1,
       }),
-      payout_ratio: defaulted(number('Won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
+      payout_ratio: defaulted(number('Dollars won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
       fractional_kelly: defaulted(
-        number('Share of full Kelly to take, a decimal above 0 and at most 1.', { exclusiveMinimum: 0, maximum: 1 }),
+        number('Share of full Kelly to take, decimal.', { exclusiveMinimum: 0, maximum: 1 }),
         0.5,
       ),
     },
@@ -26,7 +25,7 @@ export const calculateKellySizing = defineOperation({
   full: Type.Object(
     {
       win_probability: number('Probability of winning as given, 0 to 1.'),
-      recommended_portfolio_allocation_pct: number('Percent of liquid portfolio capital, 0 to 100.'),
+      recommended_portfolio_allocation_pct: number('Percent of liquid capital, 0 to 100.'),
       full_kelly_pct: number('Percent at full Kelly before clamping; negative where the bet loses on average.'),
       edge: number('Expected win per 1.00 risked.'),
     },

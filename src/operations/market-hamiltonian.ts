@@ -11,32 +11,31 @@ export const evaluateMarketHamiltonian = defineOperation({
   ofMarket: true,
   title: 'Flow against friction',
   description:
-    "Weighs the day's large flow (kinetic) against dealers' hedging (potential), both in dollars, and names the regime. " +
-    'run_strategic_omni_radar gives both terms for a ticker. ' +
+    "Weighs a day's large flow against dealers' hedging, both in dollars, and names the regime. " +
+    'run_strategic_omni_radar gives both terms under the same names (gex_boundaries). ' +
     'Example: {"ticker":"SPY","whale_fiat_kinetic":250000000,"gex_potential_friction":900000000,"iv_crush_factor":1}.',
   input: Type.Object(
     {
       ticker,
-      whale_fiat_kinetic: dollars("Delta-notional of the day's large flow, dollars; its absolute value counts."),
+      whale_fiat_kinetic: dollars(
+        "Kinetic term: delta-notional of the day's large flow, dollars; its absolute value counts.",
+      ),
       gex_potential_friction: dollars(
-        'Net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
+        'Potential term: net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
       ),
-      iv_crush_factor: number(
-        'Factor on the friction, 0 or more: 1 leaves it, less where falling volatility weakens it.',
-        {
-          minimum: 0,
-          maximum: 1e6,
-        },
-      ),
+      iv_crush_factor: number('Factor on the friction: 1 leaves it, less where falling volatility weakens it.', {
+        minimum: 0,
+        maximum: 1e6,
+      }),
     },
     { additionalProperties: false },
   ),
   full: Type.Object(
     {
-      System_Energy: number('Sum of the kinetic and the potential term, dollars.'),
-      State: label(0, 'Class of the regime.'),
+      System_Energy: number('Kinetic plus potential term, dollars.'),
+      State: label(0, 'Regime.'),
       Behavior: label(1, 'Behaviour to expect.'),
-      Directive: label(2, 'What operators do in it.'),
+      Directive: label(2, 'What to do in it.'),
       kinetic: number('Kinetic term, dollars.'),
       potential: number('Potential term, dollars.'),
       ratio: nullable(Type.Number(), 'Ratio of kinetic to absolute potential; null without potential.'),

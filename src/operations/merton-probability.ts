@@ -17,13 +17,13 @@ export const calculateMertonProbability = defineOperation({
   ofMarket: true,
   title: 'Jump probability',
   description:
-    "Risk-neutral probability that the price ends beyond a strike, by Merton's jump diffusion with the total variance of the " +
-    "ticker's own smile: at or above a strike at or over spot, at or below one under it. " +
+    "Risk-neutral probability that a ticker's price ends at or above a strike that is at or above spot, at or below one that is " +
+    "below, by Merton's jump diffusion with the variance of the ticker's own smile. " +
     'Example: {"ticker":"NVDA","spot_price":215,"ambush_strike":225,"days_to_expiry":7}.',
   input: Type.Object(
     {
       ticker,
-      spot_price: price('Spot to reckon from, dollars.'),
+      spot_price: price('Spot to start from, dollars; get_live_gex_nodes has the present one.'),
       ambush_strike: price('Strike to end beyond, dollars.'),
       stag_prob: defaulted(
         number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {

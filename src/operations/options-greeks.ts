@@ -12,14 +12,14 @@ const input = Type.Object(
 
 const full = Type.Object(
   {
-    delta: number('Change of price per 1.00 of spot.'),
-    gamma: number('Change of delta per 1.00 of spot.'),
-    vega: number('Change of price per vol point (0.01 of volatility), dollars.'),
-    theta: number('Change of price per calendar day (1/365 year) as time passes, dollars.'),
-    rho: number('Change of price per 1 % of rate (0.01), dollars.'),
-    vanna: number('Change of delta per vol point (0.01 of volatility).'),
-    charm: number('Change of delta per calendar day (1/365 year) as time passes.'),
-    volga: number('Change of vega (as given here) per vol point; also called vomma.'),
+    delta: number('Dollars per 1.00 of spot.'),
+    gamma: number('Of delta, per 1.00 of spot.'),
+    vega: number('Dollars per vol point (0.01).'),
+    theta: number('Dollars per calendar day that passes.'),
+    rho: number('Dollars per 1 % of rate (0.01).'),
+    vanna: number('Of delta, per vol point.'),
+    charm: number('Of delta, per calendar day that passes.'),
+    volga: number('Of vega, per vol point; also vomma.'),
     price: number('Model price, dollars.'),
     raw: Type.Object(
       Object.fromEntries(GREEKS.map((name) => [name, number('Plain partial derivative: per 1.00, per year.')])),
@@ -33,8 +33,8 @@ export const computeOptionsGreeks = defineOperation({
   name: 'compute_options_greeks',
   title: 'Option Greeks',
   description:
-    'First- and second-order Greeks of one European option, Black-Scholes-Merton with continuous dividend yield. ' +
-    'Market units: vega and volga per vol point (0.01), theta and charm per calendar day, rho per 1 % of rate. ' +
+    'First- and second-order Greeks of one European option from its inputs alone (Black-Scholes-Merton). ' +
+    'Vega, vanna and volga are per vol point (0.01), theta and charm per calendar day (1/365 year), rho per 1 % of rate. ' +
     'Example: {"put_call":"C","spot":100,"strike":105,"tte":0.25,"iv":0.22,"rate":0.04}.',
   input,
   full,

@@ -24,7 +24,13 @@ export const gexBoundaries = Type.Object(
       'Net GEX times the expected daily move in percent, dollars: pass it to evaluate_market_hamiltonian.',
     ),
   },
-  { additionalProperties: false, description: 'Structural boundaries over all expiries.' },
+  {
+    additionalProperties: false,
+    description:
+      'Over all expiries. Dollars: call_wall, put_wall, gex_flip (meaningful where flip_resolved), max_pain at max_pain_expiry; ' +
+      'whale_fiat_kinetic, gex_potential_friction for evaluate_market_hamiltonian. net_gex_mil: millions of dollars per 1 % ' +
+      'move. regime: positive_gamma or negative_gamma.',
+  },
 );
 
 export function reportBoundaries(

@@ -29,7 +29,14 @@ export const stateDensity = Type.Object(
     fit_error: number('Root mean square error of the fitted smile near the money, vol points.'),
     strikes_fitted: Type.Integer({ description: 'Strikes the density was fitted to.' }),
   },
-  { additionalProperties: false, description: 'Risk-neutral density at the expiry nearest target_dte.' },
+  {
+    additionalProperties: false,
+    description:
+      'Risk-neutral density at expiry (root, days_to_expiry). Dollars: forward, mode, expected_move (one standard deviation), ' +
+      'quantiles p05 to p95. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
+      'atm_iv: decimal per year. skewness: of the log return. lognormal_divergence: nats. fit_error: vol points, of ' +
+      'strikes_fitted.',
+  },
 );
 
 export function reportDensity(

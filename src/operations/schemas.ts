@@ -48,35 +48,35 @@ export const oneOf = <const Value extends string>(values: readonly Value[], desc
 
 export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 
-export const spot = price('Spot price of the underlying, in dollars.');
-export const strike = price('Strike price, in dollars.');
+export const spot = price('Spot price of the underlying, dollars.');
+export const strike = price('Strike price, dollars.');
 
 /** Of an option: may be nothing, unlike that of what it is an option on. */
-export const optionPrice = number('Price of the option, in dollars.', { minimum: 0, maximum: PRICE_MAX });
+export const optionPrice = number('Price of the option, dollars.', { minimum: 0, maximum: PRICE_MAX });
 
-export const tte = number('Time to expiration in years (days / 365.25).', { minimum: TTE_MIN, maximum: TTE_MAX });
+export const tte = number('Years to expiry: days / 365.25.', { minimum: TTE_MIN, maximum: TTE_MAX });
 
-export const iv = number('Implied volatility, a decimal per year (0.22 means 22 %).', {
+export const iv = number('Implied volatility, decimal per year: 0.22 is 22 %.', {
   minimum: IV_MIN,
   maximum: IV_MAX,
 });
 
-export const rate = number('Risk-free rate, continuously compounded, a decimal per year (0.04 means 4 %).', {
+export const rate = number('Risk-free rate, continuous, decimal per year: 0.04 is 4 %.', {
   minimum: -1,
   maximum: 1,
 });
 
-export const dividendYield = number('Continuous dividend yield, a decimal per year.', { minimum: -1, maximum: 1 });
+export const dividendYield = number('Dividend yield, continuous, decimal per year.', { minimum: -1, maximum: 1 });
 export const dividend = defaulted(dividendYield, 0);
 
 /** Upper or lower case; the market knows which are tracked. */
 export const ticker = Type.String({
-  description: 'Underlying symbol, e.g. SPY or BRK.B, in either case.',
+  description: 'Underlying symbol in any case, e.g. BRK.B.',
   pattern: '^[_^]?[A-Za-z][A-Za-z0-9.]{0,9}$',
 });
 
 export const date = (description: string) =>
   Type.String({
     description,
-    pattern: '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$',
+    pattern: '^\\d{4}-[01]\\d-[0-3]\\d$',
   });

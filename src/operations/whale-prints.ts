@@ -20,16 +20,16 @@ export const getWhalePrints = defineOperation({
   ofMarket: true,
   title: 'Large-print flow',
   description:
-    'Premium and contracts of large option prints of one expiry over the last 30 calendar days: calls against puts, dollars ' +
-    'and contracts. Where the feed has no prints, daily volumes stand in and the answer says so. ' +
+    'Premium (dollars) and contracts of large option trades in one listed expiry over the last 30 calendar days, calls against ' +
+    'puts. Where the feed has no prints, daily volumes stand in and a note says so. ' +
     'Example: {"ticker":"NVDA","target_expiry":"2026-12-18"}.',
   input: Type.Object(
-    { ticker, target_expiry: date('Expiry, YYYY-MM-DD; one that is listed for the ticker.') },
+    { ticker, target_expiry: date('A listed expiry, YYYY-MM-DD: whale_expiry of get_live_gex_nodes, say.') },
     { additionalProperties: false },
   ),
   full: Type.Object(
     {
-      net_fiat_exposure: number('Call premium minus put premium over 30 days, dollars.'),
+      net_fiat_exposure: number('Call premium minus put premium, dollars.'),
       call_fiat_paid: number('Premium of calls, dollars.'),
       put_fiat_paid: number('Premium of puts, dollars.'),
       net_volume_delta: Type.Integer({ description: 'Call contracts minus put contracts.' }),
