@@ -10,6 +10,8 @@ export interface Holdings {
   readonly chains?: readonly Chain[];
   readonly prints?: readonly Print[];
   readonly closes?: readonly Close[];
+  /** Whether the market is the simulated one; else it is that of recorded data. */
+  readonly simulated?: boolean;
 }
 
 const LARGE_PRINT_MIN_USD = 100_000;
@@ -24,7 +26,7 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
   store.savePrints(holdings.prints ?? []);
   store.saveCloses(holdings.closes ?? []);
   const context: Context = {
-    market: createMarket(store, STANDARD_UNIVERSE, false),
+    market: createMarket(store, STANDARD_UNIVERSE, holdings.simulated ?? false),
     universe: STANDARD_UNIVERSE,
     nowMs: () => nowMs,
     feedStates: () => store.feedStates(),

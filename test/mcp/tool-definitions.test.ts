@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'bun:test';
+import type { TSchema } from '@sinclair/typebox';
+import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
+import { toolView } from '../../src/operations/perform.ts';
+import { findTool, TOOLS } from '../../src/operations/registry.ts';
+import { DEFINITION_TOKENS_MAX, DEFINITIONS_TOKENS_MAX } from '../support/tokens.ts';
+import { definitionTokens } from '../support/tool-tokens.ts';
+
+const TOOL_LIST = toolDefinitions(TOOLS);
+
+describe('definitions fit a model’s context', () => {
+  const tokens = definitionTokens();
+
+  test.each(Object.keys(tokens))('%s', (name) => {
+    expect(tokens[name]).toBeLessThanOrEqual(DEFINITION_TOKENS_MAX);
+  });
+
+  test('together', () => {
+    expect(Object.values(tokens).reduce((sum, each) => sum + each)).toBeLessThanOrEqual(DEFINITIONS_TOKENS_MAX);
+  });
+});
+
+test('the same operations give the same list, in their order', () => {
+  expect(TOOL_LIST.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name));
+  expect(JSON.stringify(toolDefinitions(TOOLS))).toBe(JSON.stringify(TOOL_LIST));
+});
+
+describe.each(TOOL_LIST.map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {
+  const { input, output } = toolView(findTool(name)!);
+
+  test('takes what its view takes', () => {
+    expect(JSON.stringify(tool.inputSchema)).toBe(JSON.stringify(input));
+  });
+
+  test('names every field of its answers, and tells each of them', () => {
+    const untold = fieldsOf(output).flatMap(({ path, schema }) => {
+      const told = descriptionAt(tool.outputSchema as unknown as TSchema, path);
+      // Within an object its own description speaks for its fields.
+      return told === schema.description || told?.includes(path.at(-1)!) ? [] : [path.join('.')];
+    });
+    expect(untold).toEqual([]);
+  });
+
+  test('says which fields may be null', () => {
+    for (const [field, { anyOf }] of Object.entries<TSchema>(output.properties)) {
+      const { type } = tool.outputSchema!.properties![field] as { type: string | string[] };
+      expect([field, [type].flat().includes('null')]).toEqual([field, anyOf !== undefined]);
+    }
+  });
+});
+
+interface Field {
+  readonly path: readonly string[];
+  readonly schema: TSchema;
+}
+
+/** Fields of an answer, those of its rows and of the objects in it too; a group of numbered names, as quantiles are, is one. */
+function fieldsOf(schema: TSchema, path: readonly string[] = []): Field[] {
+  return Object.entries<TSchema>(schema.properties ?? {}).flatMap(([name, its]) => {
+    const at = [...path, name];
+    const within = its.type === 'array' ? its.items : its;
+    return [{ path: at, schema: its }, ...(name === 'quantiles' ? [] : fieldsOf(within, at))];
+  });
+}
+
+/** The description of a field, or of the innermost published object that holds it. */
+function descriptionAt(schema: TSchema, [name, ...rest]: readonly string[]): string | undefined {
+  const its = schema.properties?.[name!];
+  if (its === undefined) return schema.description;
+  if (rest.length === 0) return its.description;
+  return descriptionAt(its.type === 'array' && its.items.properties ? its.items : its, rest);
+}

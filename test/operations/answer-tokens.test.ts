@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'bun:test';
+import type { Chain } from '../../src/market/chain.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { recordedChain, recordedNames } from '../analytics/recorded.ts';
+import { simulated } from '../analytics/simulated.ts';
+import { describeRecorded } from '../support/recorded-chains.ts';
+import { ANSWER_TOKENS_MAX, DEFAULT_ANSWER_TOKENS_MAX } from '../support/tokens.ts';
+import { defaultTokens, longestTokens } from '../support/tool-tokens.ts';
+
+/** Answers of the nine tools fit a model's context, with their provenance. */
+describe('on the simulated market', () => {
+  // The most contracts, the fewest, and a name with a dot.
+  test.each(['SPY', 'UUP', 'BRK.B'])('%s', (ticker) => expectBounded(simulated(ticker)));
+});
+
+describeRecorded('on recorded chains', (dir) => {
+  test.each(recordedNames(dir))('%s', (name) => expectBounded(recordedChain(dir, name)));
+});
+
+function expectBounded(chain: Chain): void {
+  for (const [tokens, bound] of [
+    [defaultTokens(chain), DEFAULT_ANSWER_TOKENS_MAX],
+    [longestTokens(chain), ANSWER_TOKENS_MAX],
+  ] as const) {
+    expect(Object.keys(tokens)).toHaveLength(TOOLS.length);
+    expect(Object.entries(tokens).filter(([, each]) => each > bound)).toEqual([]);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Chain } from '../../src/market/chain.ts';
+import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
+import { PAGE_MAX } from '../../src/operations/pages.ts';
+import { extendedView, perform } from '../../src/operations/perform.ts';
+import { findTool, TOOLS } from '../../src/operations/registry.ts';
+import { type ExampleCalls, exampleCalls } from '../fixtures/example-calls.ts';
+import { smallMarket } from '../operations/small-market.ts';
+import { tokensOf } from './tokens.ts';
+
+/** Tokens by the name of a tool. */
+export type ToolTokens = Readonly<Record<string, number>>;
+
+/** Of each definition as `tools/list` sends it. */
+export function definitionTokens(): ToolTokens {
+  return Object.fromEntries(toolDefinitions(TOOLS).map((tool) => [tool.name, tokensOf(tool)]));
+}
+
+/** Of the largest default answer of each tool on a chain, its provenance with it. */
+export function defaultTokens(chain: Chain): ToolTokens {
+  return most(exampleCalls(chain), ({ sent }) => sent);
+}
+
+/** Of the longest answer that each tool can give on a chain: extended, with as many rows as may be asked for. */
+export function longestTokens(chain: Chain): ToolTokens {
+  const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
+  return most(exampleCalls(chain), ({ name, args }) => {
+    const tool = findTool(name)!;
+    const longest = 'limit' in tool.input.properties ? { ...args, limit: PAGE_MAX } : args;
+    return perform(extendedView(tool), longest, context, 'invalid_body').body;
+  });
+}
+
+function most(calls: ExampleCalls, answerOf: (call: ExampleCalls[keyof ExampleCalls]) => object): ToolTokens {
+  const tokens: Record<string, number> = {};
+  for (const call of Object.values(calls)) {
+    tokens[call.name] = Math.max(tokens[call.name] ?? 0, tokensOf(answerOf(call)));
+  }
+  return tokens;
+}
