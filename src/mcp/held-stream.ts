@@ -44,6 +44,8 @@ export function held(
       over(reason);
     },
   };
+  // The runtime sends the header with the first bytes, and the engine may have nothing to say for long.
+  stream.write(PING);
   watch.add(watched);
   observe({ kind: 'stream_opened', account: account.id, streams: watch.size });
   void pump(source, stream.write).then(() => watch.remove(watched) && watched.end('client'));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Listening, listen } from '../../src/http/listen.ts';
+import { recordOf } from '../store/samples.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from './connect.ts';
@@ -11,6 +12,8 @@ let stranger: string;
 beforeAll(async () => {
   service = await startService();
   server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  // The market was loaded after the app was made: that is no news.
+  service.app.mcp.wake();
   stranger = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' }).apiKey;
 });
 afterAll(async () => {
@@ -133,7 +136,7 @@ describe('either way', () => {
     ['Authorization in other letters', { 'X-API-Key': null, Authorization: 'bearer  (key)' }],
   ])('takes the key as %s', async (_name, headers) => {
     const given = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, value && value.replace('(key)', service.key)]),
+      Object.entries(headers).map(([name, value]) => [name, value?.replace('(key)', service.key)]),
     );
     expect((await post(initialize('2025-11-25'), given)).status).toBe(200);
   });
@@ -199,7 +202,9 @@ function headers(given: Given): Record<string, string> {
     Accept: 'application/json, text/event-stream',
     ...given,
   };
-  return Object.fromEntries(Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string'));
+  return Object.fromEntries(
+    Object.entries(all).filter((each): each is [string, string] => typeof each[1] === 'string'),
+  );
 }
 
 function send(method: string, body: unknown, given: Given): Promise<Response> {

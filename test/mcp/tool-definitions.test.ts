@@ -43,7 +43,7 @@ describe.each(TOOL_LIST.map((tool) => [tool.name, tool] as const))('%s', (name, 
 
   test('says which fields may be null', () => {
     for (const [field, { anyOf }] of Object.entries<TSchema>(output.properties)) {
-      const { type } = tool.outputSchema!.properties![field] as { type: string | string[] };
+      const { type } = (tool.outputSchema!.properties as Record<string, { type: string | string[] }>)[field]!;
       expect([field, [type].flat().includes('null')]).toEqual([field, anyOf !== undefined]);
     }
   });
