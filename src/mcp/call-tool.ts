@@ -1,8 +1,8 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
 import { Failure } from '../errors.ts';
-import type { Operation } from '../operations/operation.ts';
-import { type Performed, perform, toolView } from '../operations/perform.ts';
+import type { Operation, Provenance, Steps } from '../operations/operation.ts';
+import { performInSteps, toolView } from '../operations/perform.ts';
 import { cleaned } from './clean-text.ts';
 import { nearestNames } from './nearest-names.ts';
 import type { McpParts } from './parts.ts';
@@ -22,7 +22,7 @@ export interface ToolCall {
 
 export interface Progress {
   readonly progress: number;
-  readonly total: number;
+  readonly total?: number;
   readonly message: string;
 }
 
@@ -51,22 +51,54 @@ export async function callTool(parts: McpParts, call: ToolCall): Promise<CallToo
 }
 
 async function answerOf(tool: Operation, { context }: McpParts, call: ToolCall): Promise<CallToolResult> {
-  // Others have their turn before each call, and a cancellation that came with it is heard.
-  await new Promise(setImmediate);
-  call.signal.throwIfAborted();
-  const { body, provenance }: Performed = perform(toolView(tool), call.args, context, 'invalid_body');
+  const { body, provenance } = await inTurns(performInSteps(toolView(tool), call.args, context, 'invalid_body'), call);
   const said = cleaned(body);
+  const from = provenance && cleaned(provenance);
   return {
     content: [
       { type: 'text', text: JSON.stringify(said) },
+      ...(from ? [{ type: 'text' as const, text: wordsOf(from) }] : []),
       ...(call.linksResources
         ? columnsOf(tool, call.args).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),
     ],
     structuredContent: said,
-    ...(provenance && { _meta: { 'zomma/provenance': cleaned(provenance) } }),
+    ...(from && { _meta: { 'zomma/provenance': from } }),
   };
 }
+
+/** A model reads the content and not what is beside it: where figures come from, and how old they are, belongs there too. */
+function wordsOf({ source, as_of, age_s, stale, notes }: Provenance): string {
+  return [`Source: ${source}, as of ${as_of}, ${age_s} s old${stale ? ', stale' : ''}.`, ...notes].join(' ');
+}
+
+/**
+ * Works step by step: others have their turn before each, and a cancellation is heard. The client is told of each step of an operation
+ * that has several, and of whatever begins long after it was asked for.
+ */
+async function inTurns<Result>(steps: Steps<Result>, { signal, progressed }: ToolCall): Promise<Result> {
+  const askedAt = performance.now();
+  let hasTold = false;
+  const tell = async (told: Progress): Promise<void> => {
+    hasTold = true;
+    await progressed?.(told);
+  };
+  for (let progress = 0; ; progress++) {
+    await new Promise(setImmediate);
+    signal.throwIfAborted();
+    if (progress === 0 && performance.now() - askedAt > LONG_MS)
+      await tell({ progress, message: 'Waited for its turn' });
+    const { value, done } = steps.next();
+    if (done && hasTold && progressed) await Bun.sleep(LAST_WORD_MS);
+    if (done) return value;
+    await tell({ progress, ...value });
+  }
+}
+
+/** What takes longer has its client wonder. */
+const LONG_MS = 200;
+/** Clients of the first generation lose what is said of progress just before the answer, unless it comes before it by so much. */
+const LAST_WORD_MS = 5;
 
 function refused(message: string, hint: string | undefined): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: cleaned(hint ? `${message}. ${hint}` : message) }] };

@@ -9,7 +9,7 @@ import { Failure } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { MILLION } from './gex-report.ts';
 import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type Step } from './operation.ts';
 import { limit } from './pages.ts';
 import { gexBoundaries, reportBoundaries } from './radar-boundaries.ts';
 import { probability, reportDensity, stateDensity } from './radar-density.ts';
@@ -122,9 +122,11 @@ export const runStrategicOmniRadar = defineOperation({
     { additionalProperties: false },
   ),
   tool: { answers: KEYS, onDemand: ['largest_gamma_strikes'] },
-  run(input, context) {
+  *run(input, context) {
+    yield step('Reading the chain and its volatilities');
     const reading = readMarket(input.ticker, context);
     const { chain, prepared } = reading;
+    yield step('Levels over all expiries');
     const levels = levelsOf(reading);
     const today = newYorkDate(chain.asOf);
     const series = seriesNearest(prepared, input.target_dte);
@@ -133,7 +135,9 @@ export const runStrategicOmniRadar = defineOperation({
         hint: 'The snapshot has neither usable quotes nor implied volatilities.',
       });
     }
+    yield step('Density of the expiry');
     const density = densityOf(prepared, series);
+    yield step('Concentration and whipsaw risk');
     const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
     const fromPrints = context.market.hasPrints(chain.underlying);
     const expiring = expiringGamma(prepared);
@@ -178,6 +182,10 @@ export const runStrategicOmniRadar = defineOperation({
     };
   },
 });
+
+function step(message: string): Step {
+  return { message, total: 4 };
+}
 
 /** What the figures of the scanned expiry do not show of themselves. */
 function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Density, target: number): string[] {

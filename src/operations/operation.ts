@@ -26,7 +26,25 @@ export interface Operation<
   /** Absent for operations that are no tools. */
   readonly tool?: ToolFace<Key>;
   readonly rest?: RestFace<Full>;
-  run(input: Static<Input>, context: Context): Answer<Static<Full>>;
+  /** Answers at once or, where it takes long, in steps. */
+  run(input: Static<Input>, context: Context): Answer<Static<Full>> | Steps<Answer<Static<Full>>>;
+}
+
+/** Work that others may have their turns in: it stops before each step, and says which one. */
+export type Steps<Result> = Generator<Step, Result>;
+
+export interface Step {
+  readonly message: string;
+  /** How many there are in all. */
+  readonly total: number;
+}
+
+/** All steps at once. */
+export function finish<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+  }
 }
 
 export interface ToolFace<Key extends string = string> {

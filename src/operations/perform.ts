@@ -1,6 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import type { FailureCode } from '../errors.ts';
-import { answerSchema, type Context, type Operation, type Provenance, pick } from './operation.ts';
+import { answerSchema, type Context, finish, type Operation, type Provenance, pick, type Steps } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
 import { satisfies, validate } from './validate.ts';
 
@@ -52,15 +52,21 @@ export const restView = perOperation((operation) =>
  * Throws `Failure` of the given code for bad arguments and what the operation refuses; an answer that does not fit its own
  * schema (a number that is not finite, say) is a defect and throws a plain error.
  */
-export function perform(
+export function perform(view: View, args: unknown, context: Context, code: FailureCode): Performed {
+  return finish(performInSteps(view, args, context, code));
+}
+
+/** The same in the operation's steps; of one that has none, in one. */
+export function* performInSteps(
   { operation, input, output, answers }: View,
   args: unknown,
   context: Context,
   code: FailureCode,
-): Performed {
+): Steps<Performed> {
   const { at, ...own } = validate(input, args, code);
   const asked = typeof at === 'string' ? contextAt(context, at, code) : context;
-  const { result, provenance } = operation.run(own, asked);
+  const ran = operation.run(own, asked);
+  const { result, provenance } = 'result' in ran ? ran : yield* ran;
   const body = answers
     ? pick(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };

@@ -122,10 +122,10 @@ describe('the wire', () => {
 
   test('knows the revision still when it has been idle: no links for those who know none', async () => {
     for (const [revision, kinds] of [
-      ['2024-11-05', ['text']],
-      ['2025-03-26', ['text']],
-      ['2025-06-18', ['text', 'resource_link', 'resource_link']],
-      ['2025-11-25', ['text', 'resource_link', 'resource_link']],
+      ['2024-11-05', ['text', 'text']],
+      ['2025-03-26', ['text', 'text']],
+      ['2025-06-18', ['text', 'text', 'resource_link', 'resource_link']],
+      ['2025-11-25', ['text', 'text', 'resource_link', 'resource_link']],
     ] as const) {
       const stream = await openStream();
       await stream.post(initialize(revision));

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Listening, listen } from '../../src/http/listen.ts';
+import { createCallGate } from '../../src/mcp/call-gate.ts';
+import { callTool, type Progress } from '../../src/mcp/call-tool.ts';
+import type { McpParts } from '../../src/mcp/parts.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { type Service, startService } from '../support/service.ts';
+import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
+
+/** Calls in steps: what clients hear of them, that they can be cancelled, and how many may be under way. */
+let service: Service;
+let server: Listening;
+let parts: McpParts;
+beforeAll(async () => {
+  service = await startService();
+  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  const { context } = service.app;
+  parts = { context, version: '0', observe: () => {}, tools: () => TOOLS, gate: createCallGate(2) };
+});
+afterAll(async () => {
+  await service.app.mcp.close();
+  await server.stop(1_000);
+  await service.close();
+});
+
+const RADAR = { name: 'run_strategic_omni_radar', args: { ticker: 'SPY' } };
+
+describe.each(CLIENT_NAMES)('%s', (name) => {
+  test('hears every step of the radar before its answer, and nothing where it did not ask', async () => {
+    const client = await CLIENTS[name](server.url, keyOf(service));
+    const heard: unknown[] = [];
+    const params = { name: RADAR.name, arguments: RADAR.args };
+    const answer = await client.callTool(params, undefined, { onprogress: (step) => heard.push(step) });
+    expect(answer.isError).toBeFalsy();
+    expect(heard).toEqual(
+      ['Reading the chain and its volatilities', 'Levels over all expiries', 'Density of the expiry']
+        .concat('Concentration and whipsaw risk')
+        .map((message, progress) => ({ progress, total: 4, message })),
+    );
+    await client.callTool(params);
+    expect(heard).toHaveLength(4);
+    await client.close();
+  });
+
+  test('cancels a call, and goes on', async () => {
+    const client = await CLIENTS[name](server.url, keyOf(service));
+    const leaving = new AbortController();
+    const call = client.callTool({ name: RADAR.name, arguments: RADAR.args }, undefined, {
+      signal: leaving.signal,
+      onprogress: () => leaving.abort('enough'),
+    });
+    await expect(call).rejects.toThrow();
+    const after = await client.callTool({ name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } });
+    expect(after.isError).toBeFalsy();
+    await client.close();
+  });
+});
+
+test('a call that is cancelled between two steps does no more of them', async () => {
+  const leaving = new AbortController();
+  const told: Progress[] = [];
+  const progressed = async (step: Progress) => {
+    told.push(step);
+    if (told.length === 2) leaving.abort();
+  };
+  const call = callTool(parts, {
+    ...RADAR,
+    account: undefined,
+    signal: leaving.signal,
+    linksResources: false,
+    progressed,
+  });
+  await call.catch(() => {});
+  expect(told).toHaveLength(2);
+});
+
+test('others have their turn between two steps', async () => {
+  const order: string[] = [];
+  const call = (name: string) => {
+    const progressed = async ({ progress }: Progress) => void order.push(`${name}${progress}`);
+    const { signal } = new AbortController();
+    return callTool(parts, { ...RADAR, account: undefined, signal, linksResources: false, progressed });
+  };
+  await Promise.all([call('a'), call('b')]);
+  expect(order).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'a3', 'b3']);
+});
+
+test('more calls under way than an account may have are refused with a result that says so', async () => {
+  const call = () =>
+    callTool(parts, { ...RADAR, account: undefined, signal: new AbortController().signal, linksResources: false });
+  const answers = await Promise.all([call(), call(), call()]);
+  expect(answers.map(({ isError }) => isError === true)).toEqual([false, false, true]);
+  expect(answers[2]!.content).toEqual([
+    { type: 'text', text: 'This account has 2 calls under way. Wait for their answers, then call again.' },
+  ]);
+  expect((await call()).isError).toBeFalsy();
+});
