@@ -18,7 +18,7 @@ import type { Feed } from './market/feed.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import { createMcpOverHttp, type McpOverHttp } from './mcp/transports.ts';
-import type { Context } from './operations/operation.ts';
+import type { Context, Operation } from './operations/operation.ts';
 import { TOOLS } from './operations/registry.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 
@@ -45,8 +45,12 @@ export interface App {
   readonly context: Context;
 }
 
-/** Puts the service together: the one place that names the concrete feed, store and stream. */
-export function buildApp(settings: AppSettings, observe: Observe): App {
+/** Puts the service together: the one place that names the concrete feed, store and stream. Agents are offered the registry's tools unless others are given. */
+export function buildApp(
+  settings: AppSettings,
+  observe: Observe,
+  tools: () => readonly Operation[] = () => TOOLS,
+): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.marks('files'));
   const policy = parseRateLimit(settings.rateLimit);
@@ -57,7 +61,7 @@ export function buildApp(settings: AppSettings, observe: Observe): App {
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
   const { simulated } = feeds[0]!;
-  const mcp = createMcpOverHttp({ context, version, observe, tools: () => TOOLS, log: store, simulated });
+  const mcp = createMcpOverHttp({ context, version, observe, tools, log: store, simulated });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
   const openapi = openapiDocument(version);

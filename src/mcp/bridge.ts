@@ -1,6 +1,6 @@
 import { SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/server';
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { standardStreams } from './standard-streams.ts';
 
 /** The stream from the server comes back as long as the client is there. */
 const RECONNECTION = {
@@ -23,10 +23,9 @@ export interface BridgeSettings {
  * has forgotten, in a restart say, is begun anew unseen; where its tools are others then, the client is told that they have changed.
  */
 export async function bridge({ url, key }: BridgeSettings): Promise<void> {
-  const near = new StdioServerTransport();
-  const closed = Promise.withResolvers<void>();
   /** Requests that wait for their answer. */
   const pending = new Set<RequestId>();
+  const { transport: near, closed } = standardStreams(() => pending.size > 0);
   let opening: JSONRPCRequest | undefined;
   let registry: string | undefined;
   let renewing: Promise<void> | undefined;
@@ -94,9 +93,8 @@ export async function bridge({ url, key }: BridgeSettings): Promise<void> {
   };
 
   near.onmessage = (message) => void pass(message);
-  near.onclose = closed.resolve;
   await near.start();
-  await closed.promise;
+  await closed;
   await far.terminateSession().catch(() => {});
   await far.close();
 }

@@ -6,12 +6,17 @@ export interface CallGate {
   /** Runs the call unless its account has too many under way: undefined then. */
   pass<Result>(accountId: string, call: () => Promise<Result>): Promise<Result> | undefined;
   readonly callsMax: number;
+  /** Calls under way, of all accounts. */
+  readonly size: number;
 }
 
 export function createCallGate(callsMax = ACCOUNT_CALLS_MAX): CallGate {
   const counts = new Map<string, number>();
   return {
     callsMax,
+    get size() {
+      return counts.values().reduce((sum, count) => sum + count, 0);
+    },
     pass(accountId, call) {
       const count = counts.get(accountId) ?? 0;
       if (count >= callsMax) return undefined;

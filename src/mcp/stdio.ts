@@ -1,10 +1,11 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createCallGate } from './call-gate.ts';
 import { notificationOf } from './change-notification.ts';
 import { createChangeWatch, type Watched } from './change-watch.ts';
 import type { McpParts } from './parts.ts';
 import { createMcpServer } from './server.ts';
+import { standardStreams } from './standard-streams.ts';
 
 /** MCP over this process's standard input and output, in either era. */
 export interface McpOverStdio {
@@ -17,10 +18,9 @@ export interface McpOverStdio {
 
 export function serveOverStdio(given: Omit<McpParts, 'gate'> & Watched): McpOverStdio {
   const bus = new InMemoryServerEventBus();
-  const parts: McpParts = { ...given, gate: createCallGate() };
-  const closed = Promise.withResolvers<void>();
-  const transport = new StdioServerTransport();
-  transport.onclose = closed.resolve;
+  const gate = createCallGate();
+  const parts: McpParts = { ...given, gate };
+  const { transport, closed } = standardStreams(() => gate.size > 0);
   const served = serveStdio(
     ({ era }) => {
       const followed = new Set<string>();
@@ -34,5 +34,5 @@ export function serveOverStdio(given: Omit<McpParts, 'gate'> & Watched): McpOver
     },
     { transport },
   );
-  return { ...createChangeWatch(given, bus), closed: closed.promise, close: () => served.close() };
+  return { ...createChangeWatch(given, bus), closed, close: () => served.close() };
 }

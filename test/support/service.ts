@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { type App, buildApp } from '../../src/app.ts';
 import type { Observation } from '../../src/events.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
 
 /** A whole service in this process, on the simulated market, with one member; called without a socket. */
 export interface Service {
@@ -14,8 +16,8 @@ export interface Service {
   readonly observations: Observation[];
   /** Sends a request with the member's key unless headers say otherwise (`null` takes a header away). */
   request(method: string, path: string, options?: RequestOptions): Promise<Response>;
-  /** As after a restart: another process' view of the same data folder. */
-  reopen(): Promise<void>;
+  /** As after a restart, with other tools perhaps: another process' view of the same data folder. */
+  reopen(tools?: readonly Operation[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,7 +34,7 @@ export async function startService(settings: { feed?: string; rateLimit?: string
   const dataDir = mkdtempSync(join(tmpdir(), 'zomma-service-'));
   const observations: Observation[] = [];
   const observe = (each: Observation) => observations.push(each);
-  const build = () =>
+  const build = (tools: readonly Operation[] = TOOLS) =>
     buildApp(
       {
         dataDir,
@@ -45,6 +47,7 @@ export async function startService(settings: { feed?: string; rateLimit?: string
         staleAfter: '30',
       },
       observe,
+      () => tools,
     );
   let app = build();
   for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });
@@ -73,10 +76,10 @@ export async function startService(settings: { feed?: string; rateLimit?: string
         }),
       );
     },
-    async reopen() {
+    async reopen(tools) {
       await app.mcp.close();
       app.store.close();
-      app = build();
+      app = build(tools);
     },
     async close() {
       app.gexStreams.close();

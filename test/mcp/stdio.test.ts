@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client as NewClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as NewStdio } from '@modelcontextprotocol/client/stdio';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { listen } from '../../src/http/listen.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { writeChain } from '../support/chain-file.ts';
+import { FROM_SOURCE, run, withFolder } from '../support/process.ts';
+import { type Service, startService } from '../support/service.ts';
+import { VALID } from './connect.ts';
+
+/** `zomma mcp` as clients start it: a process that is spoken to over its standard streams. */
+const WHO = { name: 'test', version: '1' };
+
+const CLIENTS = {
+  v1: async (args: readonly string[]) => {
+    const client = new Client(WHO);
+    await client.connect(new StdioClientTransport(processOf(args)));
+    return client;
+  },
+  'v2 as in 2025': (args: readonly string[]) => connectNew('legacy', args),
+  'v2 as in 2026': (args: readonly string[]) => connectNew('auto', args),
+};
+const NAMES = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
+
+describe('on this machine', () => {
+  test.each(NAMES)(
+    '%s is served from the simulated market where nothing is stored, and no folder is made',
+    async (name) => {
+      await withFolder(async (folder) => {
+        const client = await CLIENTS[name](['--data-dir', join(folder, 'data')]);
+        expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(Object.keys(VALID));
+        const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
+        expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true } });
+        const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
+        expect(refusal).toMatchObject({ message: expect.stringContaining("Tool 'no_such_tool' is not registered") });
+        await client.close();
+        expect(existsSync(join(folder, 'data'))).toBe(false);
+      });
+    },
+  );
+
+  test('a feed that is asked for is kept, and what the client follows is told, whoever stores it', async () => {
+    await withFolder(async (folder) => {
+      const [chains, dataDir] = [join(folder, 'chains'), join(folder, 'data')];
+      mkdirSync(chains);
+      writeChain(join(chains, 'a.csv'), 'TEST');
+      const client = await CLIENTS.v1(['--data-dir', dataDir, '--feed', `files:${chains}`]);
+      const updated = Promise.withResolvers<string>();
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updated.resolve(params.uri));
+      await client.subscribeResource({ uri: 'zomma://gex/OTHER' });
+      writeChain(join(folder, 'b.csv'), 'OTHER');
+      expect((await run(FROM_SOURCE, ['ingest', join(folder, 'b.csv'), '--data-dir', dataDir])).code).toBe(0);
+      expect(await updated.promise).toBe('zomma://gex/OTHER');
+      await client.close();
+      // What it has stored answers the next one, without the feed.
+      const again = await CLIENTS.v1(['--data-dir', dataDir]);
+      const answer = await again.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'OTHER' } });
+      expect(answer.structuredContent).toMatchObject({ ticker: 'OTHER', call_wall: 105 });
+      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: false } });
+      await again.close();
+    });
+  });
+
+  test('ends with its input, and writes nothing but messages', async () => {
+    await withFolder(async (folder) => {
+      const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
+      const { code, stdout, stderr } = await run(FROM_SOURCE, ['mcp', '--data-dir', join(folder, 'data')], ping);
+      expect(code).toBe(0);
+      expect(
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line).jsonrpc),
+      ).toEqual(['2.0']);
+      expect(stderr).toBe('');
+    });
+  });
+});
+
+describe('before a running server', () => {
+  test.each(NAMES)('%s has the same tools and answers', async (name) => {
+    await withServer(async ({ service, url }) => {
+      const client = await CLIENTS[name](['--url', url, '--key', service.key]);
+      expect((await client.listTools()).tools).toHaveLength(9);
+      const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
+      expect(answer.structuredContent).toMatchObject({ ticker: 'SPY' });
+      const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ message: expect.stringContaining("Tool 'no_such_tool' is not registered") });
+      await client.close();
+    });
+  });
+
+  test.each(NAMES)(
+    '%s goes on where the server was started anew, and hears that its tools are others',
+    async (name) => {
+      await withServer(async (started) => {
+        const client = await CLIENTS[name](['--url', started.url, '--key', started.service.key]);
+        const changed = Promise.withResolvers<void>();
+        if (client instanceof Client)
+          client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed.resolve());
+        const call = () => client.callTool({ name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } });
+        expect((await call()).isError).toBeFalsy();
+        await started.restart();
+        expect((await call()).isError).toBeFalsy();
+        expect((await client.listTools()).tools).toHaveLength(8);
+        if (client instanceof Client) await changed.promise;
+        await client.close();
+      });
+    },
+  );
+
+  test('says what is wrong: a key that is none, no server', async () => {
+    await withServer(async ({ service, url }) => {
+      await expect(CLIENTS.v1(['--url', url, '--key', 'ZOMMA_0000000000000000'])).rejects.toThrow(
+        /Invalid Subscriber Key\. fetch your current key/,
+      );
+      await expect(CLIENTS.v1(['--url', 'http://127.0.0.1:1', '--key', service.key])).rejects.toThrow(
+        /No server answers at http:\/\/127\.0\.0\.1:1: is it running\?/,
+      );
+    });
+  });
+
+  test.each([
+    ['an address that is none', ['--url', 'zomma'], /not an address/],
+    ['no key', ['--url', 'http://127.0.0.1:1'], /ZOMMA_KEY/],
+    ['a key without a server', ['--key', 'ZOMMA_0000000000000000'], /--url/],
+  ])('%s is refused', async (_name, args, message) => {
+    const { code, stderr } = await run(FROM_SOURCE, ['mcp', ...args], '');
+    expect([code, message.test(stderr)]).toEqual([1, true]);
+  });
+});
+
+function processOf(args: readonly string[]) {
+  const [command, ...before] = FROM_SOURCE;
+  return { command: command!, args: [...before, 'mcp', ...args] };
+}
+
+async function connectNew(mode: 'legacy' | 'auto', args: readonly string[]) {
+  const client = new NewClient(WHO, { versionNegotiation: { mode } });
+  await client.connect(new NewStdio(processOf(args)));
+  return client;
+}
+
+interface Started {
+  readonly service: Service;
+  readonly url: string;
+  /** On the same port, with nothing known of sessions, and with a tool less. */
+  restart(): Promise<void>;
+}
+
+async function withServer(use: (started: Started) => Promise<void>): Promise<void> {
+  const service = await startService();
+  let server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  const { url } = server;
+  await use({
+    service,
+    url,
+    async restart() {
+      await service.app.mcp.close();
+      await server.stop(1_000);
+      await service.reopen(TOOLS.slice(1));
+      server = listen(service.app.handle, { host: '127.0.0.1', port: Number(new URL(url).port), tls: undefined });
+    },
+  });
+  await service.app.mcp.close();
+  await server.stop(1_000);
+  await service.close();
+}
