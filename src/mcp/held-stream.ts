@@ -1,7 +1,7 @@
 import type { Account } from '../access/access.ts';
-import type { StreamWatch, WatchedStream } from '../access/stream-watch.ts';
-import type { Observe } from '../events.ts';
+import type { WatchedStream } from '../access/stream-watch.ts';
 import { createClientStream, PING } from './client-stream.ts';
+import type { TransportParts } from './parts.ts';
 
 /** What a stream's session knows of its client, where there is a session. */
 export interface Liveliness {
@@ -17,8 +17,7 @@ export interface Liveliness {
 export function held(
   response: Response,
   account: Account,
-  watch: StreamWatch,
-  observe: Observe,
+  { watch, observe }: Pick<TransportParts, 'watch' | 'observe'>,
   life?: Liveliness,
 ): Response {
   if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response;

@@ -1,13 +1,11 @@
-import { type JSONRPCMessage, parseJSONRPCMessage, type ServerEventBus } from '@modelcontextprotocol/server';
+import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
-import type { StreamWatch } from '../access/stream-watch.ts';
 import { Failure } from '../errors.ts';
 import { batchOf, notMessages } from './batch.ts';
 import { notificationOf } from './change-notification.ts';
-import type { McpParts } from './parts.ts';
+import type { TransportParts } from './parts.ts';
 import { createMcpServer } from './server.ts';
 import { newSessionId } from './session-id.ts';
-import type { SessionQuota } from './session-quota.ts';
 import { SseSession } from './sse-session.ts';
 
 export interface SseSessions {
@@ -19,12 +17,8 @@ export interface SseSessions {
 }
 
 /** The contract's MCP endpoint pair. A session is its stream, and answers only to the account that opened it. */
-export function createSseSessions(
-  parts: McpParts,
-  watch: StreamWatch,
-  quota: SessionQuota,
-  bus: ServerEventBus,
-): SseSessions {
+export function createSseSessions(parts: TransportParts): SseSessions {
+  const { watch, quota, bus } = parts;
   const sessions = new Map<string, SseSession>();
   bus.subscribe((event) => {
     for (const session of sessions.values()) {

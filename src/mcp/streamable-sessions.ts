@@ -1,23 +1,25 @@
 import {
   isInitializeRequest,
   type Server,
-  type ServerEventBus,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
-import type { StreamWatch } from '../access/stream-watch.ts';
 import { Failure } from '../errors.ts';
 import { notificationOf } from './change-notification.ts';
 import { held } from './held-stream.ts';
-import type { McpParts } from './parts.ts';
+import type { TransportParts } from './parts.ts';
 import { createMcpServer } from './server.ts';
 import { newSessionId } from './session-id.ts';
-import type { SessionQuota } from './session-quota.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 
-/** A session that nobody has asked anything of for so long is forgotten; its client is told 404, and begins a new one. */
-const IDLE_MS = 30 * 60_000;
-const SWEEP_MS = 60_000;
+interface IdleTiming {
+  /** A session that nobody has asked anything of for so long is forgotten; its client is told 404, and begins a new one. */
+  readonly idleMs: number;
+  /** How often that is looked at. */
+  readonly sweepMs: number;
+}
+
+const IDLE_TIMING: IdleTiming = { idleMs: 30 * 60_000, sweepMs: 60_000 };
 /** Each keeps a protocol engine in memory. */
 const SESSIONS_MAX = 16_000;
 const ACCOUNT_SESSIONS_MAX = 10_000;
@@ -38,11 +40,10 @@ export interface StreamableSessions {
 }
 
 export function createStreamableSessions(
-  parts: McpParts,
-  watch: StreamWatch,
-  quota: SessionQuota,
-  bus: ServerEventBus,
+  parts: TransportParts,
+  { idleMs, sweepMs }: IdleTiming = IDLE_TIMING,
 ): StreamableSessions {
+  const { watch, quota, bus } = parts;
   const sessions = new Map<string, Session>();
   const counts = new Map<string, number>();
   let sweeping: ReturnType<typeof setInterval> | undefined;
@@ -56,7 +57,7 @@ export function createStreamableSessions(
 
   const sweep = (): void => {
     const nowMs = performance.now();
-    for (const { life, server } of sessions.values()) if (life.unheardMs(nowMs) >= IDLE_MS) void server.close();
+    for (const { life, server } of sessions.values()) if (life.unheardMs(nowMs) >= idleMs) void server.close();
   };
 
   const forget = (id: string): void => {
@@ -80,7 +81,7 @@ export function createStreamableSessions(
       sessionIdGenerator: newSessionId,
       keepAliveMs: 0,
       onsessioninitialized(id) {
-        if (sessions.size === 0) sweeping = setInterval(sweep, SWEEP_MS);
+        if (sessions.size === 0) sweeping = setInterval(sweep, sweepMs);
         sessions.set(id, { account, server, transport, life, followed });
         counts.set(account.id, (counts.get(account.id) ?? 0) + 1);
         parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
@@ -100,7 +101,7 @@ export function createStreamableSessions(
       life.heard();
       if (request.method !== 'GET') return transport.handleRequest(request, { parsedBody: body });
       watch.refuseTooMany(account);
-      return held(await transport.handleRequest(request), account, watch, parts.observe, {
+      return held(await transport.handleRequest(request), account, parts, {
         isSilent: (nowMs) => life.isSilent(nowMs),
         ask: (nowMs) => life.shallAsk(nowMs) && void server.ping().catch(() => {}),
       });

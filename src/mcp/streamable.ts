@@ -1,16 +1,9 @@
-import {
-  createMcpHandler,
-  isLegacyRequest,
-  type McpHttpHandler,
-  type ServerEventBus,
-} from '@modelcontextprotocol/server';
+import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
-import type { StreamWatch } from '../access/stream-watch.ts';
 import { batchOf } from './batch.ts';
 import { held } from './held-stream.ts';
-import type { McpParts } from './parts.ts';
+import type { TransportParts } from './parts.ts';
 import { createMcpServer } from './server.ts';
-import type { SessionQuota } from './session-quota.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
 
 /** One endpoint for both eras: sessions for clients up to 2025-11-25, none for those from 2026-07-28 on. */
@@ -21,13 +14,9 @@ export interface Streamable {
   readonly sessions: number;
 }
 
-export function createStreamable(
-  parts: McpParts,
-  watch: StreamWatch,
-  quota: SessionQuota,
-  bus: ServerEventBus,
-): Streamable {
-  const sessions: StreamableSessions = createStreamableSessions(parts, watch, quota, bus);
+export function createStreamable(parts: TransportParts): Streamable {
+  const { watch, bus } = parts;
+  const sessions: StreamableSessions = createStreamableSessions(parts);
   const modern: McpHttpHandler = createMcpHandler(
     ({ authInfo }) => createMcpServer(parts, { account: accountOf(authInfo) }),
     {
@@ -45,7 +34,7 @@ export function createStreamable(
       const isListening = isRecord(body) && body.method === 'subscriptions/listen';
       if (isListening) watch.refuseTooMany(account);
       const response = await modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
-      return isListening ? held(response, account, watch, parts.observe) : response;
+      return isListening ? held(response, account, parts) : response;
     },
     async close() {
       sessions.close();

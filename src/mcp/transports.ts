@@ -26,12 +26,12 @@ export interface McpOverHttpParts extends Omit<McpParts, 'gate'>, Watched {
 
 export function createMcpOverHttp({ limits, ...given }: McpOverHttpParts): McpOverHttp {
   const bus = new InMemoryServerEventBus();
-  const parts: McpParts = { ...given, gate: createCallGate() };
   const watch = createStreamWatch({ ...LIMITS, ...limits });
   const quota = createSessionQuota(given.context.nowMs);
-  const streamable = createStreamable(parts, watch, quota, bus);
+  const parts = { ...given, gate: createCallGate(), watch, quota, bus };
+  const streamable = createStreamable(parts);
   return {
-    sse: createSseSessions(parts, watch, quota, bus),
+    sse: createSseSessions(parts),
     streamable,
     ...createChangeWatch(given, bus),
     async close() {
