@@ -1,0 +1,90 @@
+import { afterEach, expect, test } from 'bun:test';
+import type { Account } from '../../src/access/access.ts';
+import {
+  createStreamWatch,
+  STREAM_LIMITS,
+  type StreamEnd,
+  type StreamLimits,
+  type WatchedStream,
+} from '../../src/access/stream-watch.ts';
+
+/** Streams that only say what is done to them. */
+const watches: { close(): void }[] = [];
+afterEach(() => {
+  for (const watch of watches.splice(0)) watch.close();
+});
+
+function watchOf(limits: Partial<StreamLimits>) {
+  const watch = createStreamWatch({ ...STREAM_LIMITS, lookMs: 1, ...limits });
+  watches.push(watch);
+  return watch;
+}
+
+function accountOf(id: string, isAdmitted = () => true): Account {
+  return { id, tier: 'member', isAdmitted };
+}
+
+function streamOf(account: Account, over: Partial<WatchedStream> = {}) {
+  const ended = Promise.withResolvers<StreamEnd>();
+  const pinged = Promise.withResolvers<void>();
+  const stream: WatchedStream = {
+    account,
+    behindSince: undefined,
+    ping: () => pinged.resolve(),
+    end: ended.resolve,
+    ...over,
+  };
+  return { stream, ended: ended.promise, pinged: pinged.promise };
+}
+
+test.each<[StreamEnd, Partial<StreamLimits>, Partial<WatchedStream>, () => boolean]>([
+  ['access', {}, {}, () => false],
+  ['behind', { behindMs: 5 }, { behindSince: 0 }, () => true],
+  ['silent', {}, { isSilent: () => true }, () => true],
+  ['age', { ageMs: 5 }, {}, () => true],
+])('ends a stream for %s, and no other', async (reason, limits, over, isAdmitted) => {
+  const watch = watchOf(limits);
+  const other = streamOf(accountOf('b'));
+  if (reason !== 'age') watch.add(other.stream);
+  const { stream, ended } = streamOf(accountOf('a', isAdmitted), over);
+  watch.add(stream);
+  expect(await ended).toBe(reason);
+  expect(watch.size).toBe(reason === 'age' ? 0 : 1);
+  expect(watch.remove(stream)).toBe(false);
+});
+
+test('a store that fails takes nobody’s access away, and streams are pinged', async () => {
+  const watch = watchOf({ pingMs: 1 });
+  const { stream, pinged } = streamOf(
+    accountOf('a', () => {
+      throw new Error('busy');
+    }),
+  );
+  watch.add(stream);
+  await pinged;
+  expect(watch.size).toBe(1);
+});
+
+test('an account may have so many, all of them so many, and who leaves makes room', () => {
+  const watch = watchOf({ accountStreamsMax: 2, streamsMax: 3 });
+  const [a, b] = [accountOf('a'), accountOf('b')];
+  const [first, second] = [streamOf(a).stream, streamOf(a).stream];
+  watch.add(first);
+  watch.add(second);
+  expect(() => watch.refuseTooMany(a)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  watch.refuseTooMany(b);
+  watch.add(streamOf(b).stream);
+  expect(() => watch.refuseTooMany(b)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(watch.remove(first)).toBe(true);
+  watch.refuseTooMany(a);
+  watch.refuseTooMany(b);
+});
+
+test('closing ends all, and lets in none', async () => {
+  const watch = watchOf({});
+  const { stream, ended } = streamOf(accountOf('a'));
+  watch.add(stream);
+  watch.close();
+  expect(await ended).toBe('shutdown');
+  expect(() => watch.refuseTooMany(accountOf('b'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+});

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test';
+import { type OriginSettings, originPolicy, refuseForeign } from '../../src/http/origins.ts';
+
+const LOCAL: OriginSettings = { host: '127.0.0.1' };
+const PROXIED: OriginSettings = { host: '127.0.0.1', behindProxy: true };
+const NAMED: OriginSettings = { host: '0.0.0.0', allowedHosts: 'zomma.example, Alt.Example' };
+const PAGES: OriginSettings = { host: '127.0.0.1', allowedOrigins: 'https://agents.example' };
+
+test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'origin_foreign' | undefined]>([
+  ['a program', LOCAL, { host: '127.0.0.1:8080' }, undefined],
+  ['a program, by another of the machine’s names', LOCAL, { host: 'LOCALHOST:8080' }, undefined],
+  ['a program, by the machine’s address of the sixth version', LOCAL, { host: '[::1]:8080' }, undefined],
+  ['a program that names no host', LOCAL, {}, undefined],
+  [
+    'a page that was rebound to this machine',
+    LOCAL,
+    { host: 'evil.example:8080', origin: 'http://evil.example:8080' },
+    'host_foreign',
+  ],
+  ['a page of this server', LOCAL, { host: '127.0.0.1:8080', origin: 'http://127.0.0.1:8080' }, undefined],
+  ['a page of another port', LOCAL, { host: '127.0.0.1:8080', origin: 'http://127.0.0.1:3000' }, 'origin_foreign'],
+  ['a page of another site', LOCAL, { host: '127.0.0.1:8080', origin: 'https://evil.example' }, 'origin_foreign'],
+  ['a page without an origin', LOCAL, { host: '127.0.0.1:8080', origin: 'null' }, 'origin_foreign'],
+  ['a page without an origin, to no host', LOCAL, { origin: 'null' }, 'origin_foreign'],
+  ['a page of a file', LOCAL, { host: 'localhost', origin: 'file://' }, 'origin_foreign'],
+  ['behind a proxy any name', PROXIED, { host: 'zomma.example' }, undefined],
+  [
+    'behind a proxy a page of that name',
+    PROXIED,
+    { host: 'zomma.example', origin: 'https://zomma.example' },
+    undefined,
+  ],
+  [
+    'behind a proxy a page of another',
+    PROXIED,
+    { host: 'zomma.example', origin: 'https://evil.example' },
+    'origin_foreign',
+  ],
+  ['a name that the operator gave', NAMED, { host: 'alt.example:443' }, undefined],
+  ['one that he did not', NAMED, { host: '10.0.0.7' }, 'host_foreign'],
+  ['an origin that the operator gave', PAGES, { host: 'localhost', origin: 'https://agents.example' }, undefined],
+  [
+    'one that only looks like it',
+    PAGES,
+    { host: 'localhost', origin: 'https://agents.example.evil.example' },
+    'origin_foreign',
+  ],
+])('%s', (_name, settings, headers, refused) => {
+  const ask = () => refuseForeign(new Headers(headers), originPolicy(settings));
+  if (refused) expect(ask).toThrow(expect.objectContaining({ code: refused, status: 403 }));
+  else expect(ask).not.toThrow();
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test';
+import { createClientStream, PING } from '../../src/mcp/client-stream.ts';
+
+const text = async (body: ReadableStream<Uint8Array>) => new Response(body).text();
+
+test('gives what is written, and says how soon to come back', async () => {
+  const stream = createClientStream(() => {});
+  stream.write('event: a\n\n');
+  stream.write(new TextEncoder().encode(PING));
+  stream.end('shutdown');
+  stream.write('too late');
+  stream.end('shutdown');
+  expect(await text(stream.body)).toBe('event: a\n\n: ping\n\nretry: 2000\n\n');
+});
+
+test('tells once that its client is gone', async () => {
+  const gone: string[] = [];
+  const stream = createClientStream((reason) => gone.push(reason));
+  await stream.body.cancel();
+  stream.write('x');
+  stream.end('age');
+  expect(gone).toEqual(['client']);
+});
+
+test('is behind from a quarter of a megabyte unread on, until it is read', async () => {
+  const stream = createClientStream(() => {});
+  stream.write('x'.repeat(256 * 1024 - 1));
+  expect(stream.behindSince).toBeUndefined();
+  stream.write('x');
+  const since = stream.behindSince;
+  expect(since).toBeNumber();
+  stream.write('x');
+  expect(stream.behindSince).toBe(since);
+  const reader = stream.body.getReader();
+  for (let bytes = 0; bytes < 256 * 1024; ) bytes += (await reader.read()).value!.byteLength;
+  while (stream.behindSince !== undefined) await new Promise(setImmediate);
+});
+
+test('a client who lets eight megabytes lie is given up, and what lies there is dropped', async () => {
+  const gone: string[] = [];
+  const stream = createClientStream((reason) => gone.push(reason));
+  for (let written = 0; written < 20; written++) stream.write('x'.repeat(1024 * 1024));
+  expect(gone).toEqual(['behind']);
+  await expect(text(stream.body)).rejects.toThrow('taken nothing');
+});
