@@ -56,6 +56,34 @@ export function refuseForeign(headers: Headers, { hosts, origins }: OriginPolicy
   });
 }
 
+/**
+ * What lets a browser's page of an origin that the operator allows read the answers; undefined for any other. A page of this server needs
+ * none of it.
+ */
+export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy): Record<string, string> | undefined {
+  const origin = headers.get('origin');
+  if (origin === null || !origins.has(origin.toLowerCase())) return undefined;
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+    'Access-Control-Allow-Headers': ASKED_WITH.join(', '),
+    'Access-Control-Expose-Headers': 'Mcp-Session-Id, Retry-After, X-Request-Id',
+    'Access-Control-Max-Age': '86400',
+    Vary: 'Origin',
+  };
+}
+
+const ASKED_WITH = [
+  'Content-Type',
+  'X-API-Key',
+  'Authorization',
+  'Mcp-Session-Id',
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'Last-Event-ID',
+];
+
 /** A Host field without its port, in lower case. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '');

@@ -1,22 +1,12 @@
-import { Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
-import { drain, readJson, refuseOtherThanJson } from './body.ts';
+import { drain } from './body.ts';
 import type { Guard } from './guard.ts';
-import { type OriginPolicy, refuseForeign } from './origins.ts';
+import { crossOriginHeaders, type OriginPolicy, refuseForeign } from './origins.ts';
 import { problemResponse } from './problem.ts';
+import { createRouter, type McpTransports, notFound } from './router.ts';
 import type { Route } from './routes.ts';
-
-/** The transports of MCP, which need to know who is asking. */
-export interface McpTransports {
-  /** The contract's pair. */
-  readonly sse: {
-    open(account: Account): Response;
-    session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
-  };
-  readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
-}
 
 export interface HttpParts {
   readonly guard: Guard;
@@ -29,141 +19,83 @@ export interface HttpParts {
 
 export type Handler = (request: Request) => Promise<Response>;
 
+/** What is known of a request by the time it is answered, or refused. */
+interface Asking {
+  readonly requestId: string;
+  /** Fields of the answer, whatever it will be. */
+  readonly headers: Record<string, string>;
+  route: string;
+  account: Account | undefined;
+  /** As the router gets it. */
+  request: Request;
+}
+
 /**
  * The whole HTTP surface as one function. Around Elysia's routing it puts what must hold for every request, found or not: an id,
  * the guard before anything is parsed, one error shape, and one observation.
  */
 export function createHttp({ guard, routes, mcp, origins, observe }: HttpParts): Handler {
-  const table = [...routes, ...MCP_ROUTES].map((each) => ({ ...each, parts: each.path.split('/') }));
   const router = createRouter(routes, mcp);
+
+  const answer = async (request: Request, asking: Asking): Promise<Response> => {
+    const { headers } = asking;
+    refuseStrangeHost(request.headers);
+    const { path, query } = targetOf(request.url);
+    const found = router.find(path);
+    asking.route = found[0]?.path ?? '(none)';
+    if (found[0]?.mcp) {
+      refuseForeign(request.headers, origins);
+      const shared = crossOriginHeaders(request.headers, origins);
+      Object.assign(headers, shared);
+      // A browser asks before its page does, and without the page's key.
+      if (request.method === 'OPTIONS' && shared) return new Response(null, { status: 204 });
+    }
+    const admission = await guard(path, request.headers);
+    asking.account = admission.account;
+    Object.assign(headers, admission.headers);
+    if (admission.refusal) throw admission.refusal;
+    // HEAD is GET without the body, wherever the answer ends.
+    const bodiless = request.method === 'HEAD' && !found[0]?.stream;
+    refuseMethod(found, bodiless ? 'GET' : request.method, headers);
+    // The router reads a path of its own out of the address: it gets one in which there is no other than the guard's.
+    const init = bodiless ? { headers: request.headers } : request;
+    asking.request = new Request(ORIGIN + path + query, init);
+    const response = await router.handle(asking.request, { route: asking.route, account: asking.account });
+    return bodiless ? new Response(null, response) : response;
+  };
+
+  const refuse = (error: unknown, request: Request, { route, requestId }: Asking): Response => {
+    const failure = failureOf(error, request);
+    if (failure.code === 'internal') observe({ kind: 'request_failed', route, request_id: requestId, error });
+    return problemResponse(failure, requestId);
+  };
+
   return async (request) => {
     const startedAt = performance.now();
     const requestId = newRequestId();
-    const extra: Record<string, string> = { 'X-Request-Id': requestId };
-    let route = '(none)';
-    let account: Account | undefined;
-    let asked = request;
-    let response: Response;
-    try {
-      refuseStrangeHost(request.headers);
-      const { path, query } = targetOf(request.url);
-      const parts = path.split('/');
-      const found = table.filter((each) => matches(each.parts, parts));
-      route = found[0]?.path ?? '(none)';
-      if (MCP_PATHS.has(path)) refuseForeign(request.headers, origins);
-      const admission = await guard(path, request.headers);
-      account = admission.account;
-      Object.assign(extra, admission.headers);
-      if (admission.refusal) throw admission.refusal;
-      // HEAD is GET without the body, wherever the answer ends.
-      const bodiless = request.method === 'HEAD' && !found[0]?.stream;
-      const method = bodiless ? 'GET' : request.method;
-      refuseMethod(found, method);
-      // The router reads a path of its own out of the address: it gets one in which there is no other than the guard's.
-      asked = bodiless
-        ? new Request(ORIGIN + path + query, { headers: request.headers })
-        : new Request(ORIGIN + path + query, request);
-      admitted.set(asked, { route, account });
-      response = await router.handle(asked);
-      if (bodiless) response = new Response(null, response);
-    } catch (error) {
-      const failure = failureOf(error, request);
-      if (failure.code === 'internal') observe({ kind: 'request_failed', route, request_id: requestId, error });
-      if (error instanceof MethodRefusal) extra.Allow = error.allow;
-      response = problemResponse(failure, requestId);
-    }
+    const headers = { 'X-Request-Id': requestId };
+    const asking: Asking = { requestId, headers, route: '(none)', account: undefined, request };
+    const response = await answer(request, asking).catch((error) => refuse(error, request, asking));
     // Over HTTP/2 an answer ahead of the body resets the stream, and the client never sees it.
-    await drain(asked);
-    for (const name in extra) response.headers.set(name, extra[name]!);
+    await drain(asking.request);
+    for (const [name, value] of Object.entries(asking.headers)) response.headers.set(name, value);
     response.headers.set('X-Content-Type-Options', 'nosniff');
     // What does not say for how long it holds is kept nowhere: answers have keys in them, and refusals pass.
     if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-store');
-    const duration = performance.now() - startedAt;
     observe({
       kind: 'request_answered',
       method: request.method,
-      route,
+      route: asking.route,
       status: response.status,
-      duration_ms: Math.round(duration * 1000) / 1000,
+      duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
       request_id: requestId,
-      account: account?.id,
+      account: asking.account?.id,
     });
     return response;
   };
 }
 
 const ORIGIN = 'http://localhost';
-
-const MCP_ROUTES: readonly Omit<Route, 'handle'>[] = [
-  { method: 'GET', path: '/sse', stream: true },
-  { method: 'POST', path: '/messages' },
-  { method: 'GET', path: '/mcp', stream: true },
-  { method: 'POST', path: '/mcp' },
-  { method: 'DELETE', path: '/mcp' },
-];
-const MCP_PATHS = new Set(MCP_ROUTES.map(({ path }) => path));
-
-/** What the guard found of a request: handlers answer for no other route, and for no other account. */
-const admitted = new WeakMap<Request, { readonly route: string; readonly account: Account | undefined }>();
-
-function createRouter(routes: readonly Route[], { sse, streamable }: McpTransports) {
-  // Elysia routes; parsing, validation and errors are the registry's, the same on every face.
-  const app = new Elysia({ normalize: false }).onError(({ error, code }) => {
-    throw code === 'NOT_FOUND' ? notFound() : error;
-  });
-  for (const { method, path, handle } of routes) {
-    app.route(
-      method,
-      path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      ({ request, params }) => {
-        const admission = admitted.get(request);
-        if (admission?.route !== path) throw notFound();
-        return handle({ request, params: params ?? {}, query: queryOf(request.url), account: admission.account });
-      },
-      { parse: 'none' },
-    );
-  }
-  const asIs = { parse: 'none' } as const;
-  const streamed = ({ request }: { request: Request }) => streamable.handle(accountOf(request, '/mcp'), request);
-  return app
-    .get('/sse', ({ request }) => sse.open(accountOf(request, '/sse')))
-    .post(
-      '/messages',
-      async ({ request }) => {
-        const session = sse.session(accountOf(request, '/messages'), queryOf(request.url).get('sessionId'));
-        refuseOtherThanJson(request.headers);
-        return session.receive(await readJson(request));
-      },
-      asIs,
-    )
-    .get('/mcp', streamed)
-    .delete('/mcp', streamed, asIs)
-    .post(
-      '/mcp',
-      async ({ request }) => {
-        const account = accountOf(request, '/mcp');
-        const body = await readJson(request).catch(notJson);
-        return body instanceof Response ? body : streamable.handle(account, request, body);
-      },
-      asIs,
-    );
-}
-
-/** On this endpoint a body that cannot be read is JSON-RPC's own error. */
-function notJson(error: unknown): Response {
-  if (!(error instanceof Failure) || error.code !== 'invalid_body') throw error;
-  const { message, hint } = error;
-  return Response.json(
-    { jsonrpc: '2.0', id: null, error: { code: -32700, message: `Parse error: ${message}`, data: { hint } } },
-    { status: 400 },
-  );
-}
-
-function accountOf(request: Request, path: string): Account {
-  const { route, account } = admitted.get(request) ?? {};
-  if (route !== path || !account) throw notFound();
-  return account;
-}
 
 function failureOf(error: unknown, request: Request): Failure {
   if (error instanceof Failure) return error;
@@ -174,28 +106,12 @@ function failureOf(error: unknown, request: Request): Failure {
   });
 }
 
-class MethodRefusal extends Failure {
-  constructor(readonly allow: string) {
-    super('method_not_allowed', 'This path does not answer that method', { hint: `Use ${allow}.` });
-  }
-}
-
-function refuseMethod(found: readonly { method: string }[], method: string): void {
+function refuseMethod(found: readonly { method: string }[], method: string, headers: Record<string, string>): void {
   if (found.length === 0) throw notFound();
   const allowed = found.map((route) => route.method);
-  if (!allowed.includes(method)) throw new MethodRefusal(allowed.join(', '));
-}
-
-/** Whether a path is a pattern's, both as their segments. */
-function matches(expected: readonly string[], given: readonly string[]): boolean {
-  return (
-    expected.length === given.length &&
-    expected.every((part, at) => part === given[at] || (part.startsWith('{') && given[at] !== ''))
-  );
-}
-
-function notFound(): Failure {
-  return new Failure('not_found', 'There is nothing at this path', { hint: 'GET /openapi.json lists what there is.' });
+  if (allowed.some((each) => each === method)) return;
+  headers.Allow = allowed.join(', ');
+  throw new Failure('method_not_allowed', 'This path does not answer that method', { hint: `Use ${headers.Allow}.` });
 }
 
 /** Two Host headers arrive joined by a comma, and other marks would move where the address's path begins. */
@@ -212,11 +128,6 @@ function targetOf(url: string): { path: string; query: string } {
   const target = start < 0 ? '/' : address.slice(start);
   const mark = target.indexOf('?');
   return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark) };
-}
-
-function queryOf(url: string): URLSearchParams {
-  const at = url.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
 }
 
 /** 64 random bits in hex: enough to find a request by, and no UUID. */

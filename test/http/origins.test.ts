@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type OriginSettings, originPolicy, refuseForeign } from '../../src/http/origins.ts';
+import { startService } from '../support/service.ts';
 
 const LOCAL: OriginSettings = { host: '127.0.0.1' };
 const PROXIED: OriginSettings = { host: '127.0.0.1', behindProxy: true };
@@ -49,4 +50,25 @@ test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'ori
   const ask = () => refuseForeign(new Headers(headers), originPolicy(settings));
   if (refused) expect(ask).toThrow(expect.objectContaining({ code: refused, status: 403 }));
   else expect(ask).not.toThrow();
+});
+
+test('a page whose origin is allowed can ask in a browser: it asks whether it may, and can read the answer', async () => {
+  const service = await startService({ allowedOrigins: 'https://agents.example' });
+  const Origin = 'https://agents.example';
+  const asked = { Origin, 'Access-Control-Request-Method': 'POST', 'X-API-Key': null };
+  for (const path of ['/mcp', '/sse', '/messages']) {
+    const may = await service.request('OPTIONS', path, { headers: asked });
+    expect([path, may.status]).toEqual([path, 204]);
+    expect(may.headers.get('access-control-allow-origin')).toBe(Origin);
+    expect(may.headers.get('access-control-allow-headers')).toContain('Mcp-Session-Id');
+    expect(
+      (await service.request('OPTIONS', path, { headers: { ...asked, Origin: 'https://b.example' } })).status,
+    ).toBe(403);
+    expect((await service.request('OPTIONS', path, { headers: { ...asked, Origin: null } })).status).not.toBe(204);
+  }
+  const refused = await service.request('POST', '/mcp', { headers: { Origin, 'X-API-Key': null }, body: {} });
+  expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, Origin]);
+  const plain = await service.request('GET', '/api/v1/universe', { headers: { Origin } });
+  expect([plain.status, plain.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+  await service.close();
 });

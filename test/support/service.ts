@@ -30,7 +30,9 @@ export interface RequestOptions {
 
 export const MEMBER_UUID = '0b9f5a3c-6d1e-4c7a-8f2b-1a2b3c4d5e6f';
 
-export async function startService(settings: { feed?: string; rateLimit?: string } = {}): Promise<Service> {
+export async function startService(
+  settings: { feed?: string; rateLimit?: string; allowedOrigins?: string } = {},
+): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'zomma-service-'));
   const observations: Observation[] = [];
   const observe = (each: Observation) => observations.push(each);
@@ -39,6 +41,7 @@ export async function startService(settings: { feed?: string; rateLimit?: string
       {
         dataDir,
         host: '127.0.0.1',
+        allowedOrigins: settings.allowedOrigins,
         feed: settings.feed ?? 'simulated',
         seed: '1',
         rateLimit: settings.rateLimit ?? 'off',
