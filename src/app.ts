@@ -17,8 +17,10 @@ import { createHttp, type Handler } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
+import type { Offered } from './mcp/parts.ts';
+import { RESOURCES } from './mcp/resources.ts';
 import { createMcpOverHttp, type McpOverHttp } from './mcp/transports.ts';
-import type { Context, Operation } from './operations/operation.ts';
+import type { Context } from './operations/operation.ts';
 import { TOOLS } from './operations/registry.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 
@@ -45,12 +47,11 @@ export interface App {
   readonly context: Context;
 }
 
-/** Puts the service together: the one place that names the concrete feed, store and stream. Agents are offered the registry's tools unless others are given. */
-export function buildApp(
-  settings: AppSettings,
-  observe: Observe,
-  tools: () => readonly Operation[] = () => TOOLS,
-): App {
+/** What MCP clients are offered, over whichever transport. */
+export const OFFERED: Offered = { tools: () => TOOLS, resources: RESOURCES };
+
+/** Puts the service together: the one place that names the concrete feed, store and stream. What is given to offer takes the place of its own. */
+export function buildApp(settings: AppSettings, observe: Observe, offered: Partial<Offered> = {}): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.marks('files'));
   const policy = parseRateLimit(settings.rateLimit);
@@ -61,7 +62,7 @@ export function buildApp(
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
   const { simulated } = feeds[0]!;
-  const mcp = createMcpOverHttp({ context, version, observe, tools, log: store, simulated });
+  const mcp = createMcpOverHttp({ context, version, observe, ...OFFERED, ...offered, log: store, simulated });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
   const openapi = openapiDocument(version);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { version } from '../package.json';
-import { createContext, type DataSettings, openData, readUniverse } from './app.ts';
+import { createContext, type DataSettings, OFFERED, openData, readUniverse } from './app.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
 import { startIngest } from './feeds/ingest.ts';
 import { createLog, logLevel } from './log.ts';
@@ -8,7 +8,6 @@ import { type Feed, isAtHand } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 import { serveOverStdio } from './mcp/stdio.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
-import { TOOLS } from './operations/registry.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 
 export interface StdioSettings extends DataSettings, Omit<FeedSettings, 'feed'> {
@@ -38,7 +37,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
     if (await Promise.race([Promise.all(atHand).then(() => undefined), stopped.promise])) return;
 
     const { largePrintMinUsd } = context;
-    const stdio = serveOverStdio({ context, version, observe, tools: () => TOOLS, log: store, simulated });
+    const stdio = serveOverStdio({ context, version, observe, ...OFFERED, log: store, simulated });
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded: stdio.wake });
     recorder.wake();
     await Promise.race([stdio.closed, stopped.promise]);

@@ -4,15 +4,21 @@ import type { StreamWatch } from '../access/stream-watch.ts';
 import type { Observe } from '../events.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import type { CallGate } from './call-gate.ts';
+import type { Resources } from './resources.ts';
 import type { SessionQuota } from './session-quota.ts';
 
+/** What clients are offered. */
+export interface Offered {
+  /** The tools that are offered now. */
+  readonly tools: () => readonly Operation[];
+  readonly resources: Resources;
+}
+
 /** What every server of this process has in common. */
-export interface McpParts {
+export interface McpParts extends Offered {
   readonly context: Context;
   readonly version: string;
   readonly observe: Observe;
-  /** The tools that are offered now. */
-  readonly tools: () => readonly Operation[];
   readonly gate: CallGate;
 }
 

@@ -19,6 +19,15 @@ export interface ListedResource {
   readonly mimeType: string;
 }
 
+/** What can be read, beside the tools that can be called. */
+export interface Resources {
+  readonly templates: ResourceTemplateType[];
+  /** What can be read without a template being filled in. */
+  list(context: Context): ListedResource[];
+  /** Throws `ResourceNotFoundError` for an address that is none, or of something that is not known. */
+  read(uri: string, context: Context): ReadResourceResult;
+}
+
 const [UNIVERSE, LEVELS, PROFILE, STRIKES] = [
   'get_target_universe',
   'get_live_gex_nodes',
@@ -50,13 +59,14 @@ const OF_TICKER = {
   },
 } as const;
 
-export const RESOURCE_TEMPLATES: ResourceTemplateType[] = Object.values(OF_TICKER).map((each) => ({
-  ...each,
-  mimeType: JSON_TYPE,
-}));
+/** The fixed texts, and each ticker that has a chain. */
+export const RESOURCES: Resources = {
+  templates: Object.values(OF_TICKER).map((each) => ({ ...each, mimeType: JSON_TYPE })),
+  list: listResources,
+  read: readResource,
+};
 
-/** What can be read without a template being filled in: the fixed texts, and each ticker that has a chain. */
-export function listResources({ market }: Context): ListedResource[] {
+function listResources({ market }: Context): ListedResource[] {
   return [
     {
       uri: 'zomma://universe',
@@ -101,8 +111,7 @@ function linkTo(which: keyof typeof OF_TICKER, ticker: string): ListedResource {
   };
 }
 
-/** Throws `ResourceNotFoundError` for an address that is none, or of a ticker that is not known. */
-export function readResource(uri: string, context: Context): ReadResourceResult {
+function readResource(uri: string, context: Context): ReadResourceResult {
   if (uri === 'zomma://methods') return { contents: [{ uri, mimeType: 'text/markdown', text: methods }] };
   try {
     const content = contentOf(uri, context);

@@ -2,12 +2,11 @@ import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@mod
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
 import type { McpParts, McpSession } from './parts.ts';
-import { listResources, RESOURCE_TEMPLATES, readResource } from './resources.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
 /** An MCP server over the registry, for one session, or for one request where there are no sessions. */
 export function createMcpServer(parts: McpParts, { account, followed, revision }: McpSession): Server {
-  const { context, version, tools } = parts;
+  const { context, version, tools, resources } = parts;
   const server = new WordedServer(
     { name: 'zomma', title: 'Zomma', version },
     {
@@ -36,9 +35,9 @@ export function createMcpServer(parts: McpParts, { account, followed, revision }
       }),
     });
   });
-  server.setRequestHandler('resources/list', () => ({ resources: listResources(context) }));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
-  server.setRequestHandler('resources/read', ({ params }) => readResource(params.uri, context));
+  server.setRequestHandler('resources/list', () => ({ resources: resources.list(context) }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates }));
+  server.setRequestHandler('resources/read', ({ params }) => resources.read(params.uri, context));
   server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
   if (followed) takeSubscriptions(server, followed);
   return server;

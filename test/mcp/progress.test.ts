@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { OFFERED } from '../../src/app.ts';
 import { type Listening, listen } from '../../src/http/listen.ts';
 import { createCallGate } from '../../src/mcp/call-gate.ts';
 import { callTool, type Progress } from '../../src/mcp/call-tool.ts';
 import type { McpParts } from '../../src/mcp/parts.ts';
-import { TOOLS } from '../../src/operations/registry.ts';
 import { type Service, startService } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   service = await startService();
   server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
   const { context } = service.app;
-  parts = { context, version: '0', observe: () => {}, tools: () => TOOLS, gate: createCallGate(2) };
+  parts = { context, version: '0', observe: () => {}, ...OFFERED, gate: createCallGate(2) };
 });
 afterAll(async () => {
   await service.app.mcp.close();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type App, buildApp } from '../../src/app.ts';
 import type { Observation } from '../../src/events.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
+import type { Offered } from '../../src/mcp/parts.ts';
 import type { Operation } from '../../src/operations/operation.ts';
-import { TOOLS } from '../../src/operations/registry.ts';
 
 /** A whole service in this process, on the simulated market, with one member; called without a socket. */
 export interface Service {
@@ -28,15 +28,21 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
+export interface ServiceSettings {
+  readonly feed?: string;
+  readonly rateLimit?: string;
+  readonly allowedOrigins?: string;
+  /** To agents, in place of what the service has. */
+  readonly offered?: Partial<Offered>;
+}
+
 export const MEMBER_UUID = '0b9f5a3c-6d1e-4c7a-8f2b-1a2b3c4d5e6f';
 
-export async function startService(
-  settings: { feed?: string; rateLimit?: string; allowedOrigins?: string } = {},
-): Promise<Service> {
+export async function startService(settings: ServiceSettings = {}): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'zomma-service-'));
   const observations: Observation[] = [];
   const observe = (each: Observation) => observations.push(each);
-  const build = (tools: readonly Operation[] = TOOLS) =>
+  const build = (offered = settings.offered) =>
     buildApp(
       {
         dataDir,
@@ -50,7 +56,7 @@ export async function startService(
         staleAfter: '30',
       },
       observe,
-      () => tools,
+      offered,
     );
   let app = build();
   for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });
@@ -82,7 +88,7 @@ export async function startService(
     async reopen(tools) {
       await app.mcp.close();
       app.store.close();
-      app = build(tools);
+      app = build(tools && { tools: () => tools });
     },
     async close() {
       app.gexStreams.close();
