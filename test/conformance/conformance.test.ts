@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { faultsOf, parseExpected, resultsTable } from './report.ts';
+import { areInstalled, type Check, EXPECTED_FAILURES, type Outcome, runSuites } from './suites.ts';
+
+/** The suites are a package of their own, which `bun run test:conformance` installs: without it there is nothing to run. */
+test.skipIf(!areInstalled)(
+  'the official suites fail only where something is not offered',
+  async () => {
+    const expected = parseExpected(readFileSync(EXPECTED_FAILURES, 'utf8'));
+    const outcomes = await runSuites();
+    expect(faultsOf(outcomes, expected)).toEqual([]);
+    const page = readFileSync(join(import.meta.dir, '../../docs/conformance.md'), 'utf8');
+    expect(page).toEndWith(`\n${resultsTable(outcomes, expected)}\n`);
+  },
+  120_000,
+);
+
+const SUITE = '2025-11-25 (0.1.16)';
+
+describe('the report', () => {
+  const expected = parseExpected('server:\n  - prompts # no prompts\n  - caching:hints # no hints\n');
+  const idle = (...names: string[]) => names.map((name) => `${name}: expected to fail, never does`);
+
+  test.each<[Check['status'][], string, string, string[]]>([
+    [['SUCCESS'], 'ping', 'passed', idle('prompts', 'caching:hints')],
+    [['SUCCESS', 'WARNING'], 'ping', '**failed**', [`${SUITE} ping:hints: why`, ...idle('prompts', 'caching:hints')]],
+    [['SKIPPED'], 'ping', 'skipped', idle('prompts', 'caching:hints')],
+    [['FAILURE'], 'prompts', 'not offered | no prompts', idle('caching:hints')],
+    [['SUCCESS', 'FAILURE'], 'caching', 'passed but for 1 of 2 | no hints', idle('prompts')],
+    [['FAILURE', 'FAILURE'], 'caching', '**failed** | no hints', [`${SUITE} caching:check-0: why`, ...idle('prompts')]],
+  ])('of %j in %s says %s', (statuses, scenario, cells, faults) => {
+    const outcome = outcomeOf(scenario, statuses);
+    expect(resultsTable([outcome], expected)).toEndWith(`\n| \`${scenario}\` | ${cells} |`);
+    expect(faultsOf([outcome], expected)).toEqual(faults);
+  });
+
+  test('tells of a suite that is not content, and of one that ran nothing', () => {
+    const outcome = { ...outcomeOf('ping', []), isAsExpected: false, verdict: 'ping failed', scenarios: new Map() };
+    expect(faultsOf([outcome], new Map())).toEqual([`${SUITE}: ping failed`, `${SUITE}: ran nothing`]);
+  });
+
+  test('every expected failure has its reason', () => {
+    expect(() => parseExpected('server:\n  - prompts\n')).toThrow('without its reason:   - prompts');
+  });
+});
+
+/** One scenario, whose last check is called `hints`. */
+function outcomeOf(scenario: string, statuses: readonly Check['status'][]): Outcome {
+  const last = statuses.length - 1;
+  const checks = statuses.map((status, at) => ({
+    id: at === last ? 'hints' : `check-${at}`,
+    status,
+    errorMessage: 'why',
+  }));
+  return {
+    suite: { package: 'conformance-0.1', revision: '2025-11-25' },
+    isAsExpected: true,
+    verdict: '',
+    scenarios: new Map([[scenario, checks]]),
+  };
+}

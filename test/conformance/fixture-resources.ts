@@ -1,0 +1,26 @@
+import { ResourceNotFoundError } from '@modelcontextprotocol/server';
+import type { Resources } from '../../src/mcp/resources.ts';
+
+/** The resources that the suites read: a text, a picture, and what a template is filled in with. */
+export const FIXTURE_RESOURCES: Resources = {
+  templates: [{ uriTemplate: 'test://template/{id}/data', name: 'template' }],
+  list: () =>
+    Object.entries(FIXED).map(([uri, { mimeType }]) => ({
+      ...{ uri, mimeType },
+      ...{ name: uri, title: uri, description: 'A fixture.' },
+    })),
+  read(uri) {
+    const [, id] = /^test:\/\/template\/(\w+)\/data$/.exec(uri) ?? [];
+    const content = id === undefined ? FIXED[uri] : { mimeType: 'application/json', text: JSON.stringify({ id }) };
+    if (content) return { contents: [{ uri, ...content }] };
+    throw new ResourceNotFoundError(uri, 'There is no such resource');
+  },
+};
+
+type Content = { readonly mimeType: string } & ({ readonly text: string } | { readonly blob: string });
+
+const FIXED: Readonly<Record<string, Content>> = {
+  'test://static-text': { mimeType: 'text/plain', text: 'This is the content of the static text resource.' },
+  // The signature that every PNG begins with.
+  'test://static-binary': { mimeType: 'image/png', blob: 'iVBORw0KGgo=' },
+};
