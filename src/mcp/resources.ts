@@ -49,13 +49,14 @@ const OF_TICKER = {
     uriTemplate: 'zomma://gex/{ticker}/profile',
     name: 'gex-profile',
     title: 'Gamma profile',
-    description: 'Net dealer gamma at each level of spot, whole columns.',
+    description: 'Net dealer gamma at each level of spot, whole columns in five digits.',
   },
   strikes: {
     uriTemplate: 'zomma://gex/{ticker}/strikes/{expiry}',
     name: 'gex-strikes',
     title: 'GEX by strike',
-    description: 'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all), whole columns.',
+    description:
+      'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all), whole columns in five digits.',
   },
 } as const;
 
@@ -131,10 +132,24 @@ function contentOf(uri: string, context: Context): Record<string, unknown> | und
   const input = { ticker: decodeURIComponent(ticker) };
   if (columns === undefined) return levelsOf(input, context);
   const view = extendedView(columns === 'profile' ? PROFILE : STRIKES);
-  return perform(view, { ...input, ...(expiries && { expiries }) }, context, 'invalid_parameter').body;
+  return inShort(perform(view, { ...input, ...(expiries && { expiries }) }, context, 'invalid_parameter').body);
 }
 
-const GEX = /^zomma:\/\/gex\/([\w.%^-]{1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
+/** `%5E` is the caret of an index; nothing else in a ticker has to be encoded. */
+const GEX = /^zomma:\/\/gex\/((?:[\w.^-]|%5E){1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/i;
+
+/** Columns in as many digits as tell anything, so that a model has room for them; REST has them all. Strikes are names, and stay. */
+const DIGITS = 5;
+
+function inShort(body: Record<string, unknown>): Record<string, unknown> {
+  const short = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(DIGITS)) : value);
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [
+      key,
+      Array.isArray(value) && key !== 'strike' ? value.map(short) : value,
+    ]),
+  );
+}
 
 /** The levels as REST answers them, with what stands behind them. */
 function levelsOf(input: { ticker: string }, context: Context): Record<string, unknown> {

@@ -20,6 +20,7 @@ export function createMcpServer(parts: McpParts, { account, followed, revision }
       cacheHints: CACHE_HINTS,
     },
   );
+  server.failed = (method, error) => parts.observe({ kind: 'tool_failed', tool: method, error });
   server.setRequestHandler('tools/list', () => ({
     tools: toolDefinitions(tools()),
     _meta: { 'zomma/registry': registryVersion(tools()) },
@@ -79,24 +80,33 @@ function takeSubscriptions(server: Server, followed: Set<string>): void {
   });
 }
 
-/** Says what is wrong with a request's parameters in words: the engine gives its validator's notes, of `initialize` even as a defect. */
+/**
+ * Says what is wrong with a request's parameters in words: the engine gives its validator's notes, of `initialize` even as a defect. And a
+ * defect of ours is told to the operator; the client hears no more than that there was one.
+ */
 class WordedServer extends Server {
+  failed: (method: string, error: unknown) => void = () => {};
+
   protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
     const wrapped = super._wrapHandler(method, handler);
     return async (...given: Parameters<typeof wrapped>) => {
       try {
         return await wrapped(...given);
       } catch (error) {
-        throw worded(error);
+        const fault = faultOf(error);
+        if (fault) throw fault;
+        if (!given[1].mcpReq.signal.aborted) this.failed(method, error);
+        throw new ProtocolError(ProtocolErrorCode.InternalError, 'The request could not be answered. Retry shortly.');
       }
     };
   }
 }
 
-function worded(error: unknown): unknown {
+/** What the client can mend; undefined where it is a defect. */
+function faultOf(error: unknown): ProtocolError | undefined {
   const [, notes] =
     /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
-  if (notes === undefined) return error;
+  if (notes === undefined) return error instanceof ProtocolError ? error : undefined;
   const [issue] = JSON.parse(notes) as { path: string[]; message: string }[];
   const fault = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, fault);

@@ -5,9 +5,9 @@ import { recordedChain, recordedNames } from '../analytics/recorded.ts';
 import { simulated } from '../analytics/simulated.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { ANSWER_TOKENS_MAX, DEFAULT_ANSWER_TOKENS_MAX } from '../support/tokens.ts';
-import { defaultTokens, longestTokens } from '../support/tool-tokens.ts';
+import { defaultTokens, longestTokens, resourceTokens } from '../support/tool-tokens.ts';
 
-/** Answers of the nine tools fit a model's context, with their provenance. */
+/** Answers of the nine tools, and resources, fit a model's context, with their provenance. */
 describe('on the simulated market', () => {
   // The most contracts, the fewest, and a name with a dot.
   test.each(['SPY', 'UUP', 'BRK.B'])('%s', (ticker) => expectBounded(simulated(ticker)));
@@ -25,4 +25,7 @@ function expectBounded(chain: Chain): void {
     expect(Object.keys(tokens)).toHaveLength(TOOLS.length);
     expect(Object.entries(tokens).filter(([, each]) => each > bound)).toEqual([]);
   }
+  const resources = Object.entries(resourceTokens(chain));
+  expect(resources).toHaveLength(3);
+  expect(resources.filter(([, each]) => each > ANSWER_TOKENS_MAX)).toEqual([]);
 }

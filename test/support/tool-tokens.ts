@@ -1,4 +1,5 @@
 import type { Chain } from '../../src/market/chain.ts';
+import { RESOURCES } from '../../src/mcp/resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
 import { PAGE_MAX } from '../../src/operations/pages.ts';
 import { extendedView, perform } from '../../src/operations/perform.ts';
@@ -28,6 +29,17 @@ export function longestTokens(chain: Chain): ToolTokens {
     const longest = 'limit' in tool.input.properties ? { ...args, limit: PAGE_MAX } : args;
     return perform(extendedView(tool), longest, context, 'invalid_body').body;
   });
+}
+
+/** Of each resource of a chain's ticker. */
+export function resourceTokens(chain: Chain): ToolTokens {
+  const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
+  return Object.fromEntries(
+    RESOURCES.templates.map(({ uriTemplate, name }) => {
+      const uri = uriTemplate.replace('{ticker}', chain.underlying).replace('{expiry}', 'all');
+      return [name, tokensOf(JSON.parse((RESOURCES.read(uri, context).contents[0] as { text: string }).text))];
+    }),
+  );
 }
 
 function most(calls: ExampleCalls, answerOf: (call: ExampleCalls[keyof ExampleCalls]) => object): ToolTokens {
