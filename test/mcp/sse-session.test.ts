@@ -19,27 +19,40 @@ function open() {
   return { session, events: eventsOf(session.body) };
 }
 
+const BEGUN = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
+
 test('a client that says nothing for minutes is asked once, and given up where it does not answer', async () => {
   const { session, events } = open();
+  session.receive(BEGUN);
   const nowMs = performance.now();
-  session.ping(nowMs + 4 * MINUTE_MS);
-  session.ping(nowMs + 5 * MINUTE_MS + 1);
-  session.ping(nowMs + 5.5 * MINUTE_MS);
+  for (const minutes of [1.9, 2.1, 2.5]) session.ping(nowMs + minutes * MINUTE_MS);
   expect((await events.next())!.event).toBe('endpoint');
   expect(JSON.parse((await events.next())!.data)).toEqual({ jsonrpc: '2.0', id: 'zomma-ping', method: 'ping' });
-  expect(session.isSilent(nowMs + 5.9 * MINUTE_MS)).toBe(false);
-  expect(session.isSilent(nowMs + 6 * MINUTE_MS + 1)).toBe(true);
+  expect(session.isSilent(nowMs + 3 * MINUTE_MS)).toBe(false);
+  expect(session.isSilent(nowMs + 3.2 * MINUTE_MS)).toBe(true);
   session.end('silent');
   expect(await events.next()).toBeUndefined();
   expect(events.others).toEqual([': ping', ': ping', 'retry: 2000']);
 });
 
+test('a client that never says anything is not asked, and has a quarter of an hour to begin', async () => {
+  const { session, events } = open();
+  const nowMs = performance.now();
+  session.ping(nowMs + 10 * MINUTE_MS);
+  expect(session.isSilent(nowMs + 14.9 * MINUTE_MS)).toBe(false);
+  expect(session.isSilent(nowMs + 15 * MINUTE_MS)).toBe(true);
+  session.end('silent');
+  expect((await events.next())!.event).toBe('endpoint');
+  expect(await events.next()).toBeUndefined();
+});
+
 test.each([
   ['answers', { jsonrpc: '2.0', id: 'zomma-ping', result: {} }],
-  ['says anything', { jsonrpc: '2.0', method: 'notifications/initialized' }],
+  ['says anything', BEGUN],
 ] as const)('a client that %s is there', (_name, message) => {
   const { session } = open();
-  session.ping(performance.now() + 5 * MINUTE_MS + 1);
+  session.receive(BEGUN);
+  session.ping(performance.now() + 2.1 * MINUTE_MS);
   session.receive(message);
   expect(session.isSilent(performance.now() + 60 * MINUTE_MS)).toBe(false);
 });
