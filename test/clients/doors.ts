@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { BINARY } from '../support/process.ts';
+import type { Target } from './client.ts';
+
+/** The ways in, as clients are told of them. */
+export interface Command {
+  readonly command: string;
+  readonly args: string[];
+  readonly env?: Record<string, string>;
+}
+
+export function keyHeader(key: string): { headers: Record<string, string> } {
+  return { headers: { 'X-API-Key': key } };
+}
+
+/** A process of the client's own, on the data folder. */
+export function local({ dataDir }: Target): Command {
+  return { command: BINARY[0]!, args: ['mcp', '--data-dir', dataDir] };
+}
+
+/** A process of the client's own, that speaks to the running server. */
+export function bridged({ url, key }: Target): Command {
+  return { command: BINARY[0]!, args: ['mcp', '--url', url, '--key', key] };
+}
+
+/** A program of an installed package. */
+export function program(runtime: 'bun' | 'node', file: string, args: readonly string[], home: string): Command {
+  const run = runtime === 'bun' ? [process.execPath, '--bun'] : ['node'];
+  return {
+    command: run[0]!,
+    args: [...run.slice(1), join(import.meta.dir, 'node_modules', file), ...args],
+    // What it keeps of its own goes where it is thrown away.
+    env: { ...(process.env as Record<string, string>), HOME: home },
+  };
+}

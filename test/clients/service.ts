@@ -1,0 +1,35 @@
+import { BINARY, type Server, startServer } from '../support/process.ts';
+import { openWire, type Wire } from './wire.ts';
+
+/** The compiled server at the end of a wire, on a data folder that outlives it. */
+export interface Service {
+  readonly wire: Wire;
+  readonly key: string;
+  readonly dataDir: string;
+  /** Ends the server and starts another on the same data folder, behind the same address. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startService(dataDir: string): Promise<Service> {
+  const wire = await openWire();
+  const start = async (): Promise<Server> => {
+    const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off']);
+    wire.leadTo(server.url);
+    return server;
+  };
+  let server = await start();
+  return {
+    wire,
+    key: server.before.join('\n').match(/ZOMMA_\w{16}/)![0],
+    dataDir,
+    async restart() {
+      await server.stop('SIGTERM');
+      server = await start();
+    },
+    async close() {
+      wire.close();
+      await server.stop('SIGTERM');
+    },
+  };
+}

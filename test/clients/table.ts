@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ClientUnderTest } from './client.ts';
+import type { Seen } from './steps.ts';
+import type { Heard } from './wire.ts';
+
+/** What a client did, step by step. */
+export interface Row {
+  readonly client: ClientUnderTest;
+  readonly steps: Readonly<Record<string, Seen>>;
+  /** What it sent to connect and to list the tools. */
+  readonly heard: Heard;
+}
+
+/** The matrix as a page tells it: what holds for each client, then what they send and say. */
+export function tables(rows: readonly Row[], node: string): string {
+  const titles = Object.keys(rows[0]?.steps ?? {});
+  return [
+    `Bun ${Bun.version}, Node ${node}. Made by \`bun run test:clients --write\`.`,
+    '',
+    ...markdown(
+      ['client', 'version', 'run by', 'transport', ...titles],
+      rows.map(({ client, steps }) => [
+        nameOf(client),
+        versionOf(client),
+        client.runtime,
+        client.transport,
+        ...titles.map((title) => cell(steps[title]!)),
+      ]),
+    ),
+    '',
+    'What each sends, and what its user reads:',
+    '',
+    ...markdown(
+      ['client', 'transport', 'asks', 'protocol version', 'key in', 'said of a wrong key', 'said before it was back'],
+      rows
+        .filter(({ heard }) => heard.requests.length > 0)
+        .map(({ client, steps, heard }) => [
+          `${nameOf(client)} ${versionOf(client)}`,
+          client.transport,
+          code(heard.requests),
+          heard.versions.join(', '),
+          code(heard.keys),
+          steps['wrong key']?.said ?? '',
+          [...new Set(['connection cut', 'server restarted'].flatMap((title) => steps[title]?.said ?? []))].join(' / '),
+        ]),
+    ),
+  ].join('\n');
+}
+
+export function nameOf({ packageName, mode }: ClientUnderTest): string {
+  return `\`${packageName}\`${mode ? `, ${mode}` : ''}`;
+}
+
+function cell({ verdict, said }: Seen): string {
+  return verdict === 'fails' ? `**fails**: ${said}` : verdict;
+}
+
+function versionOf({ packageName, installedAs = packageName }: ClientUnderTest): string {
+  return JSON.parse(readFileSync(join(import.meta.dir, 'node_modules', installedAs, 'package.json'), 'utf8')).version;
+}
+
+function code(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(', ');
+}
+
+function markdown(head: readonly string[], body: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...body.map(line)];
+}

@@ -1,0 +1,76 @@
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A stretch of network between clients and the server, on an address that stays: it can be cut, and it hears what clients send. */
+export interface Wire {
+  readonly url: string;
+  /** Where it leads from the next connection on. */
+  leadTo(url: string): void;
+  /** Resets every connection that is open. */
+  cut(): void;
+  /** What was sent since this was asked last. */
+  heard(): Heard;
+  close(): void;
+}
+
+export interface Heard {
+  /** Methods with their paths. */
+  readonly requests: readonly string[];
+  /** Headers that carry the key. */
+  readonly keys: readonly string[];
+  /** Protocol versions, of `initialize` and of the header. */
+  readonly versions: readonly string[];
+}
+
+const LOOPBACK = '127.0.0.1';
+
+export async function openWire(): Promise<Wire> {
+  const open = new Set<Socket>();
+  let port = 0;
+  let text = '';
+  const server = createServer((client) => {
+    const upstream = connect(port, LOOPBACK);
+    open.add(client);
+    client.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    client.pipe(upstream).pipe(client);
+    client.on('close', () => open.delete(client));
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('error', () => other.destroy());
+      one.on('close', () => other.destroy());
+    }
+  });
+  await new Promise<void>((listening) => server.listen(0, LOOPBACK, listening));
+  return {
+    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`,
+    leadTo(url) {
+      port = Number(new URL(url).port);
+    },
+    cut() {
+      for (const socket of open) socket.resetAndDestroy();
+    },
+    heard() {
+      const heard = {
+        // Where OAuth's descriptions might be has many names. A request may follow the body of another without a line's end.
+        requests: all(text, /((?:GET|POST|DELETE) \/(?:\S*(?=\.well-known)\.well-known|[^ ?]*))\S* HTTP\/1\.1\r$/gm),
+        keys: all(text, /^(X-API-Key|Authorization):/gim).map((name) => name.toLowerCase()),
+        versions: all(text, /(?:^MCP-Protocol-Version: *|"protocolVersion": *")([0-9-]+)/gim),
+      };
+      text = '';
+      return { ...heard, keys: [...new Set(heard.keys)] };
+    },
+    close() {
+      for (const socket of open) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/** What a pattern's group takes, each once, in order of appearance. */
+function all(text: string, pattern: RegExp): string[] {
+  return [...new Set([...text.matchAll(pattern)].map(([, group]) => group!))];
+}
