@@ -35,6 +35,6 @@ export interface McpSession {
   readonly account: Account | undefined;
   /** Addresses of resources of whose changes the client is told; absent where the revision has another way to ask for them. */
   readonly followed?: Set<string>;
-  /** The revision of the protocol that was agreed on, where the engine was not there to hear it. */
-  readonly revision?: string | undefined;
+  /** Whether the client takes links in answers, where the engine was not there to hear who it is. */
+  readonly takesLinks?: boolean | undefined;
 }

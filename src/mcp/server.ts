@@ -2,10 +2,11 @@ import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@mod
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
 import type { McpParts, McpSession } from './parts.ts';
+import { takesResourceLinks } from './resource-links.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
 /** An MCP server over the registry, for one session, or for one request where there are no sessions. */
-export function createMcpServer(parts: McpParts, { account, followed, revision }: McpSession): Server {
+export function createMcpServer(parts: McpParts, { account, followed, takesLinks }: McpSession): Server {
   const { context, version, tools, resources } = parts;
   const server = new WordedServer(
     { name: 'zomma', title: 'Zomma', version },
@@ -30,7 +31,8 @@ export function createMcpServer(parts: McpParts, { account, followed, revision }
     const { name, arguments: args = {} } = params;
     return callTool(parts, {
       ...{ account, name, args, signal },
-      linksResources: takesResourceLinks(revision ?? server.getNegotiatedProtocolVersion()),
+      linksResources:
+        takesLinks ?? takesResourceLinks(server.getNegotiatedProtocolVersion(), server.getClientVersion()),
       ...(progressToken !== undefined && {
         progressed: (step) => notify({ method: 'notifications/progress', params: { progressToken, ...step } }),
       }),
@@ -57,11 +59,6 @@ const CACHE_HINTS = {
   'resources/list': { ttlMs: 60_000, cacheScope: 'private' },
   'resources/read': { ttlMs: 1_000, cacheScope: 'private' },
 } as const;
-
-/** Links in answers came with 2025-06-18: clients of older revisions refuse content that they do not know. */
-function takesResourceLinks(revision: string | undefined): boolean {
-  return revision !== undefined && revision >= '2025-06-18';
-}
 
 /** Resources that one client may follow: each is a text that is kept for it. */
 const FOLLOWED_MAX = 1_000;

@@ -3,6 +3,7 @@ import type { Account } from '../access/access.ts';
 import type { StreamEnd, WatchedStream } from '../access/stream-watch.ts';
 import { type ClientStream, createClientStream, PING } from './client-stream.ts';
 import type { McpSession } from './parts.ts';
+import { takesResourceLinks } from './resource-links.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 
 export interface SseSessionParts {
@@ -24,9 +25,10 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly account: Account;
-  /** Agreed on with the client; undefined before. */
-  revision: string | undefined;
+  /** Undefined before the client has said who it is. */
+  takesLinks: boolean | undefined;
   readonly followed = new Set<string>();
+  private engine: Server | undefined;
   private pending = 0;
   private readonly stream: ClientStream;
   private readonly life = new SignsOfLife();
@@ -50,7 +52,10 @@ export class SseSession implements Transport, WatchedStream, McpSession {
     this.life.heard();
     const isRequest = 'method' in message && 'id' in message;
     if (isRequest) this.pending++;
-    if (isRequest && !this.onmessage) void this.parts.createServer(this).connect(this);
+    if (isRequest && !this.engine) {
+      this.engine = this.parts.createServer(this);
+      void this.engine.connect(this);
+    }
     // Without an engine nothing is under way that a notification could be about, and nothing was asked that an answer could be to.
     this.onmessage?.(message);
   }
@@ -60,11 +65,10 @@ export class SseSession implements Transport, WatchedStream, McpSession {
 
   async send(message: JSONRPCMessage): Promise<void> {
     this.stream.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
-    if ('method' in message) return;
-    if ('result' in message && typeof message.result.protocolVersion === 'string') {
-      this.revision = message.result.protocolVersion;
-    }
-    if (--this.pending > 0) return;
+    if ('method' in message || --this.pending > 0) return;
+    const client = this.engine?.getClientVersion();
+    if (client) this.takesLinks = takesResourceLinks(this.engine?.getNegotiatedProtocolVersion(), client);
+    this.engine = undefined;
     this.onmessage = undefined;
     this.onclose = undefined;
     this.onerror = undefined;

@@ -22,7 +22,7 @@ export function createSseSessions(parts: TransportParts): SseSessions {
   const sessions = new Map<string, SseSession>();
   bus.subscribe((event) => {
     for (const session of sessions.values()) {
-      const told = session.revision && notificationOf(event, session.followed);
+      const told = session.takesLinks !== undefined && notificationOf(event, session.followed);
       if (told) void session.send(told);
     }
   });

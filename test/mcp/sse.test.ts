@@ -120,15 +120,18 @@ describe('the wire', () => {
     await stream.close();
   });
 
-  test('knows the revision still when it has been idle: no links for those who know none', async () => {
-    for (const [revision, kinds] of [
+  test('knows its client still when it has been idle: no links for those who take none', async () => {
+    const adapters = { name: '@langchain/mcp-adapters', version: '1.0.0' };
+    for (const [revision, kinds, client] of [
       ['2024-11-05', ['text', 'text']],
       ['2025-03-26', ['text', 'text']],
       ['2025-06-18', ['text', 'text', 'resource_link', 'resource_link']],
       ['2025-11-25', ['text', 'text', 'resource_link', 'resource_link']],
+      ['2025-11-25', ['text', 'text'], adapters],
+      ['2025-11-25', ['text', 'text', 'resource_link', 'resource_link'], { ...adapters, version: '1.1.4' }],
     ] as const) {
       const stream = await openStream();
-      await stream.post(initialize(revision));
+      await stream.post(initialize(revision, client));
       await stream.next();
       await stream.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
       const call = { name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } };
@@ -230,11 +233,11 @@ async function openStream() {
   };
 }
 
-function initialize(protocolVersion: string) {
+function initialize(protocolVersion: string, clientInfo = { name: 'wire', version: '1' }) {
   return {
     jsonrpc: '2.0',
     id: 1,
     method: 'initialize',
-    params: { protocolVersion, capabilities: {}, clientInfo: { name: 'wire', version: '1' } },
+    params: { protocolVersion, capabilities: {}, clientInfo },
   };
 }
