@@ -101,6 +101,8 @@ export function createStreamableSessions(
       life.heard();
       if (request.method !== 'GET') return transport.handleRequest(request, { parsedBody: body });
       watch.refuseTooMany(account);
+      // A client that comes back may have left a connection behind which nobody has seen end yet.
+      transport.closeStandaloneSSEStream();
       return held(await transport.handleRequest(request), account, parts, {
         isSilent: (nowMs) => life.isSilent(nowMs),
         ask: (nowMs) => life.shallAsk(nowMs) && void server.ping().catch(() => {}),

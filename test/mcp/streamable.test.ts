@@ -78,6 +78,19 @@ describe('with sessions, up to 2025-11-25', () => {
   });
 });
 
+test('a client that comes back for its stream gets it, and what it left behind ends', async () => {
+  const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
+  const left = eventsOf((await send('GET', undefined, session)).body!);
+  const again = await send('GET', undefined, session);
+  expect(again.status).toBe(200);
+  expect(await left.next()).toBeUndefined();
+  await post({ jsonrpc: '2.0', id: 4, method: 'resources/subscribe', params: { uri: 'zomma://gex/SPY' } }, session);
+  keepMoved('SPY');
+  service.app.mcp.wake();
+  expect(JSON.parse((await eventsOf(again.body!).next())!.data).params).toEqual({ uri: 'zomma://gex/SPY' });
+  await send('DELETE', undefined, session);
+});
+
 describe('without sessions, from 2026-07-28', () => {
   test('answers a request that says all of itself, and begins no session', async () => {
     const before = service.app.mcp.streamable.sessions;
