@@ -121,7 +121,7 @@ describe('the wire', () => {
   });
 
   test('knows its client still when it has been idle: no links for those who take none', async () => {
-    const adapters = { name: '@langchain/mcp-adapters', version: '1.0.0' };
+    const adapters = { name: '@langchain/mcp-adapters', version: '0.6.0' };
     for (const [revision, kinds, client] of [
       ['2024-11-05', ['text', 'text']],
       ['2025-03-26', ['text', 'text']],
