@@ -4,7 +4,7 @@ import { type App, createContext, type DataSettings, openAccess, openData, readU
 import type { Ports, Settings } from './cli/ports.ts';
 import { deliveriesOf } from './feeds/files/deliveries.ts';
 import { loadFiles } from './feeds/load-files.ts';
-import { bridge } from './mcp/bridge.ts';
+import { bridge } from './mcp/stdio/bridge.ts';
 import { type ServeSettings, serve } from './serve.ts';
 import { type StdioSettings, serveStdio } from './serve-stdio.ts';
 import { openStore, type Store } from './store/sqlite.ts';

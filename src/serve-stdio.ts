@@ -6,7 +6,7 @@ import { startIngest } from './feeds/ingest.ts';
 import { createLog, logLevel } from './log.ts';
 import { type Feed, isAtHand } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
-import { serveOverStdio } from './mcp/stdio.ts';
+import { serveOverStdio } from './mcp/stdio/serve.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 

@@ -49,6 +49,13 @@ test('within the analytics too', () => {
   expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
 });
 
+test('the transports of MCP stand on its server, and do not know each other', () => {
+  const within = imports().filter(({ from, to }) => room(from) === 'mcp' && room(to) === 'mcp');
+  const transport = (file: string) => (file.split('/').length === 3 ? file.split('/')[1] : undefined);
+  expect(within.filter(({ to }) => transport(to)).length).toBeGreaterThan(10);
+  expect(within.filter(({ from, to }) => transport(to) && transport(from) !== transport(to))).toEqual([]);
+});
+
 test('only the composition root names feeds and store', () => {
   const strangers = imports().filter(
     ({ from, to }) => CONCRETE.includes(room(to)) && room(from) !== room(to) && !NAMES_CONCRETE.has(room(from)),

@@ -1,11 +1,8 @@
-import type { ServerEventBus } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
-import type { StreamWatch } from '../access/stream-watch.ts';
 import type { Observe } from '../events.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import type { CallGate } from './call-gate.ts';
 import type { Resources } from './resources.ts';
-import type { SessionQuota } from './session-quota.ts';
 
 /** What clients are offered. */
 export interface Offered {
@@ -20,14 +17,6 @@ export interface McpParts extends Offered {
   readonly version: string;
   readonly observe: Observe;
   readonly gate: CallGate;
-}
-
-/** What the transports over HTTP have in common besides: one watch and one set of limits for both. */
-export interface TransportParts extends McpParts {
-  readonly watch: StreamWatch;
-  readonly quota: SessionQuota;
-  /** Where changes are told: of the tools, of the resources. */
-  readonly bus: ServerEventBus;
 }
 
 export interface McpSession {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
+import { createSessionQuota } from '../../src/mcp/http/session-quota.ts';
 import { nearestNames } from '../../src/mcp/nearest-names.ts';
-import { createSessionQuota } from '../../src/mcp/session-quota.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 
 test('an account may open so many sessions a day, and the next day as many', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createClientStream, PING } from '../../src/mcp/client-stream.ts';
+import { createClientStream, PING } from '../../../src/mcp/http/client-stream.ts';
 
 const text = async (body: ReadableStream<Uint8Array>) => new Response(body).text();
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { Account } from '../../src/access/access.ts';
-import { SseSession } from '../../src/mcp/sse-session.ts';
-import { eventsOf } from '../support/event-stream.ts';
+import type { Account } from '../../../src/access/access.ts';
+import { SseSession } from '../../../src/mcp/http/sse-session.ts';
+import { eventsOf } from '../../support/event-stream.ts';
 
 /** Whether somebody is there: looked at with a clock that is ahead. */
 const ACCOUNT: Account = { id: 'a', tier: 'member', isAdmitted: () => true };

@@ -3,14 +3,14 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Account } from '../access/access.ts';
-import { Failure } from '../errors.ts';
-import { notificationOf } from './change-notification.ts';
+import type { Account } from '../../access/access.ts';
+import { Failure } from '../../errors.ts';
+import { notificationOf } from '../change-notification.ts';
+import { createMcpServer } from '../server.ts';
 import { held } from './held-stream.ts';
-import type { TransportParts } from './parts.ts';
-import { createMcpServer } from './server.ts';
 import { newSessionId } from './session-id.ts';
 import { SignsOfLife } from './signs-of-life.ts';
+import type { TransportParts } from './transport-parts.ts';
 
 interface IdleTiming {
   /** A session that nobody has asked anything of for so long is forgotten; its client is told 404, and begins a new one. */

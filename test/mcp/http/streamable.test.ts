@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Listening, listen } from '../../src/http/listen.ts';
-import { recordOf } from '../store/samples.ts';
-import { eventsOf } from '../support/event-stream.ts';
-import { type Service, startService } from '../support/service.ts';
-import { until } from './connect.ts';
+import { type Listening, listen } from '../../../src/http/listen.ts';
+import { recordOf } from '../../store/samples.ts';
+import { eventsOf } from '../../support/event-stream.ts';
+import { type Service, startService } from '../../support/service.ts';
+import { until } from '../connect.ts';
 
 /** `/mcp` over real sockets, by hand: what Streamable HTTP says of headers, sessions and statuses in both eras. */
 let service: Service;

@@ -1,4 +1,4 @@
-import type { StreamEnd } from '../access/stream-watch.ts';
+import type { StreamEnd } from '../../access/stream-watch.ts';
 
 /** A client may be this far behind for as long as its watch allows, and never UNREAD_BYTES_MAX: its stream would grow without end. */
 const BEHIND_BYTES = 256 * 1024;

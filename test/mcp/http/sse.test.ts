@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Listening, listen } from '../../src/http/listen.ts';
-import { type Service, startService } from '../support/service.ts';
-import { until } from './connect.ts';
+import { type Listening, listen } from '../../../src/http/listen.ts';
+import { type Service, startService } from '../../support/service.ts';
+import { until } from '../connect.ts';
 
 /** The contract's MCP pair over real sockets, by hand: HTTP+SSE as the revision of 2024-11-05 has it. */
 let service: Service;

@@ -1,8 +1,8 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { createStreamWatch, STREAM_LIMITS, type StreamLimits } from '../access/stream-watch.ts';
-import { createCallGate } from './call-gate.ts';
-import { createChangeWatch, type Watched } from './change-watch.ts';
-import type { McpParts } from './parts.ts';
+import { createStreamWatch, STREAM_LIMITS, type StreamLimits } from '../../access/stream-watch.ts';
+import { createCallGate } from '../call-gate.ts';
+import { createChangeWatch, type Watched } from '../change-watch.ts';
+import type { McpParts } from '../parts.ts';
 import { createSessionQuota } from './session-quota.ts';
 import { createSseSessions, type SseSessions } from './sse.ts';
 import { createStreamable, type Streamable } from './streamable.ts';

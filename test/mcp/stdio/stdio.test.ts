@@ -9,12 +9,12 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { listen } from '../../src/http/listen.ts';
-import { TOOLS } from '../../src/operations/registry.ts';
-import { writeChain } from '../support/chain-file.ts';
-import { FROM_SOURCE, run, withFolder } from '../support/process.ts';
-import { type Service, startService } from '../support/service.ts';
-import { VALID } from './connect.ts';
+import { listen } from '../../../src/http/listen.ts';
+import { TOOLS } from '../../../src/operations/registry.ts';
+import { writeChain } from '../../support/chain-file.ts';
+import { FROM_SOURCE, run, withFolder } from '../../support/process.ts';
+import { type Service, startService } from '../../support/service.ts';
+import { VALID } from '../connect.ts';
 
 /** `zomma mcp` as clients start it: a process that is spoken to over its standard streams. */
 const WHO = { name: 'test', version: '1' };

@@ -1,10 +1,10 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { createCallGate } from './call-gate.ts';
-import { notificationOf } from './change-notification.ts';
-import { createChangeWatch, type Watched } from './change-watch.ts';
-import type { McpParts } from './parts.ts';
-import { createMcpServer } from './server.ts';
+import { createCallGate } from '../call-gate.ts';
+import { notificationOf } from '../change-notification.ts';
+import { createChangeWatch, type Watched } from '../change-watch.ts';
+import type { McpParts } from '../parts.ts';
+import { createMcpServer } from '../server.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /** MCP over this process's standard input and output, in either era. */

@@ -1,10 +1,10 @@
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
-import type { Account } from '../access/access.ts';
+import type { Account } from '../../access/access.ts';
+import { createMcpServer } from '../server.ts';
 import { batchOf } from './batch.ts';
 import { held } from './held-stream.ts';
-import type { TransportParts } from './parts.ts';
-import { createMcpServer } from './server.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
+import type { TransportParts } from './transport-parts.ts';
 
 /** One endpoint for both eras: sessions for clients up to 2025-11-25, none for those from 2026-07-28 on. */
 export interface Streamable {

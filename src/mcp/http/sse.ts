@@ -1,12 +1,12 @@
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
-import type { Account } from '../access/access.ts';
-import { Failure } from '../errors.ts';
+import type { Account } from '../../access/access.ts';
+import { Failure } from '../../errors.ts';
+import { notificationOf } from '../change-notification.ts';
+import { createMcpServer } from '../server.ts';
 import { batchOf, notMessages } from './batch.ts';
-import { notificationOf } from './change-notification.ts';
-import type { TransportParts } from './parts.ts';
-import { createMcpServer } from './server.ts';
 import { newSessionId } from './session-id.ts';
 import { SseSession } from './sse-session.ts';
+import type { TransportParts } from './transport-parts.ts';
 
 export interface SseSessions {
   /** Opens a session for an account; its first event names the address to post to. Throws `Failure`: 429, 503. */

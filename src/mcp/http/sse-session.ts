@@ -1,9 +1,9 @@
 import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
-import type { Account } from '../access/access.ts';
-import type { StreamEnd, WatchedStream } from '../access/stream-watch.ts';
+import type { Account } from '../../access/access.ts';
+import type { StreamEnd, WatchedStream } from '../../access/stream-watch.ts';
+import type { McpSession } from '../parts.ts';
+import { takesResourceLinks } from '../resource-links.ts';
 import { type ClientStream, createClientStream, PING } from './client-stream.ts';
-import type { McpSession } from './parts.ts';
-import { takesResourceLinks } from './resource-links.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 
 export interface SseSessionParts {

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { Failure } from '../../errors.ts';
 
 /** A client that comes back every two seconds all day stays below it. */
 const DAY_SESSIONS_MAX = 50_000;

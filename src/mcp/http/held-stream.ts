@@ -1,7 +1,7 @@
-import type { Account } from '../access/access.ts';
-import type { WatchedStream } from '../access/stream-watch.ts';
+import type { Account } from '../../access/access.ts';
+import type { WatchedStream } from '../../access/stream-watch.ts';
 import { createClientStream, PING } from './client-stream.ts';
-import type { TransportParts } from './parts.ts';
+import type { TransportParts } from './transport-parts.ts';
 
 /** What a stream's session knows of its client, where there is a session. */
 export interface Liveliness {

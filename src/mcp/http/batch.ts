@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { Failure } from '../../errors.ts';
 
 /** Messages of one batch (2025-03-26 allows them): a short one may ask for long answers. */
 const BATCH_MAX = 50;
