@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createClient, ProblemError } from '../../src/client/client.ts';
 import { DOCS_FILES } from '../../src/http/docs-page.ts';
+import { CLIENT_NAMES, CLIENTS, type McpClient } from '../mcp/connect.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
@@ -30,6 +32,57 @@ test('start prints a demo key before the ready line, on stdout alone, and the ke
     expect(code).toBe(0);
     expect(stderr).not.toContain('ZOMMA_');
   });
+});
+
+describe('agents', () => {
+  let folder: string;
+  let server: Server;
+  let key: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'zomma-e2e-'));
+    server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', folder]);
+    key = server.before.join('\n').match(/ZOMMA_\w{16}/)![0];
+  });
+  afterAll(async () => {
+    await server.stop('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each(CLIENT_NAMES)('%s', async (name) => {
+    const client = await CLIENTS[name](server.url, { 'X-API-Key': key });
+    await useAll(client);
+    await expect(CLIENTS[name](server.url, { 'X-API-Key': 'ZOMMA_0000000000000000' })).rejects.toThrow();
+    await client.close();
+  });
+
+  test.each([
+    ['from what is stored', () => ['--data-dir', folder]],
+    ['from the running server', () => ['--url', server.url, '--key', key]],
+  ])('over standard input and output, %s', async (_name, args) => {
+    const client = new Client({ name: 'e2e', version: '1' });
+    await client.connect(new StdioClientTransport({ command: BINARY[0]!, args: ['mcp', ...args()] }));
+    await useAll(client);
+    await client.close();
+  });
+
+  /** Each tool of the list by the example in its description, a name that is none, and the longest of the resources. */
+  async function useAll(client: McpClient): Promise<void> {
+    const { tools } = await client.listTools();
+    expect(tools).toHaveLength(9);
+    for (const { name, description } of tools) {
+      const [, example] = /Example: (\{.*\})/.exec(description!)!;
+      const answer = await client.callTool({ name, arguments: JSON.parse(example!) });
+      // The date of an example may not be listed: the refusal says which are.
+      if (answer.isError)
+        expect([name, JSON.stringify(answer.content)]).toEqual(['get_whale_prints', expect.stringContaining('listed')]);
+      else expect(answer.structuredContent).toBeObject();
+    }
+    await expect(client.callTool({ name: 'no_such_tool', arguments: {} })).rejects.toThrow(
+      "Tool 'no_such_tool' is not registered",
+    );
+    const { contents } = await client.readResource({ uri: 'zomma://methods' });
+    expect((contents[0] as { text: string }).text).toStartWith('# Methods');
+  }
 });
 
 describe('serving a folder of chains', () => {
