@@ -1,8 +1,10 @@
+import { createTurns, type Turns } from './turns.ts';
+
 /** Calls of one account that are under way. Each waits for its turns on the one core: more of them would only wait longer. */
 const ACCOUNT_CALLS_MAX = 64;
 
-/** Counts the calls under way by account. */
-export interface CallGate {
+/** Counts the calls under way by account, and gives them their turns. */
+export interface CallGate extends Turns {
   /** Runs the call unless its account has too many under way: undefined then. */
   pass<Result>(accountId: string, call: () => Promise<Result>): Promise<Result> | undefined;
   readonly callsMax: number;
@@ -13,6 +15,7 @@ export interface CallGate {
 export function createCallGate(callsMax = ACCOUNT_CALLS_MAX): CallGate {
   const counts = new Map<string, number>();
   return {
+    ...createTurns(),
     callsMax,
     get size() {
       return counts.values().reduce((sum, count) => sum + count, 0);

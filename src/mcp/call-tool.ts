@@ -7,6 +7,7 @@ import { cleaned } from './clean-text.ts';
 import { nearestNames } from './nearest-names.ts';
 import type { McpParts } from './parts.ts';
 import { columnsOf } from './resources.ts';
+import type { Turns } from './turns.ts';
 
 export interface ToolCall {
   readonly account: Account | undefined;
@@ -45,13 +46,15 @@ export async function callTool(parts: McpParts, call: ToolCall): Promise<CallToo
   } catch (error) {
     // The agent reads it and can correct itself: a result that is an error, not a broken call.
     if (error instanceof Failure) return refused(error.message, error.hint);
-    observe({ kind: 'tool_failed', tool: tool.name, error });
+    // What nobody waits for any more has not failed.
+    if (!call.signal.aborted) observe({ kind: 'tool_failed', tool: tool.name, error });
     return refused('The tool could not compute an answer', 'Retry shortly.');
   }
 }
 
-async function answerOf(tool: Operation, { context }: McpParts, call: ToolCall): Promise<CallToolResult> {
-  const { body, provenance } = await inTurns(performInSteps(toolView(tool), call.args, context, 'invalid_body'), call);
+async function answerOf(tool: Operation, { context, gate }: McpParts, call: ToolCall): Promise<CallToolResult> {
+  const steps = performInSteps(toolView(tool), call.args, context, 'invalid_body');
+  const { body, provenance } = await inTurns(steps, gate, call);
   const said = cleaned(body);
   const from = provenance && cleaned(provenance);
   return {
@@ -76,7 +79,11 @@ function wordsOf({ source, as_of, age_s, stale, notes }: Provenance): string {
  * Works step by step: others have their turn before each, and a cancellation is heard. The client is told of each step of an operation
  * that has several, and of whatever begins long after it was asked for.
  */
-async function inTurns<Result>(steps: Steps<Result>, { signal, progressed }: ToolCall): Promise<Result> {
+async function inTurns<Result>(
+  steps: Steps<Result>,
+  turns: Turns,
+  { account, signal, progressed }: ToolCall,
+): Promise<Result> {
   const askedAt = performance.now();
   let hasTold = false;
   const tell = async (told: Progress): Promise<void> => {
@@ -84,11 +91,14 @@ async function inTurns<Result>(steps: Steps<Result>, { signal, progressed }: Too
     await progressed?.(told);
   };
   for (let progress = 0; ; progress++) {
-    await new Promise(setImmediate);
-    signal.throwIfAborted();
-    if (progress === 0 && performance.now() - askedAt > LONG_MS)
-      await tell({ progress, message: 'Waited for its turn' });
-    const { value, done } = steps.next();
+    const { value, done } = await turns.take(account?.id ?? '', () => {
+      signal.throwIfAborted();
+      if (progress === 0 && performance.now() - askedAt > LONG_MS) {
+        // It begins at once, whether or not the client is there to hear so.
+        void tell({ progress, message: 'Waited for its turn' }).catch(() => {});
+      }
+      return steps.next();
+    });
     if (done && hasTold && progressed) await Bun.sleep(LAST_WORD_MS);
     if (done) return value;
     await tell({ progress, ...value });

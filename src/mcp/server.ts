@@ -1,4 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
+import type { Account } from '../access/access.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
 import type { McpParts, McpSession } from './parts.ts';
@@ -40,10 +41,30 @@ export function createMcpServer(parts: McpParts, { account, followed, takesLinks
   });
   server.setRequestHandler('resources/list', () => ({ resources: resources.list(context) }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates }));
-  server.setRequestHandler('resources/read', ({ params }) => resources.read(params.uri, context));
+  server.setRequestHandler('resources/read', ({ params }, { mcpReq: { signal } }) =>
+    gated(parts, account, signal, () => resources.read(params.uri, context)),
+  );
   server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
   if (followed) takeSubscriptions(server, followed);
   return server;
+}
+
+/** Work that takes long, within what an account may have under way, and in its turn. */
+function gated<Result>(
+  { gate }: McpParts,
+  account: Account | undefined,
+  signal: AbortSignal,
+  work: () => Result,
+): Promise<Result> {
+  const accountId = account?.id ?? '';
+  const done = gate.pass(accountId, () =>
+    gate.take(accountId, () => {
+      signal.throwIfAborted();
+      return work();
+    }),
+  );
+  if (done) return done;
+  throw new ProtocolError(ProtocolErrorCode.InternalError, `This account has ${gate.callsMax} calls under way`);
 }
 
 const INSTRUCTIONS =

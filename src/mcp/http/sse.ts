@@ -52,7 +52,10 @@ export function createSseSessions(parts: TransportParts): SseSessions {
       const session = sessionOf(sessions, account, sessionId);
       return {
         receive(body) {
-          for (const message of messagesOf(body)) session.receive(message);
+          const [first, ...others] = messagesOf(body);
+          session.receive(first!);
+          // A batch asks for as much as many posts: others have their turn between.
+          for (const message of others) void parts.gate.take(account.id, () => session.receive(message));
           return new Response('Accepted', { status: 202, headers: { 'Content-Type': 'text/plain' } });
         },
       };
