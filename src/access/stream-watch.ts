@@ -9,6 +9,8 @@ export interface WatchedStream {
   readonly account: Account;
   /** When its client took anything last while more waited for it; undefined where it has all there is. */
   readonly behindSince: number | undefined;
+  /** What waits for its client in memory. */
+  readonly unreadBytes?: number;
   /** Whether its client was asked for a sign of life, and has given none for too long. */
   isSilent?(nowMs: number): boolean;
   /** Writes something that says nothing, so that nobody between here and the client takes the stream for dead. */
@@ -34,6 +36,8 @@ export interface StreamLimits {
   readonly pingMs: number;
   /** A client that takes nothing for so long, with more to come, is cut. */
   readonly behindMs: number;
+  /** What may wait for the clients of one account, all its streams together; those beyond it that are behind are cut. */
+  readonly accountUnreadBytesMax: number;
   /** A stream as old as that is ended: its client comes back, and what was lost or leaked on the way goes with it. */
   readonly ageMs: number;
   readonly streamsMax: number;
@@ -45,6 +49,7 @@ export const STREAM_LIMITS: StreamLimits = {
   lookMs: 2_000,
   pingMs: 15_000,
   behindMs: 10_000,
+  accountUnreadBytesMax: 64 * 1024 * 1024,
   ageMs: 24 * 3_600_000,
   streamsMax: 4_000,
   accountStreamsMax: 500,
@@ -52,7 +57,7 @@ export const STREAM_LIMITS: StreamLimits = {
 
 /** Looks after open streams with one timer for all: cuts who takes nothing, may no longer, or has been there for too long, and pings the rest. */
 export function createStreamWatch(limits: StreamLimits): StreamWatch {
-  const { lookMs, pingMs, behindMs, ageMs, streamsMax, accountStreamsMax } = limits;
+  const { lookMs, pingMs, behindMs, accountUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } = limits;
   /** With the time from which on each is there, the oldest first. */
   const streams = new Map<WatchedStream, number>();
   const counts = new Map<string, number>();
@@ -79,11 +84,15 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
     const pings = nowMs - pingedAt >= pingMs;
     if (pings) pingedAt = nowMs;
     const admitted = new Map<string, boolean>();
+    const unread = new Map<string, number>();
     for (const [stream, sinceMs] of streams) {
-      const { account, behindSince } = stream;
+      const { account, behindSince, unreadBytes = 0 } = stream;
+      const waiting = (unread.get(account.id) ?? 0) + unreadBytes;
+      unread.set(account.id, waiting);
       if (!admitted.has(account.id)) admitted.set(account.id, isAdmitted(account));
       if (!admitted.get(account.id)) end(stream, 'access');
       else if (behindSince !== undefined && nowMs - behindSince >= behindMs) end(stream, 'behind');
+      else if (behindSince !== undefined && waiting > accountUnreadBytesMax) end(stream, 'behind');
       else if (nowMs - sinceMs >= ageMs) end(stream, 'age');
       else if (stream.isSilent?.(nowMs)) end(stream, 'silent');
       else if (pings) stream.ping(nowMs);

@@ -40,6 +40,7 @@ function streamOf(account: Account, over: Partial<WatchedStream> = {}) {
 test.each<[StreamEnd, Partial<StreamLimits>, Partial<WatchedStream>, () => boolean]>([
   ['access', {}, {}, () => false],
   ['behind', { behindMs: 5 }, { behindSince: 0 }, () => true],
+  ['behind', { accountUnreadBytesMax: 10 }, { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 11 }, () => true],
   ['silent', {}, { isSilent: () => true }, () => true],
   ['age', { ageMs: 5 }, {}, () => true],
 ])('ends a stream for %s, and no other', async (reason, limits, over, isAdmitted) => {
@@ -51,6 +52,19 @@ test.each<[StreamEnd, Partial<StreamLimits>, Partial<WatchedStream>, () => boole
   expect(await ended).toBe(reason);
   expect(watch.size).toBe(reason === 'age' ? 0 : 1);
   expect(watch.remove(stream)).toBe(false);
+});
+
+test('what waits for all clients of an account is bounded: streams beyond it that are behind are cut', async () => {
+  const watch = watchOf({ accountUnreadBytesMax: 100 });
+  const behind = { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 };
+  const [first, second, third] = [
+    streamOf(accountOf('a'), behind),
+    streamOf(accountOf('a'), behind),
+    streamOf(accountOf('b'), behind),
+  ];
+  for (const { stream } of [first, second, third]) watch.add(stream);
+  expect(await second.ended).toBe('behind');
+  expect([watch.remove(first.stream), watch.remove(third.stream)]).toEqual([true, true]);
 });
 
 test('a store that fails takes nobody’s access away, and streams are pinged', async () => {

@@ -11,10 +11,14 @@ export interface ClientStream {
   readonly body: ReadableStream<Uint8Array>;
   /** When the client took anything last while too much waited for it, ms of `performance.now()`; undefined where it keeps up. */
   readonly behindSince: number | undefined;
+  /** Bytes that the client has not taken. */
+  readonly unreadBytes: number;
   /** Sends text or bytes; where far too much lies unread, the client is given up. */
   write(chunk: string | Uint8Array): void;
   /** Ends the stream, with the time after which the client may come back; what one who is behind has not taken is dropped. */
   end(reason: StreamEnd): void;
+  /** All has been said: ends the stream once the client has caught up, and says so. Not where it has ended otherwise. */
+  finish(done: () => void): void;
 }
 
 /** `gone` is told once: that the client has closed the stream, or is so far behind that it was given up. */
@@ -22,6 +26,7 @@ export function createClientStream(gone: (reason: 'client' | 'behind') => void):
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let behindSince: number | undefined;
   let ended = false;
+  let finishing: (() => void) | undefined;
 
   const end = (reason: StreamEnd): void => {
     if (ended) return;
@@ -42,6 +47,7 @@ export function createClientStream(gone: (reason: 'client' | 'behind') => void):
       // Called when the client has caught up.
       pull() {
         behindSince = undefined;
+        finishing?.();
       },
       cancel() {
         if (ended) return;
@@ -57,6 +63,9 @@ export function createClientStream(gone: (reason: 'client' | 'behind') => void):
     get behindSince() {
       return behindSince;
     },
+    get unreadBytes() {
+      return ended ? 0 : BEHIND_BYTES - controller.desiredSize!;
+    },
     write(chunk) {
       if (ended) return;
       controller.enqueue(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
@@ -67,6 +76,15 @@ export function createClientStream(gone: (reason: 'client' | 'behind') => void):
       gone('behind');
     },
     end,
+    finish(done) {
+      finishing = () => {
+        if (ended) return;
+        ended = true;
+        controller.close();
+        done();
+      };
+      if (behindSince === undefined) finishing();
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Account } from '../../access/access.ts';
-import type { WatchedStream } from '../../access/stream-watch.ts';
+import type { StreamEnd, WatchedStream } from '../../access/stream-watch.ts';
 import { createClientStream, PING } from './client-stream.ts';
 import type { TransportParts } from './transport-parts.ts';
 
@@ -10,6 +10,16 @@ export interface Liveliness {
   ask(nowMs: number): void;
 }
 
+/** What a stream is for. */
+export interface Purpose {
+  /** Of the stream of a session. */
+  readonly life?: Liveliness;
+  /** It carries the answers to one request, and comes and goes with them. */
+  readonly isAnswer?: boolean;
+  /** Told once, when all has been said or the client is gone. */
+  readonly ended?: () => void;
+}
+
 /**
  * An event stream of the protocol engine's, put under the watch and within bounds: the engine itself would queue without end for a client
  * that reads nothing. Other answers pass as they are.
@@ -18,13 +28,15 @@ export function held(
   response: Response,
   account: Account,
   { watch, observe }: Pick<TransportParts, 'watch' | 'observe'>,
-  life?: Liveliness,
+  { life, isAnswer, ended }: Purpose = {},
 ): Response {
-  if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
+  if (!response.body || !isEventStream(response)) return response;
   const source = response.body.getReader();
-  const over = (reason: Parameters<WatchedStream['end']>[0]): void => {
+  const over = (reason: StreamEnd): void => {
     watch.remove(watched);
     void source.cancel().catch(() => {});
+    ended?.();
+    if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: watch.size });
   };
   const stream = createClientStream(over);
@@ -32,6 +44,9 @@ export function held(
     account,
     get behindSince() {
       return stream.behindSince;
+    },
+    get unreadBytes() {
+      return stream.unreadBytes;
     },
     isSilent: (nowMs) => life?.isSilent(nowMs) ?? false,
     ping(nowMs) {
@@ -43,12 +58,18 @@ export function held(
       over(reason);
     },
   };
-  // The runtime sends the header with the first bytes, and the engine may have nothing to say for long.
-  stream.write(PING);
   watch.add(watched);
-  observe({ kind: 'stream_opened', account: account.id, streams: watch.size });
-  void pump(source, stream.write).then(() => watch.remove(watched) && watched.end('client'));
+  if (!isAnswer) {
+    // The runtime sends the header with the first bytes, and the engine may have nothing to say for long.
+    stream.write(PING);
+    observe({ kind: 'stream_opened', account: account.id, streams: watch.size });
+  }
+  void pump(source, stream.write).then(() => stream.finish(() => over('client')));
   return new Response(stream.body, { status: response.status, headers: response.headers });
+}
+
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
 /** Hands on what comes, as it comes, to the end. */

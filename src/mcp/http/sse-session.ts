@@ -48,7 +48,13 @@ export class SseSession implements Transport, WatchedStream, McpSession {
     return this.stream.behindSince;
   }
 
+  get unreadBytes(): number {
+    return this.stream.unreadBytes;
+  }
+
   receive(message: JSONRPCMessage): void {
+    // The rest of a batch comes in turns of its own.
+    if (this.isOver) return;
     this.life.heard();
     const isRequest = 'method' in message && 'id' in message;
     if (isRequest) this.pending++;

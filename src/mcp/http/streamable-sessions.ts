@@ -1,15 +1,9 @@
-import {
-  isInitializeRequest,
-  type Server,
-  WebStandardStreamableHTTPServerTransport,
-} from '@modelcontextprotocol/server';
+import { isInitializeRequest } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { Failure } from '../../errors.ts';
 import { notificationOf } from '../change-notification.ts';
-import { createMcpServer } from '../server.ts';
-import { held } from './held-stream.ts';
 import { newSessionId } from './session-id.ts';
-import { SignsOfLife } from './signs-of-life.ts';
+import { StreamableSession } from './streamable-session.ts';
 import type { TransportParts } from './transport-parts.ts';
 
 interface IdleTiming {
@@ -20,17 +14,8 @@ interface IdleTiming {
 }
 
 const IDLE_TIMING: IdleTiming = { idleMs: 30 * 60_000, sweepMs: 60_000 };
-/** Each keeps a protocol engine in memory. */
 const SESSIONS_MAX = 16_000;
 const ACCOUNT_SESSIONS_MAX = 10_000;
-
-interface Session {
-  readonly account: Account;
-  readonly server: Server;
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly life: SignsOfLife;
-  readonly followed: ReadonlySet<string>;
-}
 
 /** Streamable HTTP with sessions, as clients speak it up to 2025-11-25. A session answers only to the account that opened it. */
 export interface StreamableSessions {
@@ -43,73 +28,60 @@ export function createStreamableSessions(
   parts: TransportParts,
   { idleMs, sweepMs }: IdleTiming = IDLE_TIMING,
 ): StreamableSessions {
-  const { watch, quota, bus } = parts;
-  const sessions = new Map<string, Session>();
+  const { quota, bus } = parts;
+  const sessions = new Map<string, StreamableSession>();
   const counts = new Map<string, number>();
   let sweeping: ReturnType<typeof setInterval> | undefined;
 
   bus.subscribe((event) => {
-    for (const { transport, followed } of sessions.values()) {
-      const told = notificationOf(event, followed);
-      if (told) void transport.send(told);
+    for (const session of sessions.values()) {
+      const told = notificationOf(event, session.followed);
+      if (told) session.tell(told);
     }
   });
 
   const sweep = (): void => {
     const nowMs = performance.now();
-    for (const { life, server } of sessions.values()) if (life.unheardMs(nowMs) >= idleMs) void server.close();
+    for (const session of sessions.values()) if (session.life.unheardMs(nowMs) >= idleMs) end(session);
   };
 
-  const forget = (id: string): void => {
-    const session = sessions.get(id);
-    if (!session) return;
-    sessions.delete(id);
+  const end = (session: StreamableSession): void => {
+    if (!sessions.delete(session.id)) return;
     const account = session.account.id;
-    counts.set(account, counts.get(account)! - 1);
-    if (counts.get(account) === 0) counts.delete(account);
+    const left = counts.get(account)! - 1;
+    if (left > 0) counts.set(account, left);
+    else counts.delete(account);
     if (sessions.size === 0) clearInterval(sweeping);
+    session.end();
     parts.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  const begin = async (account: Account): Promise<Session['transport']> => {
+  const begin = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     refuseTooMany(sessions.size, counts.get(account.id) ?? 0);
     quota.take(account.id);
-    const followed = new Set<string>();
-    const server = createMcpServer(parts, { account, followed });
-    const life = new SignsOfLife();
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: newSessionId,
-      keepAliveMs: 0,
-      onsessioninitialized(id) {
-        if (sessions.size === 0) sweeping = setInterval(sweep, sweepMs);
-        sessions.set(id, { account, server, transport, life, followed });
-        counts.set(account.id, (counts.get(account.id) ?? 0) + 1);
-        parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
-      },
-    });
-    transport.onclose = () => transport.sessionId && forget(transport.sessionId);
-    await server.connect(transport);
-    return transport;
+    const session = new StreamableSession(newSessionId(), account, parts);
+    const response = await session.post(request, body);
+    if (!response.ok) return response;
+    if (sessions.size === 0) sweeping = setInterval(sweep, sweepMs);
+    sessions.set(session.id, session);
+    counts.set(account.id, (counts.get(account.id) ?? 0) + 1);
+    parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
+    return response;
   };
 
   return {
     async handle(account, request, body) {
       const id = request.headers.get('mcp-session-id');
-      if (id === null && isInitializing(body))
-        return (await begin(account)).handleRequest(request, { parsedBody: body });
-      const { transport, server, life } = sessionOf(sessions, account, id);
-      life.heard();
-      if (request.method !== 'GET') return transport.handleRequest(request, { parsedBody: body });
-      watch.refuseTooMany(account);
-      // A client that comes back may have left a connection behind which nobody has seen end yet.
-      transport.closeStandaloneSSEStream();
-      return held(await transport.handleRequest(request), account, parts, {
-        isSilent: (nowMs) => life.isSilent(nowMs),
-        ask: (nowMs) => life.shallAsk(nowMs) && void server.ping().catch(() => {}),
-      });
+      if (id === null && isInitializing(body)) return begin(account, request, body);
+      const session = sessionOf(sessions, account, id);
+      session.life.heard();
+      if (request.method === 'GET') return session.listen(request);
+      if (request.method === 'POST') return isInitializing(body) ? begunAlready() : session.post(request, body);
+      end(session);
+      return new Response(null, { status: 200 });
     },
     close() {
-      for (const { server } of sessions.values()) void server.close();
+      for (const session of sessions.values()) end(session);
     },
     get size() {
       return sessions.size;
@@ -121,7 +93,16 @@ function isInitializing(body: unknown): boolean {
   return Array.isArray(body) ? body.some(isInitializeRequest) : isInitializeRequest(body);
 }
 
-function sessionOf(sessions: ReadonlyMap<string, Session>, account: Account, id: string | null): Session {
+function begunAlready(): Response {
+  const error = { code: -32_600, message: 'Invalid Request: Server already initialized' };
+  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
+}
+
+function sessionOf(
+  sessions: ReadonlyMap<string, StreamableSession>,
+  account: Account,
+  id: string | null,
+): StreamableSession {
   if (id === null) {
     throw new Failure('invalid_parameter', 'The Mcp-Session-Id header is missing', {
       hint: 'Begin with an initialize request; its answer has the header. From 2026-07-28 on, send the MCP-Protocol-Version header.',

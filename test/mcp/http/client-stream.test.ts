@@ -43,3 +43,27 @@ test('a client who lets eight megabytes lie is given up, and what lies there is 
   expect(gone).toEqual(['behind']);
   await expect(text(stream.body)).rejects.toThrow('taken nothing');
 });
+
+test('ends when all is said, and where the client is behind, once it has taken it', async () => {
+  const done: string[] = [];
+  const swift = createClientStream(() => {});
+  swift.write('x');
+  swift.finish(() => done.push('swift'));
+  expect(await text(swift.body)).toBe('x');
+
+  const slow = createClientStream(() => {});
+  slow.write('x'.repeat(300 * 1024));
+  slow.finish(() => done.push('slow'));
+  expect(slow.unreadBytes).toBe(300 * 1024);
+  expect(done).toEqual(['swift']);
+  expect(await text(slow.body)).toHaveLength(300 * 1024);
+  expect(done).toEqual(['swift', 'slow']);
+  expect(slow.unreadBytes).toBe(0);
+
+  const lost = createClientStream(() => {});
+  lost.write('x'.repeat(300 * 1024));
+  lost.finish(() => done.push('lost'));
+  lost.end('behind');
+  await expect(text(lost.body)).rejects.toThrow('taken nothing');
+  expect(done).toHaveLength(2);
+});

@@ -55,6 +55,32 @@ describe('with sessions, up to 2025-11-25', () => {
     expect((await send('DELETE', undefined, { 'Mcp-Session-Id': session })).status).toBe(200);
   });
 
+  test('answers plainly, as events where progress is asked for or several things are, and a cancelled call with nothing', async () => {
+    const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
+    const call = (id: number, _meta?: object) => {
+      const params = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' }, ...(_meta && { _meta }) };
+      return { jsonrpc: '2.0', id, method: 'tools/call', params };
+    };
+    const cancel = (requestId: number) => ({
+      ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
+      params: { requestId },
+    });
+    const kind = (response: Response) => response.headers.get('content-type');
+    const plain = await post(call(1), session);
+    expect([kind(plain), (await answerOf(plain)).id]).toEqual(['application/json', 1]);
+    expect(kind(await post(call(2, { progressToken: 2 }), session))).toBe('text/event-stream');
+    expect(kind(await post([call(3), call(4)], session))).toBe('text/event-stream');
+    // In one batch it is cancelled before its turn, however fast the machine is; the stream has the other answer alone.
+    const events = eventsOf((await post([call(5), call(6), cancel(5)], session)).body!);
+    expect(JSON.parse((await events.next())!.data).id).toBe(6);
+    const [left, taken] = await Promise.all([post(call(7), session), post(cancel(7), session)]);
+    expect(taken.status).toBe(202);
+    expect([200, 202]).toContain(left.status);
+    expect((await post(initialize('2025-11-25'), session)).status).toBe(400);
+    expect((await send('POST', null, session)).status).toBe(400);
+    expect((await send('DELETE', undefined, session)).status).toBe(200);
+  });
+
   test('a stream tells what the client follows, and that tickers are new', async () => {
     const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
     const stream = eventsOf((await send('GET', undefined, session)).body!);

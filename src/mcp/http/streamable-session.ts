@@ -1,0 +1,140 @@
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  type RequestId,
+  type RequestMeta,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { Account } from '../../access/access.ts';
+import type { McpSession } from '../parts.ts';
+import { takesResourceLinks } from '../resource-links.ts';
+import { createMcpServer } from '../server.ts';
+import { held, isEventStream } from './held-stream.ts';
+import { SignsOfLife } from './signs-of-life.ts';
+import type { TransportParts } from './transport-parts.ts';
+
+/**
+ * A session of Streamable HTTP. Each post has a transport and a protocol engine of its own, gone with its answers: most sessions are idle most
+ * of the time, and an engine is larger than all else of them.
+ */
+export class StreamableSession implements McpSession {
+  /** Undefined before the client has said who it is. */
+  takesLinks: boolean | undefined;
+  readonly followed = new Set<string>();
+  readonly life = new SignsOfLife();
+  /** Whose answers are under way. */
+  private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
+  /** What carries the session's own stream, where there is one. */
+  private listening: WebStandardStreamableHTTPServerTransport | undefined;
+
+  constructor(
+    readonly id: string,
+    readonly account: Account,
+    private readonly parts: TransportParts,
+  ) {}
+
+  /** Answers what a client has posted, a message or a batch. */
+  async post(request: Request, body: unknown): Promise<Response> {
+    this.parts.watch.refuseTooMany(this.account);
+    const messages = (Array.isArray(body) ? body : [body]) as JSONRPCMessage[];
+    const isPlain = !Array.isArray(body) && !asksForProgress(body);
+    const transport = createTransport(isPlain);
+    const server = messages.some(isJSONRPCRequest) ? createMcpServer(this.parts, this) : undefined;
+    await server?.connect(transport);
+    if (messages.length > 1) this.takeTurns(transport);
+    const dropped = Promise.withResolvers<Response>();
+    const drop = () => dropped.resolve(new Response(null, { status: 202 }));
+    if (server) this.posts.set(transport, { id: isPlain ? (body as JSONRPCRequest).id : undefined, drop });
+    const leave = () => this.answered(transport, server);
+    request.signal.addEventListener('abort', drop);
+    const response = await Promise.race([transport.handleRequest(request, { parsedBody: body }), dropped.promise]);
+    if (response.ok) for (const each of messages) if (isJSONRPCNotification(each)) this.tellPosts(each);
+    if (response.ok && server) response.headers.set('Mcp-Session-Id', this.id);
+    if (isEventStream(response)) return held(response, this.account, this.parts, { isAnswer: true, ended: leave });
+    leave();
+    return response;
+  }
+
+  /** Opens the session's own stream, in place of the one before: a client that comes back may have lost that, unseen. */
+  async listen(request: Request): Promise<Response> {
+    this.parts.watch.refuseTooMany(this.account);
+    const transport = createTransport(false);
+    const response = await transport.handleRequest(request);
+    if (!isEventStream(response)) return response;
+    void this.listening?.close();
+    this.listening = transport;
+    transport.onclose = () => {
+      if (this.listening === transport) this.listening = undefined;
+    };
+    const { life } = this;
+    response.headers.set('Mcp-Session-Id', this.id);
+    return held(response, this.account, this.parts, {
+      life: {
+        isSilent: (nowMs) => life.isSilent(nowMs),
+        ask: (nowMs) => life.shallAsk(nowMs) && this.tell({ jsonrpc: '2.0', id: PING_ID, method: 'ping' }),
+      },
+      ended: () => void transport.close(),
+    });
+  }
+
+  /** Sends what answers nothing, where the client listens. */
+  tell(message: JSONRPCMessage): void {
+    void this.listening?.send(message);
+  }
+
+  /** Ends its streams, and what is under way. */
+  end(): void {
+    void this.listening?.close();
+    for (const [transport, { drop }] of this.posts) {
+      void transport.close();
+      drop();
+    }
+  }
+
+  /** A cancellation comes in a post of its own, and is about another, to which there is no answer then. */
+  private tellPosts(message: JSONRPCNotification): void {
+    const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
+    for (const [transport, { id, drop }] of this.posts) {
+      transport.onmessage?.(message);
+      if (id !== undefined && id === cancelled) drop();
+    }
+  }
+
+  /** A batch asks for as much as many posts: others have their turn between its messages. */
+  private takeTurns(transport: WebStandardStreamableHTTPServerTransport): void {
+    const deliver = transport.onmessage;
+    transport.onmessage = (message, extra) =>
+      void this.parts.gate.take(this.account.id, () => {
+        if (this.posts.has(transport)) deliver?.(message as JSONRPCMessage, extra);
+      });
+  }
+
+  private answered(transport: WebStandardStreamableHTTPServerTransport, server: Server | undefined): void {
+    const client = server?.getClientVersion();
+    if (client) this.takesLinks = takesResourceLinks(server?.getNegotiatedProtocolVersion(), client);
+    this.posts.delete(transport);
+    void transport.close();
+  }
+}
+
+interface Post {
+  /** Of the one request that is answered plainly; undefined where answers come as events. */
+  readonly id: RequestId | undefined;
+  /** Gives up a plain answer: nobody waits for it. */
+  drop(): void;
+}
+
+const PING_ID = 'zomma-ping';
+
+/** For one request: it looks at its headers and messages, and gives the answer plain, or as events. */
+function createTransport(enableJsonResponse: boolean): WebStandardStreamableHTTPServerTransport {
+  return new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse });
+}
+
+function asksForProgress(body: unknown): boolean {
+  return (body as { params?: { _meta?: RequestMeta } } | null)?.params?._meta?.progressToken !== undefined;
+}
