@@ -31,6 +31,7 @@ export async function run(command: readonly string[], args: readonly string[], s
 
 export interface Server {
   readonly url: string;
+  readonly pid: number;
   /** What was printed before the ready line. */
   readonly before: readonly string[];
   /** Sends the signal and waits for the end. */
@@ -62,6 +63,7 @@ export async function startServer(command: readonly string[], args: readonly str
     if (ready === undefined) continue;
     return {
       url: ready.slice('listening on '.length),
+      pid: child.pid,
       before: lines.slice(0, lines.indexOf(ready)),
       async stop(signal) {
         const startedAt = performance.now();

@@ -1,0 +1,170 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openAccess, openData } from '../../src/app.ts';
+import { beginStreamable, openSseStream, type Target } from '../support/mcp-wire.ts';
+import { FROM_SOURCE, startServer } from '../support/process.ts';
+import { Wire } from '../support/wire.ts';
+import { callOn, connect, HONEST, type Honest, type HonestFigures } from './hostile/honest.ts';
+
+export interface HostileFigures {
+  readonly honest: readonly HonestFigures[];
+  readonly attacks: readonly AttackFigures[];
+  /** Resident memory of the server, bytes: before, at its peak, and after all have left; NaN where the system has no /proc. */
+  readonly memory: { readonly before: number; readonly peak: number; readonly after: number };
+  /** Descriptors of the server that are open once all have left, beyond those before; NaN where the system has no /proc. */
+  readonly socketsLeft: number;
+  readonly exitCode: number;
+  /** Streams that the server closed, by why. */
+  readonly closed: Readonly<Record<string, number>>;
+  /** What it logged at level error. */
+  readonly errors: readonly string[];
+}
+
+export interface AttackFigures {
+  readonly name: string;
+  /** Answers by status, and what else came about (`closed`, `refused`). */
+  readonly seen: Readonly<Record<string, number>>;
+}
+
+/** What an attack is given: keys of its own, and where to count. */
+export interface Battle {
+  readonly url: string;
+  readonly keys: readonly string[];
+  /** A member who is none of the attackers' and has a session open on each transport: `/messages?…` and the id for `/mcp`. */
+  readonly victim: { readonly endpoint: string; readonly sessionId: string };
+  /** Takes the access of the attack's own members away. */
+  revoke(): void;
+  count(what: string | number): void;
+  readonly isOver: () => boolean;
+}
+
+/** Every attack at once for so long, beside honest clients, against a server in a process of its own. */
+export async function measureHostile(seconds: number, command: readonly string[]): Promise<HostileFigures> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'zomma-hostile-'));
+  const server = await startServer(command, ['serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'debug']);
+  const store = openData(dataDir);
+  const access = openAccess(store, dataDir);
+  let members = 0;
+  const admit = (): Target => {
+    const uuid = `00000000-0000-4000-8000-${String(++members).padStart(12, '0')}`;
+    return { url: server.url, key: access.addMember({ uuid }).apiKey };
+  };
+  const look = () => ({ memory: residentBytes(server.pid), sockets: descriptors(server.pid) });
+  try {
+    const honest: Honest[] = [];
+    for (const name of HONEST) honest.push(await connect(name, admit()));
+    for (const each of honest) for (let call = 0; call < WARM_CALLS; call++) await each.call();
+    const victim = await openVictim(admit());
+    const before = look();
+    let peak = 0;
+    const watching = setInterval(() => {
+      peak = Math.max(peak, residentBytes(server.pid));
+    }, LOOK_MS);
+    const endsAt = performance.now() + 1_000 * seconds;
+    const attackers = Bun.spawn([process.execPath, ATTACKERS, server.url, dataDir, String(seconds), ...victim], {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    });
+    const told = await Promise.all(honest.map((each) => callOn(each, () => performance.now() >= endsAt)));
+    const attacks = (await new Response(attackers.stdout).json()) as AttackFigures[];
+    clearInterval(watching);
+    const after = await settled(look, before);
+    for (const { close } of honest) await close();
+    const { code, stderr } = await server.stop('SIGTERM');
+    const log = stderr.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    return {
+      honest: told,
+      attacks,
+      memory: { before: before.memory, peak, after: after.memory },
+      socketsLeft: after.sockets - before.sockets,
+      exitCode: code,
+      closed: countBy(log.filter((each) => each.message === 'stream_closed').map((each) => each.reason)),
+      errors: log.filter((each) => each.level === 'ERROR').map((each) => JSON.stringify(each)),
+    };
+  } finally {
+    store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+const ATTACKERS = join(import.meta.dir, 'hostile/attackers.ts');
+const WARM_CALLS = 20;
+const LOOK_MS = 100;
+/** Sockets that the honest clients keep open between their calls, beyond those of their first. */
+export const POOLED_MAX = 10;
+/** Of the memory that was taken, so much may stay: what is compiled, sessions that their clients may come back to. */
+export const KEPT_MAX_BYTES = 64 * 1024 * 1024;
+/** Who has left is gone from the server within so long. */
+const LEFT_MS = 30_000;
+
+/** Sessions of a member that others look for: the address to post to, and the id for `/mcp`. */
+async function openVictim(target: Target): Promise<[endpoint: string, sessionId: string]> {
+  const { endpoint } = await openSseStream(target);
+  const headers = await beginStreamable(await Wire.open(target.url), target);
+  return [endpoint, headers['Mcp-Session-Id']!];
+}
+
+/** Once the sockets of all who left are closed and memory is back, or it has taken too long. */
+async function settled<Look extends { memory: number; sockets: number }>(
+  look: () => Look,
+  before: Look,
+): Promise<Look> {
+  const isBack = ({ memory, sockets }: Look) =>
+    !(sockets > before.sockets + POOLED_MAX) && !(memory > before.memory + KEPT_MAX_BYTES);
+  const deadline = performance.now() + LEFT_MS;
+  while (!isBack(look()) && performance.now() < deadline) await Bun.sleep(LOOK_MS);
+  return look();
+}
+
+function residentBytes(pid: number): number {
+  try {
+    return 4096 * Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function descriptors(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function countBy(values: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}
+
+function tableOf({ honest, attacks, memory, socketsLeft, exitCode, closed, errors }: HostileFigures): string {
+  const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+  const said = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .map(([what, count]) => `${what}: ${count}`)
+      .join(', ');
+  return [
+    '| honest | calls | failed | p50 ms | p99 ms | worst ms |',
+    '|---|---|---|---|---|---|',
+    ...honest.map(
+      (each) =>
+        `| ${each.name} | ${each.calls} | ${each.failures.length} ${each.failures[0]?.slice(0, 80) ?? ''} | ${each.p50.toFixed(1)} | ${each.p99.toFixed(1)} | ${each.max.toFixed(1)} |`,
+    ),
+    '',
+    '| attack | seen |',
+    '|---|---|',
+    ...attacks.map(({ name, seen }) => `| ${name} | ${said(seen)} |`),
+    '',
+    `memory ${mib(memory.before)} before, ${mib(memory.peak)} at its peak, ${mib(memory.after)} after; sockets left ${socketsLeft}; exit code ${exitCode}`,
+    `streams closed: ${said(closed)}; errors: ${errors.length} ${errors[0] ?? ''}`,
+  ].join('\n');
+}
+
+/** `bun test/faults/hostile-clients.ts [SECONDS]`: the whole mix against a server of its own, and a table of what came of it. */
+if (import.meta.main) {
+  const figures = await measureHostile(Number(process.argv[2] ?? 60), FROM_SOURCE);
+  console.log(tableOf(figures));
+  process.exit(0);
+}

@@ -1,0 +1,39 @@
+import { openAccess, openData } from '../../../src/app.ts';
+import type { Battle } from './battle.ts';
+import { FLOODS } from './floods.ts';
+import { NONSENSE } from './nonsense.ts';
+import { STREAM_ATTACKS } from './streams.ts';
+
+/**
+ * `bun test/faults/hostile/attackers.ts URL DATA_DIR SECONDS ENDPOINT SESSION_ID`: every attack at once, from a process of its own, each with
+ * members of its own. The last two are the victim's sessions. What each has seen leaves on stdout as JSON.
+ */
+const [url, dataDir, seconds, endpoint, sessionId] = process.argv.slice(2) as [string, string, string, string, string];
+const store = openData(dataDir);
+const access = openAccess(store, dataDir);
+const endsAt = performance.now() + 1_000 * Number(seconds);
+
+const attacks = [...STREAM_ATTACKS, ...FLOODS, ...NONSENSE].map(async ({ name, members, run }, attack) => {
+  const seen: Record<string, number> = {};
+  const uuids = Array.from(
+    { length: members },
+    (_, at) => `00000000-0000-4000-9000-${String(100 * attack + at).padStart(12, '0')}`,
+  );
+  const battle: Battle = {
+    url,
+    targets: uuids.map((uuid) => ({ url, key: access.addMember({ uuid }).apiKey })),
+    victim: { endpoint, sessionId },
+    isOver: () => performance.now() >= endsAt,
+    revoke() {
+      for (const uuid of uuids) access.revoke(uuid);
+    },
+    count(what) {
+      seen[what] = (seen[what] ?? 0) + 1;
+    },
+  };
+  await run(battle);
+  return { name, seen };
+});
+console.log(JSON.stringify(await Promise.all(attacks)));
+store.close();
+process.exit(0);
