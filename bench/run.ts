@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Result, race } from '../src/bench/race.ts';
 import { ingestTables } from './ingest.ts';
 import { type Contest, contests, isReached } from './kernels.ts';
+import { mcpSection } from './mcp.ts';
 import { buildNative } from './native.ts';
 import { loadPeers } from './peers.ts';
 import { serviceSection } from './service.ts';
@@ -38,8 +39,9 @@ lines.push(...(await ingestTables(tiny ? 1_000 : 1_000_000, effort)));
 console.log(lines.join('\n'));
 if (process.argv.includes('--write')) {
   const page = Bun.file(join(import.meta.dir, '../docs/benchmarks.md'));
-  const service = serviceSection(await page.text());
-  await Bun.write(page, `${[...lines, ...(service && ['', service.trimEnd()])].join('\n')}\n`);
+  const text = await page.text();
+  for (const section of [serviceSection(text), mcpSection(text)]) if (section) lines.push('', section.trimEnd());
+  await Bun.write(page, `${lines.join('\n')}\n`);
 }
 if (tiny && invalid > 0) process.exitCode = 1;
 

@@ -1,9 +1,8 @@
 import { arch, cpus, platform } from 'node:os';
-import { join } from 'node:path';
 import { type CachedFigures, measureCached } from './cached.ts';
 import { type LiveFigures, type LiveOptions, measureLive } from './live.ts';
+import { keepSection, sectionUnder } from './page.ts';
 
-const PAGE = join(import.meta.dir, '../docs/benchmarks.md');
 const HEADING = '## The service: live levels and cached ones';
 /** Live levels as they must hold: from a snapshot to every client. */
 const LATENCY_P99_MS = 1_000;
@@ -18,19 +17,13 @@ if (import.meta.main) {
   const cached = await measureCached(51, 1_000);
   const section = sectionOf(cached, await measureLive(FULL), FULL);
   console.log(section);
-  if (process.argv.includes('--write')) {
-    const page = await Bun.file(PAGE).text();
-    await Bun.write(PAGE, `${page.replace(serviceSection(page), '').trimEnd()}\n\n${section}`);
-  }
+  if (process.argv.includes('--write')) await keepSection(HEADING, section);
   process.exit(0);
 }
 
 /** The section as it stands on a page, to its end; empty where there is none. */
 export function serviceSection(page: string): string {
-  const start = page.indexOf(HEADING);
-  if (start < 0) return '';
-  const next = page.indexOf('\n## ', start + HEADING.length);
-  return page.slice(start, next < 0 ? undefined : next + 1);
+  return sectionUnder(HEADING, page);
 }
 
 export function sectionOf(cached: CachedFigures, live: LiveFigures, options: LiveOptions): string {

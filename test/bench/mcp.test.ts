@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test';
+import { type McpOptions, mcpSection, measureMcp, sectionOf } from '../../bench/mcp.ts';
+import { CALLERS } from '../../bench/mcp-sessions.ts';
+import { STREAM_KINDS } from '../../bench/mcp-streams.ts';
+import { FROM_SOURCE } from '../support/process.ts';
+
+const SMALL: McpOptions = {
+  streams: [60],
+  idle: { asks: 20, settleS: 0.5, backS: 0.5 },
+  sessions: 5,
+  calls: { rounds: 1, sliceMs: 50 },
+};
+
+test('idle streams of every kind stay open, every way to call answers, and all of it is told', async () => {
+  const { idle, calls } = await measureMcp(FROM_SOURCE, SMALL);
+  expect(idle.map(({ kind, streams, lost }) => [kind, streams, lost])).toEqual(
+    STREAM_KINDS.map((kind) => [kind, 60, 0]),
+  );
+  const callers = Object.keys(CALLERS);
+  expect(calls).toHaveLength(4);
+  for (const { figures } of calls) {
+    expect(figures.map(({ caller }) => caller as string)).toEqual(callers);
+    for (const each of figures) expect(each.calls).toBeGreaterThan(0);
+    expect(figures[0]!.ratio).toEqual([1, 1, 1]);
+  }
+  const section = sectionOf({ idle, calls });
+  expect(section).toContain('- no stream ended by the server: reached');
+  expect(mcpSection(`# Page\n\n${section}\n## Next\n\ntext\n`)).toBe(`${section}\n`);
+}, 60_000);
