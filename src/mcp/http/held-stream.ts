@@ -1,6 +1,6 @@
 import type { Account } from '../../access/access.ts';
 import type { StreamEnd, WatchedStream } from '../../access/stream-watch.ts';
-import { createClientStream, PING } from './client-stream.ts';
+import { type ClientStream, createClientStream, PING } from './client-stream.ts';
 import type { TransportParts } from './transport-parts.ts';
 
 /** What a stream's session knows of its client, where there is a session. */
@@ -27,15 +27,37 @@ export interface Purpose {
 export function held(
   response: Response,
   account: Account,
-  { watch, observe }: Pick<TransportParts, 'watch' | 'observe'>,
-  { life, isAnswer, ended }: Purpose = {},
+  parts: Pick<TransportParts, 'watch' | 'observe'>,
+  { ended, ...purpose }: Purpose = {},
 ): Response {
   if (!response.body || !isEventStream(response)) return response;
   const source = response.body.getReader();
+  const stream = openHeld(account, parts, {
+    ...purpose,
+    ended() {
+      void source.cancel().catch(() => {});
+      ended?.();
+    },
+  });
+  void pump(source, stream.write).then(stream.close);
+  return new Response(stream.body, { status: response.status, headers: response.headers });
+}
+
+export interface HeldStream extends Pick<ClientStream, 'body' | 'write'> {
+  /** All has been said. */
+  close(): void;
+}
+
+/** A stream of ours under the watch and within bounds. */
+export function openHeld(
+  account: Account,
+  { watch, observe }: Pick<TransportParts, 'watch' | 'observe'>,
+  { life, isAnswer, ended }: Purpose,
+): HeldStream {
   const over = (reason: StreamEnd): void => {
     watch.remove(watched);
-    void source.cancel().catch(() => {});
     ended?.();
+    // Answers come and go with every call.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: watch.size });
   };
@@ -64,8 +86,7 @@ export function held(
     stream.write(PING);
     observe({ kind: 'stream_opened', account: account.id, streams: watch.size });
   }
-  void pump(source, stream.write).then(() => stream.finish(() => over('client')));
-  return new Response(stream.body, { status: response.status, headers: response.headers });
+  return { body: stream.body, write: stream.write, close: () => stream.finish(() => over('client')) };
 }
 
 export function isEventStream({ headers }: Response): boolean {

@@ -13,7 +13,7 @@ import type { Account } from '../../access/access.ts';
 import type { McpSession } from '../parts.ts';
 import { takesResourceLinks } from '../resource-links.ts';
 import { createMcpServer } from '../server.ts';
-import { held, isEventStream } from './held-stream.ts';
+import { type HeldStream, held, isEventStream, openHeld } from './held-stream.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 import type { TransportParts } from './transport-parts.ts';
 
@@ -28,8 +28,8 @@ export class StreamableSession implements McpSession {
   readonly life = new SignsOfLife();
   /** Whose answers are under way. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
-  /** What carries the session's own stream, where there is one. */
-  private listening: WebStandardStreamableHTTPServerTransport | undefined;
+  /** The session's own stream, where there is one. */
+  private listening: HeldStream | undefined;
 
   constructor(
     readonly id: string,
@@ -62,33 +62,35 @@ export class StreamableSession implements McpSession {
   /** Opens the session's own stream, in place of the one before: a client that comes back may have lost that, unseen. */
   async listen(request: Request): Promise<Response> {
     this.parts.watch.refuseTooMany(this.account);
+    // The engine's transport looks at the request; the stream is ours alone, and half as large.
     const transport = createTransport(false);
-    const response = await transport.handleRequest(request);
-    if (!isEventStream(response)) return response;
-    void this.listening?.close();
-    this.listening = transport;
-    transport.onclose = () => {
-      if (this.listening === transport) this.listening = undefined;
-    };
+    const { status, headers, body } = await transport.handleRequest(request);
+    if (status !== 200) return new Response(body, { status, headers });
+    void transport.close();
+    headers.set('Mcp-Session-Id', this.id);
+    this.listening?.close();
     const { life } = this;
-    response.headers.set('Mcp-Session-Id', this.id);
-    return held(response, this.account, this.parts, {
+    const stream = openHeld(this.account, this.parts, {
       life: {
         isSilent: (nowMs) => life.isSilent(nowMs),
         ask: (nowMs) => life.shallAsk(nowMs) && this.tell({ jsonrpc: '2.0', id: PING_ID, method: 'ping' }),
       },
-      ended: () => void transport.close(),
+      ended: () => {
+        if (this.listening === stream) this.listening = undefined;
+      },
     });
+    this.listening = stream;
+    return new Response(stream.body, { headers });
   }
 
   /** Sends what answers nothing, where the client listens. */
   tell(message: JSONRPCMessage): void {
-    void this.listening?.send(message);
+    this.listening?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
   }
 
   /** Ends its streams, and what is under way. */
   end(): void {
-    void this.listening?.close();
+    this.listening?.close();
     for (const [transport, { drop }] of this.posts) {
       void transport.close();
       drop();
