@@ -73,7 +73,7 @@ export async function measureStreams(
 ): Promise<StreamFigures> {
   const target = { url: server.url, key };
   // Compiled code and what is made once do not count as memory of a stream.
-  await leave(target, await openAll(target, kind, WARM_STREAMS));
+  await leave(target, await openAll(target, kind, streams));
   const alone = await askHealth(target.url, asks);
   const before = await settled(server.pid, settleS);
   const opened = await openAll(target, kind, streams);
@@ -92,7 +92,6 @@ export async function measureStreams(
   return { kind, streams, bytes: (open - before) / streams, alone, beside, back: share(), backAfterS, lost };
 }
 
-const WARM_STREAMS = 500;
 /** So many are opened at once. */
 const AT_ONCE = 50;
 const LOOK_MS = 250;
