@@ -49,7 +49,11 @@ export class StreamableSession implements McpSession {
     const dropped = Promise.withResolvers<Response>();
     const drop = () => dropped.resolve(new Response(null, { status: 202 }));
     if (server) this.posts.set(transport, { id: isPlain ? (body as JSONRPCRequest).id : undefined, drop });
-    const leave = () => this.answered(transport, server);
+    const leave = () => {
+      // A listener keeps the request, and all that it hears for, as long as its connection.
+      request.signal.removeEventListener('abort', drop);
+      this.answered(transport, server);
+    };
     request.signal.addEventListener('abort', drop);
     const response = await Promise.race([transport.handleRequest(request, { parsedBody: body }), dropped.promise]);
     if (response.ok) for (const each of messages) if (isJSONRPCNotification(each)) this.tellPosts(each);
@@ -68,6 +72,11 @@ export class StreamableSession implements McpSession {
     if (status !== 200) return new Response(body, { status, headers });
     void transport.close();
     headers.set('Mcp-Session-Id', this.id);
+    return new Response(this.openListening(), { headers });
+  }
+
+  /** Apart from where the request is: what its closures can see, they keep as long as the stream. */
+  private openListening(): ReadableStream<Uint8Array> {
     this.listening?.close();
     const { life } = this;
     const stream = openHeld(this.account, this.parts, {
@@ -80,7 +89,7 @@ export class StreamableSession implements McpSession {
       },
     });
     this.listening = stream;
-    return new Response(stream.body, { headers });
+    return stream.body;
   }
 
   /** Sends what answers nothing, where the client listens. */
