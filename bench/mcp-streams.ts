@@ -72,8 +72,8 @@ export async function measureStreams(
   { streams, asks, settleS, backS }: StreamOptions,
 ): Promise<StreamFigures> {
   const target = { url: server.url, key };
-  // Compiled code and what is made once do not count as memory of a stream.
-  await leave(target, await openAll(target, kind, streams));
+  // Compiled code and what is made once do not count as memory of a stream; what a first crowd leaves behind does.
+  await leave(target, await openAll(target, kind, Math.min(streams, WARM_STREAMS)));
   const alone = await askHealth(target.url, asks);
   const before = await settled(server.pid, settleS);
   const opened = await openAll(target, kind, streams);
@@ -92,6 +92,8 @@ export async function measureStreams(
   return { kind, streams, bytes: (open - before) / streams, alone, beside, back: share(), backAfterS, lost };
 }
 
+/** So many come and go before memory is looked at first. */
+export const WARM_STREAMS = 200;
 /** So many are opened at once. */
 const AT_ONCE = 50;
 const LOOK_MS = 250;
