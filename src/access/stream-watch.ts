@@ -1,5 +1,6 @@
 import { Failure } from '../errors.ts';
 import type { Account } from './access.ts';
+import { AccountCounts } from './account-counts.ts';
 
 /** Why a stream ended. */
 export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'shutdown';
@@ -60,17 +61,14 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
   const { lookMs, pingMs, behindMs, accountUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } = limits;
   /** With the time from which on each is there, the oldest first. */
   const streams = new Map<WatchedStream, number>();
-  const counts = new Map<string, number>();
+  const counts = new AccountCounts();
   let looking: ReturnType<typeof setInterval> | undefined;
   let pingedAt = 0;
   let closed = false;
 
   const remove = (stream: WatchedStream): boolean => {
     if (!streams.delete(stream)) return false;
-    const { id } = stream.account;
-    const left = counts.get(id)! - 1;
-    if (left > 0) counts.set(id, left);
-    else counts.delete(id);
+    counts.remove(stream.account.id);
     if (streams.size === 0) clearInterval(looking);
     return true;
   };
@@ -101,7 +99,7 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
 
   return {
     refuseTooMany({ id }) {
-      if ((counts.get(id) ?? 0) >= accountStreamsMax) {
+      if (counts.of(id) >= accountStreamsMax) {
         throw new Failure('too_many_streams', `This account has ${accountStreamsMax} streams open, the most it may`, {
           hint: 'Close idle streams, or use one for several things.',
         });
@@ -113,13 +111,12 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
       }
     },
     add(stream) {
-      const { id } = stream.account;
       if (streams.size === 0) {
         pingedAt = performance.now();
         looking = setInterval(look, lookMs);
       }
       streams.set(stream, performance.now());
-      counts.set(id, (counts.get(id) ?? 0) + 1);
+      counts.add(stream.account.id);
     },
     remove,
     close() {

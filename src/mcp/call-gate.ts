@@ -1,3 +1,4 @@
+import { AccountCounts } from '../access/account-counts.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 /** Calls of one account that are under way. Each waits for its turns on the one core: more of them would only wait longer. */
@@ -13,22 +14,17 @@ export interface CallGate extends Turns {
 }
 
 export function createCallGate(callsMax = ACCOUNT_CALLS_MAX): CallGate {
-  const counts = new Map<string, number>();
+  const counts = new AccountCounts();
   return {
     ...createTurns(),
     callsMax,
     get size() {
-      return counts.values().reduce((sum, count) => sum + count, 0);
+      return counts.total;
     },
     pass(accountId, call) {
-      const count = counts.get(accountId) ?? 0;
-      if (count >= callsMax) return undefined;
-      counts.set(accountId, count + 1);
-      return call().finally(() => {
-        const left = counts.get(accountId)! - 1;
-        if (left > 0) counts.set(accountId, left);
-        else counts.delete(accountId);
-      });
+      if (counts.of(accountId) >= callsMax) return undefined;
+      counts.add(accountId);
+      return call().finally(() => counts.remove(accountId));
     },
   };
 }

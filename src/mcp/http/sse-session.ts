@@ -1,4 +1,10 @@
-import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
+import {
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type RequestId,
+  type Server,
+  type Transport,
+} from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import type { StreamEnd, WatchedStream } from '../../access/stream-watch.ts';
 import type { McpSession } from '../parts.ts';
@@ -29,7 +35,8 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   takesLinks: boolean | undefined;
   readonly followed = new Set<string>();
   private engine: Server | undefined;
-  private pending = 0;
+  /** Requests without an answer yet; none where there is no engine. */
+  private readonly pending = new Set<RequestId>();
   private readonly stream: ClientStream;
   private readonly life = new SignsOfLife();
   private isOver = false;
@@ -56,14 +63,21 @@ export class SseSession implements Transport, WatchedStream, McpSession {
     // The rest of a batch comes in turns of its own.
     if (this.isOver) return;
     this.life.heard();
-    const isRequest = 'method' in message && 'id' in message;
-    if (isRequest) this.pending++;
-    if (isRequest && !this.engine) {
-      this.engine = this.parts.createServer(this);
-      void this.engine.connect(this);
+    if (isJSONRPCRequest(message)) {
+      this.pending.add(message.id);
+      this.engine ??= this.begin();
     }
     // Without an engine nothing is under way that a notification could be about, and nothing was asked that an answer could be to.
     this.onmessage?.(message);
+    // To what was cancelled there is no answer.
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      this.settled(message.params?.requestId as RequestId);
+    }
+  }
+
+  /** Whether the client has said who it is. */
+  get hasBegun(): boolean {
+    return this.takesLinks !== undefined;
   }
 
   /** The stream is open already. */
@@ -71,13 +85,7 @@ export class SseSession implements Transport, WatchedStream, McpSession {
 
   async send(message: JSONRPCMessage): Promise<void> {
     this.stream.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
-    if ('method' in message || --this.pending > 0) return;
-    const client = this.engine?.getClientVersion();
-    if (client) this.takesLinks = takesResourceLinks(this.engine?.getNegotiatedProtocolVersion(), client);
-    this.engine = undefined;
-    this.onmessage = undefined;
-    this.onclose = undefined;
-    this.onerror = undefined;
+    if (!('method' in message) && message.id !== undefined) this.settled(message.id);
   }
 
   isSilent(nowMs: number): boolean {
@@ -96,6 +104,23 @@ export class SseSession implements Transport, WatchedStream, McpSession {
 
   async close(): Promise<void> {
     this.end('shutdown');
+  }
+
+  private begin(): Server {
+    const engine = this.parts.createServer(this);
+    void engine.connect(this);
+    return engine;
+  }
+
+  private settled(id: RequestId): void {
+    this.pending.delete(id);
+    if (this.pending.size > 0 || !this.engine) return;
+    const client = this.engine.getClientVersion();
+    if (client) this.takesLinks = takesResourceLinks(this.engine.getNegotiatedProtocolVersion(), client);
+    this.engine = undefined;
+    this.onmessage = undefined;
+    this.onclose = undefined;
+    this.onerror = undefined;
   }
 
   private over(): void {

@@ -1,10 +1,10 @@
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
-import { Failure } from '../../errors.ts';
 import { notificationOf } from '../change-notification.ts';
 import { createMcpServer } from '../server.ts';
 import { batchOf, notMessages } from './batch.ts';
 import { newSessionId } from './session-id.ts';
+import { type SessionPlace, sessionOf } from './session-of.ts';
 import { SseSession } from './sse-session.ts';
 import type { TransportParts } from './transport-parts.ts';
 
@@ -22,7 +22,7 @@ export function createSseSessions(parts: TransportParts): SseSessions {
   const sessions = new Map<string, SseSession>();
   bus.subscribe((event) => {
     for (const session of sessions.values()) {
-      const told = session.takesLinks !== undefined && notificationOf(event, session.followed);
+      const told = session.hasBegun && notificationOf(event, session.followed);
       if (told) void session.send(told);
     }
   });
@@ -49,7 +49,7 @@ export function createSseSessions(parts: TransportParts): SseSessions {
       });
     },
     session(account, sessionId) {
-      const session = sessionOf(sessions, account, sessionId);
+      const session = sessionOf(sessions, account, sessionId, PLACE);
       return {
         receive(body) {
           const [first, ...others] = messagesOf(body);
@@ -66,24 +66,12 @@ export function createSseSessions(parts: TransportParts): SseSessions {
   };
 }
 
-function sessionOf(sessions: ReadonlyMap<string, SseSession>, account: Account, sessionId: string | null): SseSession {
-  if (!sessionId) {
-    throw new Failure('invalid_parameter', 'The query parameter sessionId is missing', {
-      hint: 'Post to the address of the endpoint event.',
-      faults: [{ field: '/sessionId', expected: 'must be given' }],
-    });
-  }
-  const session = sessions.get(sessionId);
-  if (!session) {
-    throw new Failure('not_found', 'There is no such session', { hint: 'Open a new stream with GET /sse.' });
-  }
-  if (session.account.id !== account.id) {
-    throw new Failure('session_foreign', 'This session was opened with another key', {
-      hint: 'Send the key that opened the stream.',
-    });
-  }
-  return session;
-}
+const PLACE: SessionPlace = {
+  what: 'query parameter sessionId',
+  field: '/sessionId',
+  missing: 'Post to the address of the endpoint event.',
+  unknown: 'Open a new stream with GET /sse.',
+};
 
 function messagesOf(body: unknown): JSONRPCMessage[] {
   try {

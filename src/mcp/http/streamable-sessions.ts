@@ -1,8 +1,10 @@
 import { isInitializeRequest } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import { AccountCounts } from '../../access/account-counts.ts';
 import { Failure } from '../../errors.ts';
 import { notificationOf } from '../change-notification.ts';
 import { newSessionId } from './session-id.ts';
+import { type SessionPlace, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
 import type { TransportParts } from './transport-parts.ts';
 
@@ -30,7 +32,7 @@ export function createStreamableSessions(
 ): StreamableSessions {
   const { quota, bus } = parts;
   const sessions = new Map<string, StreamableSession>();
-  const counts = new Map<string, number>();
+  const counts = new AccountCounts();
   let sweeping: ReturnType<typeof setInterval> | undefined;
 
   bus.subscribe((event) => {
@@ -48,23 +50,21 @@ export function createStreamableSessions(
   const end = (session: StreamableSession): void => {
     if (!sessions.delete(session.id)) return;
     const account = session.account.id;
-    const left = counts.get(account)! - 1;
-    if (left > 0) counts.set(account, left);
-    else counts.delete(account);
+    counts.remove(account);
     if (sessions.size === 0) clearInterval(sweeping);
     session.end();
     parts.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
   const begin = async (account: Account, request: Request, body: unknown): Promise<Response> => {
-    refuseTooMany(sessions.size, counts.get(account.id) ?? 0);
+    refuseTooMany(sessions.size, counts.of(account.id));
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, parts);
     const response = await session.post(request, body);
     if (!response.ok) return response;
     if (sessions.size === 0) sweeping = setInterval(sweep, sweepMs);
     sessions.set(session.id, session);
-    counts.set(account.id, (counts.get(account.id) ?? 0) + 1);
+    counts.add(account.id);
     parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
     return response;
   };
@@ -73,7 +73,7 @@ export function createStreamableSessions(
     async handle(account, request, body) {
       const id = request.headers.get('mcp-session-id');
       if (id === null && isInitializing(body)) return begin(account, request, body);
-      const session = sessionOf(sessions, account, id);
+      const session = sessionOf(sessions, account, id, PLACE);
       session.life.heard();
       if (request.method === 'GET') return session.listen(request);
       if (request.method === 'POST') return isInitializing(body) ? begunAlready() : session.post(request, body);
@@ -98,28 +98,13 @@ function begunAlready(): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
 }
 
-function sessionOf(
-  sessions: ReadonlyMap<string, StreamableSession>,
-  account: Account,
-  id: string | null,
-): StreamableSession {
-  if (id === null) {
-    throw new Failure('invalid_parameter', 'The Mcp-Session-Id header is missing', {
-      hint: 'Begin with an initialize request; its answer has the header. From 2026-07-28 on, send the MCP-Protocol-Version header.',
-      faults: [{ field: '/Mcp-Session-Id', expected: 'must be given' }],
-    });
-  }
-  const session = sessions.get(id);
-  if (!session) {
-    throw new Failure('not_found', 'There is no such session', { hint: 'Begin a new one with an initialize request.' });
-  }
-  if (session.account.id !== account.id) {
-    throw new Failure('session_foreign', 'This session was opened with another key', {
-      hint: 'Send the key that opened it.',
-    });
-  }
-  return session;
-}
+const PLACE: SessionPlace = {
+  what: 'Mcp-Session-Id header',
+  field: '/Mcp-Session-Id',
+  missing:
+    'Begin with an initialize request; its answer has the header. From 2026-07-28 on, send the MCP-Protocol-Version header.',
+  unknown: 'Begin a new one with an initialize request.',
+};
 
 function refuseTooMany(sessions: number, own: number): void {
   if (own >= ACCOUNT_SESSIONS_MAX) {
