@@ -16,6 +16,8 @@ export interface Market {
    * Throws `Failure`: `no_chain` for a ticker of the universe without one, `unknown_ticker` for any other.
    */
   chain(ticker: string): Chain;
+  /** The name of a ticker in any spelling, tracked or not; the root of an index's weekly options stands for the index. */
+  nameOf(spelling: string): string;
   /** The name of a tracked ticker: of the universe, or with a chain. Throws `Failure('unknown_ticker')` for any other. */
   tracked(ticker: string): string;
   /** As `chain`, but undefined where there is none. */
@@ -130,6 +132,7 @@ export function createMarket(
     return {
       isPast: untilMs !== undefined,
       findChain,
+      nameOf: tickerOf,
       tickersWithChain: () => store.underlyings(simulated),
       tracked,
       chain: (spelling) => findChain(spelling) ?? refuseNoChain(tracked(spelling), untilMs),

@@ -27,18 +27,19 @@ export function createChangeWatch({ log, simulated, tools }: Watched, bus: Serve
   return {
     wake() {
       const moved = new Set<string>();
+      let upTo = seq;
       for (let more = true; more; ) {
-        const events = log.levelEvents(seq, PAGE, simulated);
+        const events = log.levelEvents(upTo, PAGE, simulated);
         for (const { underlying } of events) moved.add(underlying);
-        seq = events.at(-1)?.seq ?? seq;
+        upTo = events.at(-1)?.seq ?? upTo;
         more = events.length === PAGE;
       }
       const [tickersNow, versionNow] = [log.underlyings(simulated).length, registryVersion(tools())];
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
       for (const ticker of moved) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
-      version = versionNow;
-      tickers = tickersNow;
+      // Last: where the store was busy, the next waking tells what this one could not.
+      [seq, version, tickers] = [upTo, versionNow, tickersNow];
     },
   };
 }

@@ -26,6 +26,8 @@ export interface Resources {
   list(context: Context): ListedResource[];
   /** Throws `ResourceNotFoundError` for an address that is none, or of something that is not known. */
   read(uri: string, context: Context): ReadResourceResult;
+  /** The one spelling of an address, by which changes are told. Throws as `read` does. */
+  canonical(uri: string, context: Context): string;
 }
 
 const [UNIVERSE, LEVELS, PROFILE, STRIKES] = [
@@ -65,6 +67,7 @@ export const RESOURCES: Resources = {
   templates: Object.values(OF_TICKER).map((each) => ({ ...each, mimeType: JSON_TYPE })),
   list: listResources,
   read: readResource,
+  canonical: canonicalUri,
 };
 
 function listResources({ market }: Context): ListedResource[] {
@@ -89,7 +92,7 @@ function listResources({ market }: Context): ListedResource[] {
 
 /** The address of a ticker's levels: what is told to whoever follows them. */
 export function levelsUri(ticker: string): string {
-  return OF_TICKER.levels.uriTemplate.replace('{ticker}', ticker);
+  return OF_TICKER.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
 /** Links to the whole columns that an answer on a ticker summarises. */
@@ -116,8 +119,7 @@ function readResource(uri: string, context: Context): ReadResourceResult {
   if (uri === 'zomma://methods') return { contents: [{ uri, mimeType: 'text/markdown', text: methods }] };
   try {
     const content = contentOf(uri, context);
-    if (content === undefined)
-      throw notFound(uri, 'There is no such resource', 'resources/templates/list names what there is.');
+    if (content === undefined) throw notFound(uri, ...NO_RESOURCE);
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(cleaned(content)) }] };
   } catch (error) {
     if (error instanceof Failure) throw notFound(uri, error.message, error.hint);
@@ -136,7 +138,18 @@ function contentOf(uri: string, context: Context): Record<string, unknown> | und
 }
 
 /** `%5E` is the caret of an index; nothing else in a ticker has to be encoded. */
-const GEX = /^zomma:\/\/gex\/((?:[\w.^-]|%5E){1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/i;
+const GEX = /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
+
+/** Of a ticker, whose first chain may be yet to come. */
+function canonicalUri(uri: string, { market }: Context): string {
+  if (FIXED.has(uri)) return uri;
+  const [whole, ticker] = GEX.exec(uri) ?? [];
+  if (whole === undefined) throw notFound(uri, ...NO_RESOURCE);
+  return levelsUri(market.nameOf(decodeURIComponent(ticker!))) + whole.slice(`zomma://gex/${ticker}`.length);
+}
+
+const FIXED: ReadonlySet<string> = new Set(['zomma://universe', 'zomma://methods']);
+const NO_RESOURCE = ['There is no such resource', 'resources/templates/list names what there is.'] as const;
 
 /** Columns in as many digits as tell anything, so that a model has room for them; REST has them all. Strikes are names, and stay. */
 const DIGITS = 5;

@@ -45,7 +45,7 @@ export function createMcpServer(parts: McpParts, { account, followed, takesLinks
     gated(parts, account, signal, () => resources.read(params.uri, context)),
   );
   server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
-  if (followed) takeSubscriptions(server, followed);
+  if (followed) takeSubscriptions(server, followed, parts);
   return server;
 }
 
@@ -81,22 +81,27 @@ const CACHE_HINTS = {
   'resources/read': { ttlMs: 1_000, cacheScope: 'private' },
 } as const;
 
-/** Resources that one client may follow: each is a text that is kept for it. */
-const FOLLOWED_MAX = 1_000;
-
-function takeSubscriptions(server: Server, followed: Set<string>): void {
-  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+/** What a client follows is kept under the one spelling by which its changes are told. */
+function takeSubscriptions(server: Server, followed: Set<string>, { resources, context }: McpParts): void {
+  server.setRequestHandler('resources/subscribe', ({ params }) => {
+    const uri = resources.canonical(params.uri, context);
     if (followed.size >= FOLLOWED_MAX && !followed.has(uri)) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `At most ${FOLLOWED_MAX} resources can be followed`);
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `At most ${FOLLOWED_MAX} resources can be followed in a session`,
+      );
     }
     followed.add(uri);
     return {};
   });
-  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
-    followed.delete(uri);
+  server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+    followed.delete(resources.canonical(params.uri, context));
     return {};
   });
 }
+
+/** Resources that one session may follow: each is a text that is kept for it. */
+export const FOLLOWED_MAX = 1_000;
 
 /**
  * Says what is wrong with a request's parameters in words: the engine gives its validator's notes, of `initialize` even as a defect. And a

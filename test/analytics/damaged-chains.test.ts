@@ -209,6 +209,7 @@ function contextOf(chain: Chain, seed: number): Context {
   return {
     market: {
       isPast: false,
+      nameOf: (spelling) => spelling,
       tickersWithChain: () => [],
       chain: () => chain,
       tracked: () => chain.underlying,

@@ -15,6 +15,7 @@ export const FIXTURE_RESOURCES: Resources = {
     if (content) return { contents: [{ uri, ...content }] };
     throw new ResourceNotFoundError(uri, 'There is no such resource');
   },
+  canonical: (uri) => uri,
 };
 
 type Content = { readonly mimeType: string } & ({ readonly text: string } | { readonly blob: string });

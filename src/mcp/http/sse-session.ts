@@ -1,10 +1,4 @@
-import {
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  type RequestId,
-  type Server,
-  type Transport,
-} from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, RequestId, Server, Transport } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import type { StreamEnd, WatchedStream } from '../../access/stream-watch.ts';
 import type { McpSession } from '../parts.ts';
@@ -63,7 +57,7 @@ export class SseSession implements Transport, WatchedStream, McpSession {
     // The rest of a batch comes in turns of its own.
     if (this.isOver) return;
     this.life.heard();
-    if (isJSONRPCRequest(message)) {
+    if ('method' in message && 'id' in message) {
       this.pending.add(message.id);
       this.engine ??= this.begin();
     }

@@ -37,6 +37,11 @@ export class StreamableSession implements McpSession {
     private readonly parts: TransportParts,
   ) {}
 
+  /** Whether the client has said who it is. */
+  get hasBegun(): boolean {
+    return this.takesLinks !== undefined;
+  }
+
   /** Answers what a client has posted, a message or a batch. */
   async post(request: Request, body: unknown): Promise<Response> {
     this.parts.watch.refuseTooMany(this.account);
@@ -48,7 +53,8 @@ export class StreamableSession implements McpSession {
     if (messages.length > 1) this.takeTurns(transport);
     const dropped = Promise.withResolvers<Response>();
     const drop = () => dropped.resolve(new Response(null, { status: 202 }));
-    if (server) this.posts.set(transport, { id: isPlain ? (body as JSONRPCRequest).id : undefined, drop });
+    if (server)
+      this.posts.set(transport, { id: messages.length === 1 ? (body as JSONRPCRequest).id : undefined, drop });
     const leave = () => {
       // A listener keeps the request, and all that it hears for, as long as its connection.
       request.signal.removeEventListener('abort', drop);
@@ -111,7 +117,9 @@ export class StreamableSession implements McpSession {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
     for (const [transport, { id, drop }] of this.posts) {
       transport.onmessage?.(message);
-      if (id !== undefined && id === cancelled) drop();
+      if (id === undefined || id !== cancelled) continue;
+      drop();
+      void transport.close();
     }
   }
 
@@ -133,9 +141,9 @@ export class StreamableSession implements McpSession {
 }
 
 interface Post {
-  /** Of the one request that is answered plainly; undefined where answers come as events. */
+  /** Of the one request in it; undefined of a batch. */
   readonly id: RequestId | undefined;
-  /** Gives up a plain answer: nobody waits for it. */
+  /** Gives up an answer that has not begun: nobody waits for it. */
   drop(): void;
 }
 

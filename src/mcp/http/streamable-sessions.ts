@@ -1,8 +1,8 @@
-import { isInitializeRequest } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { AccountCounts } from '../../access/account-counts.ts';
 import { Failure } from '../../errors.ts';
 import { notificationOf } from '../change-notification.ts';
+import { isEventStream } from './held-stream.ts';
 import { newSessionId } from './session-id.ts';
 import { type SessionPlace, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
@@ -61,7 +61,8 @@ export function createStreamableSessions(
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, parts);
     const response = await session.post(request, body);
-    if (!response.ok) return response;
+    // Refused, or answered that its parameters are not understood.
+    if (!session.hasBegun && !isEventStream(response)) return response;
     if (sessions.size === 0) sweeping = setInterval(sweep, sweepMs);
     sessions.set(session.id, session);
     counts.add(account.id);
@@ -89,8 +90,10 @@ export function createStreamableSessions(
   };
 }
 
+/** By its name alone: what else is wrong with it, the engine says. */
 function isInitializing(body: unknown): boolean {
-  return Array.isArray(body) ? body.some(isInitializeRequest) : isInitializeRequest(body);
+  if (Array.isArray(body)) return body.some(isInitializing);
+  return (body as { method?: unknown } | null)?.method === 'initialize';
 }
 
 function begunAlready(): Response {

@@ -3,9 +3,11 @@ import {
   isLegacyRequest,
   type McpHttpHandler,
   PROTOCOL_VERSION_META_KEY,
+  ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
-import { createMcpServer } from '../server.ts';
+import { Failure } from '../../errors.ts';
+import { createMcpServer, FOLLOWED_MAX } from '../server.ts';
 import { batchOf } from './batch.ts';
 import { held } from './held-stream.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
@@ -38,7 +40,8 @@ export function createStreamable(parts: TransportParts): Streamable {
       if (!claimsNewEra(body) && (await isLegacyRequest(request, body))) return sessions.handle(account, request, body);
       const isListening = isRecord(body) && body.method === 'subscriptions/listen';
       if (isListening) watch.refuseTooMany(account);
-      const response = await modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
+      const parsedBody = isListening ? withCanonicalUris(body, parts) : body;
+      const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
       return isListening ? held(response, account, parts) : response;
     },
     async close() {
@@ -55,6 +58,38 @@ export function createStreamable(parts: TransportParts): Streamable {
 function claimsNewEra(body: unknown): boolean {
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;
   return PROTOCOL_VERSION_META_KEY in body.params._meta;
+}
+
+/**
+ * A request to listen, with each address in the spelling by which its changes are told: the engine compares them letter by letter. Those
+ * that are none are left out; the answer says which are heard. Throws `Failure`, 422, for more than may be followed.
+ */
+function withCanonicalUris(body: Record<string, unknown>, { resources, context }: TransportParts): unknown {
+  const params = body.params as { notifications?: { resourceSubscriptions?: unknown } } | undefined;
+  const given = params?.notifications?.resourceSubscriptions;
+  if (!Array.isArray(given)) return body;
+  if (given.length > FOLLOWED_MAX) {
+    throw new Failure('invalid_body', `At most ${FOLLOWED_MAX} resources can be followed on a stream`, {
+      hint: 'Listen for the rest on another.',
+    });
+  }
+  const uris = new Set(given.flatMap((uri) => canonicalOf(uri, resources, context)));
+  const notifications = { ...params?.notifications, resourceSubscriptions: [...uris] };
+  return { ...body, params: { ...params, notifications } };
+}
+
+function canonicalOf(
+  uri: unknown,
+  resources: TransportParts['resources'],
+  context: TransportParts['context'],
+): unknown[] {
+  if (typeof uri !== 'string') return [uri];
+  try {
+    return [resources.canonical(uri, context)];
+  } catch (error) {
+    if (error instanceof ResourceNotFoundError) return [];
+    throw error;
+  }
 }
 
 /** The engine carries what it calls authentication from the request to the handlers: to us it is who asks. */

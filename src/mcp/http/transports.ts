@@ -10,13 +10,17 @@ import { createStreamable, type Streamable } from './streamable.ts';
 /** Idle streams are cheap: some 10 KB each. */
 const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 16_000, accountStreamsMax: 10_000 };
 
+/** A server that stops gives calls so long to be answered, and looks so often whether they are; with what follows it ends within five seconds. */
+const LAST_ANSWERS_MS = 1_500;
+const LOOK_MS = 10;
+
 /** MCP over HTTP: both transports, over one registry, one watch and one set of limits. */
 export interface McpOverHttp {
   readonly sse: SseSessions;
   readonly streamable: Streamable;
   /** There may be something new, levels above all: tells those who follow it. */
   wake(): void;
-  /** Ends every stream and session. */
+  /** Ends every stream and session, once what is under way is answered, within bounds. */
   close(): Promise<void>;
 }
 
@@ -35,6 +39,10 @@ export function createMcpOverHttp({ limits, ...given }: McpOverHttpParts): McpOv
     streamable,
     ...createChangeWatch(given, bus),
     async close() {
+      const deadline = performance.now() + LAST_ANSWERS_MS;
+      while (parts.gate.size > 0 && performance.now() < deadline) await Bun.sleep(LOOK_MS);
+      // What was answered last is on its way to the stream that it is written to.
+      await new Promise(setImmediate);
       watch.close();
       await streamable.close();
     },
