@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { Failure, OperatorError } from '../errors.ts';
 
 /**
  * Against pages in a browser of this machine or network that would talk to the server in its user's place (DNS rebinding, cross-site
@@ -20,13 +20,28 @@ export interface OriginSettings {
 
 /**
  * On an address of this machine alone the server goes by that machine's own names, unless a proxy in front passes on others: whatever else
- * a browser calls it, it was made to. On other addresses its names are the operator's to say.
+ * a browser calls it, it was made to. On other addresses its names are the operator's to say. Throws `OperatorError` for what is no name.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
   const allowed = listOf(allowedHosts);
+  const wrong = allowed.find((name) => nameOf(name) !== name || /[/*]/.test(name));
+  if (wrong !== undefined) {
+    throw new OperatorError(
+      `"${wrong}" is not the name of a host`,
+      'e.g. --allowed-hosts zomma.example.com, without a port',
+    );
+  }
+  const pages = listOf(allowedOrigins);
+  const strange = pages.find((page) => URL.parse(page)?.origin !== page);
+  if (strange !== undefined) {
+    throw new OperatorError(
+      `"${strange}" is not an origin`,
+      'e.g. --allowed-origins https://agents.example.com: scheme, name and port, nothing after them',
+    );
+  }
   const isLocal = LOOPBACK.test(host) && !behindProxy;
   const hosts = isLocal ? [...LOOPBACK_NAMES, host.toLowerCase(), ...allowed] : allowed;
-  return { hosts: hosts.length > 0 ? new Set(hosts) : undefined, origins: new Set(listOf(allowedOrigins)) };
+  return { hosts: hosts.length > 0 ? new Set(hosts) : undefined, origins: new Set(pages) };
 }
 
 /** All of 127.0.0.0/8 stays on the machine. */
@@ -89,8 +104,10 @@ function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '');
 }
 
-/** A page that this server, or the proxy in front of it, has served itself. */
+/** A page that this server, or the proxy in front of it, has served itself; by whichever of this machine's own names. */
 function isSameHost(origin: string, host: string | null): boolean {
-  const asked = URL.parse(`http://${host ?? ''}`)?.host;
-  return asked !== undefined && asked === URL.parse(origin)?.host;
+  const [asked, page] = [URL.parse(`http://${host ?? ''}`), URL.parse(origin)];
+  if (!asked || !page) return false;
+  const isLocal = [asked, page].every(({ hostname }) => LOOPBACK_NAMES.includes(hostname));
+  return asked.host === page.host || (isLocal && asked.port === page.port);
 }

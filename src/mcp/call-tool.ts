@@ -72,7 +72,15 @@ async function answerOf(tool: Operation, { context, gate }: McpParts, call: Tool
 
 /** A model reads the content and not what is beside it: where figures come from, and how old they are, belongs there too. */
 function wordsOf({ source, as_of, age_s, stale, notes }: Provenance): string {
-  return [`Source: ${source}, as of ${as_of}, ${age_s} s old${stale ? ', stale' : ''}.`, ...notes].join(' ');
+  return [`Source: ${source}, as of ${as_of}, ${ageOf(age_s)} old${stale ? ', stale' : ''}.`, ...notes].join(' ');
+}
+
+/** In the unit that one would say it in. */
+function ageOf(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
 }
 
 /**
@@ -101,7 +109,7 @@ async function inTurns<Result>(
     });
     if (done && hasTold && progressed) await Bun.sleep(LAST_WORD_MS);
     if (done) return value;
-    await tell({ progress, ...value });
+    await tell({ progress: progress + 1, ...value });
   }
 }
 

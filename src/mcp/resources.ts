@@ -51,14 +51,14 @@ const OF_TICKER = {
     uriTemplate: 'zomma://gex/{ticker}/profile',
     name: 'gex-profile',
     title: 'Gamma profile',
-    description: 'Net dealer gamma at each level of spot, whole columns in five digits.',
+    description: 'Net dealer gamma at each level of spot, the 500 rows nearest spot, five digits.',
   },
   strikes: {
     uriTemplate: 'zomma://gex/{ticker}/strikes/{expiry}',
     name: 'gex-strikes',
     title: 'GEX by strike',
     description:
-      'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all), whole columns in five digits.',
+      'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all), the 500 rows nearest spot, five digits.',
   },
 } as const;
 
@@ -153,15 +153,29 @@ const NO_RESOURCE = ['There is no such resource', 'resources/templates/list name
 
 /** Columns in as many digits as tell anything, so that a model has room for them; REST has them all. Strikes are names, and stay. */
 const DIGITS = 5;
+/** Rows of them: those nearest spot, some 36 tokens each. No level lies farther off. */
+const ROWS_MAX = 500;
 
 function inShort(body: Record<string, unknown>): Record<string, unknown> {
   const short = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(DIGITS)) : value);
-  return Object.fromEntries(
-    Object.entries(body).map(([key, value]) => [
-      key,
-      Array.isArray(value) && key !== 'strike' ? value.map(short) : value,
-    ]),
-  );
+  const [from, to] = nearestRows((body.strike ?? body.spot) as number[], body.spot_price as number);
+  const left = (body.count as number) - (to - from);
+  const columns = Object.entries(body).map(([key, value]) => {
+    if (!Array.isArray(value)) return [key, value];
+    const rows = value.slice(from, to);
+    return [key, key === 'strike' ? rows : rows.map(short)];
+  });
+  return { ...Object.fromEntries(columns), ...(left > 0 && { count: to - from, rows_left_out_far_from_spot: left }) };
+}
+
+/** A range of at most ROWS_MAX ascending values around one. */
+function nearestRows(ascending: readonly number[], middle: number): [from: number, to: number] {
+  let [from, to] = [0, ascending.length];
+  while (to - from > ROWS_MAX) {
+    if (middle - ascending[from]! > ascending[to - 1]! - middle) from++;
+    else to--;
+  }
+  return [from, to];
 }
 
 /** The levels as REST answers them, with what stands behind them. */

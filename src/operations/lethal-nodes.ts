@@ -104,7 +104,15 @@ export const detectLethalNodes = defineOperation({
         gross_share_pct: gross > 0 ? Math.min(100, (100 * ofNodes) / gross) : 0,
         sign_convention: conventionOf(prepared),
       },
-      provenance: provenanceOf(chain, context),
+      provenance: provenanceOf(chain, context, rootCaveats(nodes)),
     };
   },
 });
+
+/** Of an index, two series may be of one strike, side and date. */
+function rootCaveats(nodes: readonly HedgingNode[]): string[] {
+  const roots = new Set(nodes.map(({ root }) => root));
+  const names = new Set(nodes.map(({ strike, callPut, expiry }) => `${strike} ${callPut} ${expiry}`));
+  if (names.size === nodes.length) return [];
+  return [`Contracts of ${[...roots].join(' and ')} stand apart: the same strike, side and date may come twice.`];
+}

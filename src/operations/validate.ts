@@ -125,7 +125,9 @@ export function expectation(schema: TSchema): string {
     case 'integer':
       return `must be ${schema.type === 'integer' ? 'an integer' : 'a finite number'}${bounds(schema)}`;
     case 'string':
-      return schema.pattern ? `must match ${schema.pattern}: ${schema.description}` : 'must be a string';
+      return schema.pattern
+        ? `must match ${schema.pattern}: ${schema.description?.replace(/\.$/, '')}`
+        : 'must be a string';
     case 'object':
       return 'must be a JSON object';
     case 'array':

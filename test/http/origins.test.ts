@@ -19,6 +19,18 @@ test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'ori
     'host_foreign',
   ],
   ['a page of this server', LOCAL, { host: '127.0.0.1:8080', origin: 'http://127.0.0.1:8080' }, undefined],
+  [
+    'a page of this server by another of the machine’s names',
+    LOCAL,
+    { host: '127.0.0.1:80', origin: 'http://localhost' },
+    undefined,
+  ],
+  [
+    'a page of a name that ends like this server’s',
+    PROXIED,
+    { host: 'zomma.example', origin: 'https://evilzomma.example' },
+    'origin_foreign',
+  ],
   ['a page of another port', LOCAL, { host: '127.0.0.1:8080', origin: 'http://127.0.0.1:3000' }, 'origin_foreign'],
   ['a page of another site', LOCAL, { host: '127.0.0.1:8080', origin: 'https://evil.example' }, 'origin_foreign'],
   ['a page without an origin', LOCAL, { host: '127.0.0.1:8080', origin: 'null' }, 'origin_foreign'],
@@ -71,4 +83,15 @@ test('a page whose origin is allowed can ask in a browser: it asks whether it ma
   const plain = await service.request('GET', '/api/v1/universe', { headers: { Origin } });
   expect([plain.status, plain.headers.get('access-control-allow-origin')]).toEqual([200, null]);
   await service.close();
+});
+
+test.each([
+  [{ allowedHosts: 'zomma.example:8443' }, /not the name of a host/],
+  [{ allowedHosts: 'https://zomma.example' }, /not the name of a host/],
+  [{ allowedHosts: '*' }, /not the name of a host/],
+  [{ allowedOrigins: 'https://a.example/' }, /not an origin/],
+  [{ allowedOrigins: 'a.example' }, /not an origin/],
+  [{ allowedOrigins: 'https://b.example,*' }, /not an origin/],
+])('%o is a slip of the operator', (settings, message) => {
+  expect(() => originPolicy({ ...LOCAL, ...settings })).toThrow(message);
 });

@@ -35,7 +35,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     expect(heard).toEqual(
       ['Reading the chain and its volatilities', 'Levels over all expiries', 'Density of the expiry']
         .concat('Concentration and whipsaw risk')
-        .map((message, progress) => ({ progress, total: 4, message })),
+        .map((message, at) => ({ progress: at + 1, total: 4, message })),
     );
     await client.callTool(params);
     expect(heard).toHaveLength(4);
@@ -82,7 +82,7 @@ test('others have their turn between two steps', async () => {
     return callTool(parts, { ...RADAR, account: undefined, signal, linksResources: false, progressed });
   };
   await Promise.all([call('a'), call('b')]);
-  expect(order).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'a3', 'b3']);
+  expect(order).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4']);
 });
 
 test('more calls under way than an account may have are refused with a result that says so', async () => {
