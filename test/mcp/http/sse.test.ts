@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Listening, listen } from '../../../src/http/listen.ts';
+import { keepLevels } from '../../store/samples.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../connect.ts';
 
@@ -142,6 +143,40 @@ describe('the wire', () => {
       }
       await stream.close();
     }
+  });
+
+  test('tells what its client follows, once it has said who it is', async () => {
+    const [stream, silent] = [await openStream(), await openStream()];
+    await stream.post(initialize('2025-11-25'));
+    await stream.next();
+    await stream.post({ jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params: { uri: 'zomma://gex/spy' } });
+    expect(JSON.parse((await stream.next()).data)).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
+    keepLevels(service.app.store, { underlying: 'SPY', simulated: true, asOf: Date.now() });
+    service.app.mcp.wake();
+    const told = [JSON.parse((await stream.next()).data), JSON.parse((await stream.next()).data)];
+    expect(told).toEqual([
+      // The market was loaded after the app was made: to it that is news.
+      { jsonrpc: '2.0', method: 'notifications/resources/list_changed' },
+      { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'zomma://gex/SPY' } },
+    ]);
+    await silent.post({ jsonrpc: '2.0', id: 'first', method: 'ping' });
+    expect(JSON.parse((await silent.next()).data).id).toBe('first');
+    for (const each of [stream, silent]) await each.close();
+  });
+
+  test('a request that was cancelled is not answered, and the session goes on', async () => {
+    const stream = await openStream();
+    const call = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' } };
+    await stream.post([
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call },
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
+      { jsonrpc: '2.0', id: 2, method: 'ping' },
+    ]);
+    expect(JSON.parse((await stream.next()).data).id).toBe(2);
+    await stream.post({ jsonrpc: '2.0', id: 3, method: 'tools/call', params: call });
+    expect(JSON.parse((await stream.next()).data).id).toBe(3);
+    expect(service.observations.filter(({ kind }) => kind === 'tool_failed')).toEqual([]);
+    await stream.close();
   });
 
   test('refuses an initialize without its parameters as the caller’s fault', async () => {

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
+import { createStreamWatch, STREAM_LIMITS } from '../../../src/access/stream-watch.ts';
 import { type Listening, listen } from '../../../src/http/listen.ts';
+import { createCallGate } from '../../../src/mcp/call-gate.ts';
+import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
+import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessions.ts';
+import { RESOURCES } from '../../../src/mcp/resources.ts';
+import { TOOLS } from '../../../src/operations/registry.ts';
 import { recordOf } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { type Service, startService } from '../../support/service.ts';
@@ -117,6 +124,37 @@ test('a client that comes back for its stream gets it, and what it left behind e
   await send('DELETE', undefined, session);
 });
 
+test.each([
+  ['no parameters', undefined],
+  ['a revision that is no text', { protocolVersion: 5, capabilities: {}, clientInfo: { name: 'wire', version: '1' } }],
+  ['nobody who asks', { protocolVersion: '2025-11-25', capabilities: {} }],
+])('an initialize with %s is told what is wrong with it, and begins no session', async (_name, params) => {
+  const before = service.app.mcp.streamable.sessions;
+  const response = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  expect((await answerOf(response)).error).toMatchObject({ code: -32602, message: expect.stringContaining('params') });
+  expect(service.app.mcp.streamable.sessions).toBe(before);
+});
+
+test('the stream of a call that was cancelled ends', async () => {
+  const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
+  const params = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' }, _meta: { progressToken: 1 } };
+  const call = await post({ jsonrpc: '2.0', id: 'radar', method: 'tools/call', params }, session);
+  const cancelled = { method: 'notifications/cancelled', params: { requestId: 'radar' } };
+  expect((await post({ jsonrpc: '2.0', ...cancelled }, session)).status).toBe(202);
+  // Progress perhaps, and then the end; of a call that was quicker, the answer before it.
+  const events = eventsOf(call.body!);
+  while (await events.next());
+  await send('DELETE', undefined, session);
+});
+
+test('a session in which nobody asks anything is forgotten', async () => {
+  const { account, parts } = partsOf(service);
+  const sessions = createStreamableSessions(parts, { idleMs: 1, sweepMs: 1 });
+  const response = await sessions.handle(account, requestOf(initialize('2025-11-25')), initialize('2025-11-25'));
+  expect(response.status).toBe(200);
+  await until(() => sessions.size === 0);
+});
+
 describe('without sessions, from 2026-07-28', () => {
   test('answers a request that says all of itself, and begins no session', async () => {
     const before = service.app.mcp.streamable.sessions;
@@ -160,6 +198,23 @@ describe('without sessions, from 2026-07-28', () => {
     });
     service.app.access.revoke(uuid);
     expect(await stream.next()).toBeUndefined();
+  });
+
+  test('what is listened for may be spelled as it is read; what is none is not heard, and there is a bound', async () => {
+    const listen = async (resourceSubscriptions: string[]) =>
+      post(
+        modern(5, 'subscriptions/listen', { notifications: { resourceSubscriptions } }),
+        headersOf('subscriptions/listen'),
+      );
+    const response = await listen(['zomma://gex/qqq', 'zomma://bogus', 'zomma://gex/QQQ']);
+    const stream = eventsOf(response.body!);
+    const { params } = JSON.parse((await stream.next())!.data);
+    expect(params.notifications).toEqual({ resourceSubscriptions: ['zomma://gex/QQQ'] });
+    keepMoved('QQQ');
+    service.app.mcp.wake();
+    expect(JSON.parse((await stream.next())!.data).params.uri).toBe('zomma://gex/QQQ');
+    const many = Array.from({ length: 1_001 }, (_, at) => `zomma://gex/T${at}`);
+    expect((await listen(many)).status).toBe(422);
   });
 
   test('a header that says otherwise than the body is refused', async () => {
@@ -224,12 +279,25 @@ describe('either way', () => {
   });
 });
 
-test('all sessions and streams are gone at the end', async () => {
-  const session = (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')!;
-  const stream = eventsOf((await send('GET', undefined, { 'Mcp-Session-Id': session })).body!);
+test('calls under way are answered before the server stops, and then all sessions and streams are gone', async () => {
+  const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
+  const call = (id: number) => ({
+    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+    params: { name: 'run_strategic_omni_radar', arguments: { ticker: 'AAPL' } },
+  });
+  const stream = eventsOf((await send('GET', undefined, session)).body!);
+  const asked = [1, 2, 3, 4].map((id) => post(call(id), session));
+  const others = [5, 6].map((id) => {
+    const { params, method } = call(id);
+    return post(modern(id, method, params), { ...headersOf(method), 'Mcp-Name': params.name });
+  });
+  await Bun.sleep(0);
   await service.app.mcp.close();
+  for (const response of await Promise.all([...asked, ...others])) {
+    expect((await answerOf(response)).result.structuredContent.ticker).toBe('AAPL');
+  }
   expect(await stream.next()).toBeUndefined();
-  await until(() => service.app.mcp.streamable.sessions === 0);
+  expect(service.app.mcp.streamable.sessions).toBe(0);
 });
 
 type Given = Readonly<Record<string, string | null | undefined>>;
@@ -287,6 +355,25 @@ function modern(id: number, method: string, params: object = {}) {
 
 function headersOf(method: string) {
   return { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method };
+}
+
+function requestOf(body: unknown): Request {
+  return new Request('http://localhost/mcp', { method: 'POST', headers: headers({}), body: JSON.stringify(body) });
+}
+
+/** What transports are made of, beside the service's own. */
+function partsOf({ app, key }: Service) {
+  const { context } = app;
+  const observe = () => {};
+  const parts = {
+    ...{ context, observe, version: '0', tools: () => TOOLS, resources: RESOURCES, gate: createCallGate() },
+    ...{
+      watch: createStreamWatch(STREAM_LIMITS),
+      quota: createSessionQuota(Date.now),
+      bus: new InMemoryServerEventBus(),
+    },
+  };
+  return { account: app.access.authenticate(key), parts };
 }
 
 /** A snapshot of a second later, with its levels kept. */
