@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
+import type { Account } from '../../../src/access/access.ts';
+import { createStreamWatch, STREAM_LIMITS, type StreamWatch } from '../../../src/access/stream-watch.ts';
+import { createCallGate } from '../../../src/mcp/call-gate.ts';
+import { held } from '../../../src/mcp/http/held-stream.ts';
+import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
+import { createSseSessions } from '../../../src/mcp/http/sse.ts';
+import { createStreamable } from '../../../src/mcp/http/streamable.ts';
+import type { TransportParts } from '../../../src/mcp/http/transport-parts.ts';
+import { RESOURCES } from '../../../src/mcp/resources.ts';
+import { TOOLS } from '../../../src/operations/registry.ts';
+import { type Service, startService } from '../../support/service.ts';
+
+/** Streams of every transport are under the watch as long as they are there, and no longer. */
+let service: Service;
+let account: Account;
+beforeAll(async () => {
+  service = await startService();
+  account = service.app.access.authenticate(service.key);
+});
+afterAll(() => service.close());
+
+function partsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportParts & { watch: StreamWatch } {
+  return {
+    ...{ context: service.app.context, version: '0', observe: () => {}, tools: () => TOOLS, resources: RESOURCES },
+    ...{ gate: createCallGate(), watch: createStreamWatch({ ...STREAM_LIMITS, ...limits }) },
+    ...{ quota: createSessionQuota(Date.now, 2), bus: new InMemoryServerEventBus() },
+  };
+}
+
+test('a stream of HTTP+SSE leaves the watch with its client, and its session with it', async () => {
+  const parts = partsWith();
+  const sessions = createSseSessions(parts);
+  const { body } = sessions.open(account);
+  expect([parts.watch.size, sessions.size]).toEqual([1, 1]);
+  await body!.cancel();
+  expect([parts.watch.size, sessions.size]).toEqual([0, 0]);
+});
+
+test('a stream of the engine’s leaves the watch with its client, and the engine hears of it', async () => {
+  const parts = partsWith();
+  const cancelled = Promise.withResolvers<void>();
+  const source = new ReadableStream<Uint8Array>({ cancel: () => cancelled.resolve() });
+  const { body } = held(new Response(source, { headers: { 'Content-Type': 'text/event-stream' } }), account, parts);
+  expect(parts.watch.size).toBe(1);
+  await body!.cancel();
+  await cancelled.promise;
+  expect(parts.watch.size).toBe(0);
+});
+
+test('limits hold for both', async () => {
+  const parts = partsWith({ accountStreamsMax: 1 });
+  const sessions = createSseSessions(parts);
+  sessions.open(account);
+  expect(() => sessions.open(account)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  const streamable = createStreamable(parts);
+  await expect(streamable.handle(account, listenRequest(), LISTEN)).rejects.toMatchObject({ code: 'too_many_streams' });
+  parts.watch.close();
+});
+
+test('so does the number of sessions a day, over both together', async () => {
+  const parts = partsWith();
+  const sessions = createSseSessions(parts);
+  for (const _ of [1, 2]) await sessions.open(account).body!.cancel();
+  expect(() => sessions.open(account)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  await expect(createStreamable(parts).handle(account, post(INITIALIZE), INITIALIZE)).rejects.toMatchObject({
+    code: 'rate_limited',
+  });
+});
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'wire', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const LISTEN = {
+  ...{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' },
+  params: { notifications: { toolsListChanged: true }, _meta: META },
+};
+const INITIALIZE = {
+  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'wire', version: '1' } },
+};
+
+function post(body: unknown, headers: Record<string, string> = {}): Request {
+  const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { ...accept, ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+function listenRequest(): Request {
+  return post(LISTEN, { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' });
+}
