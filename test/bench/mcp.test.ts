@@ -5,7 +5,7 @@ import { STREAM_KINDS } from '../../bench/mcp-streams.ts';
 import { FROM_SOURCE } from '../support/process.ts';
 
 const SMALL: McpOptions = {
-  streams: [60],
+  streams: [{ streams: 60, crowds: 1 }],
   idle: { asks: 20, settleS: 0.5, backS: 0.5 },
   sessions: 5,
   calls: { rounds: 1, sliceMs: 50 },

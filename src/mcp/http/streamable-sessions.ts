@@ -8,16 +8,21 @@ import { type SessionPlace, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
 import type { TransportParts } from './transport-parts.ts';
 
-interface IdleTiming {
+interface SessionLimits {
   /** A session that nobody has asked anything of for so long is forgotten; its client is told 404, and begins a new one. */
   readonly idleMs: number;
   /** How often that is looked at. */
   readonly sweepMs: number;
+  readonly sessionsMax: number;
+  readonly accountSessionsMax: number;
 }
 
-const IDLE_TIMING: IdleTiming = { idleMs: 30 * 60_000, sweepMs: 60_000 };
-const SESSIONS_MAX = 16_000;
-const ACCOUNT_SESSIONS_MAX = 10_000;
+const LIMITS: SessionLimits = {
+  idleMs: 30 * 60_000,
+  sweepMs: 60_000,
+  sessionsMax: 16_000,
+  accountSessionsMax: 10_000,
+};
 
 /** Streamable HTTP with sessions, as clients speak it up to 2025-11-25. A session answers only to the account that opened it. */
 export interface StreamableSessions {
@@ -28,9 +33,10 @@ export interface StreamableSessions {
 
 export function createStreamableSessions(
   parts: TransportParts,
-  { idleMs, sweepMs }: IdleTiming = IDLE_TIMING,
+  limits: Partial<SessionLimits> = {},
 ): StreamableSessions {
   const { quota, bus } = parts;
+  const { idleMs, sweepMs, sessionsMax, accountSessionsMax } = { ...LIMITS, ...limits };
   const sessions = new Map<string, StreamableSession>();
   const counts = new AccountCounts();
   let sweeping: ReturnType<typeof setInterval> | undefined;
@@ -57,7 +63,14 @@ export function createStreamableSessions(
   };
 
   const begin = async (account: Account, request: Request, body: unknown): Promise<Response> => {
-    refuseTooMany(sessions.size, counts.of(account.id));
+    if (counts.of(account.id) >= accountSessionsMax) {
+      throw new Failure('too_many_streams', `This account has ${accountSessionsMax} sessions open, the most it may`, {
+        hint: 'End sessions with DELETE, or use one for many calls.',
+      });
+    }
+    if (sessions.size >= sessionsMax) {
+      throw new Failure('unavailable', 'No more sessions can be opened now', { hint: 'Retry later.' });
+    }
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, parts);
     const response = await session.post(request, body);
@@ -108,14 +121,3 @@ const PLACE: SessionPlace = {
     'Begin with an initialize request; its answer has the header. From 2026-07-28 on, send the MCP-Protocol-Version header.',
   unknown: 'Begin a new one with an initialize request.',
 };
-
-function refuseTooMany(sessions: number, own: number): void {
-  if (own >= ACCOUNT_SESSIONS_MAX) {
-    throw new Failure('too_many_streams', `This account has ${ACCOUNT_SESSIONS_MAX} sessions open, the most it may`, {
-      hint: 'End sessions with DELETE, or use one for many calls.',
-    });
-  }
-  if (sessions >= SESSIONS_MAX) {
-    throw new Failure('unavailable', 'No more sessions can be opened now', { hint: 'Retry later.' });
-  }
-}

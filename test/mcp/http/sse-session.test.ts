@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import type { Server } from '@modelcontextprotocol/server';
 import type { Account } from '../../../src/access/access.ts';
 import { SseSession } from '../../../src/mcp/http/sse-session.ts';
 import { eventsOf } from '../../support/event-stream.ts';
@@ -6,6 +7,30 @@ import { eventsOf } from '../../support/event-stream.ts';
 /** Whether somebody is there: looked at with a clock that is ahead. */
 const ACCOUNT: Account = { id: 'a', tier: 'member', isAdmitted: () => true };
 const MINUTE_MS = 60_000;
+
+/** An engine that answers nothing. */
+const MUTE = {
+  connect: async (session: SseSession) => {
+    session.onmessage = () => {};
+  },
+  getClientVersion: () => undefined,
+} as unknown as Server;
+
+test('an engine is there while a request is under way: until it is answered, or cancelled', async () => {
+  const session = new SseSession({ account: ACCOUNT, endpoint: '/x', createServer: () => MUTE, ended: () => {} });
+  for (const end of [
+    () => session.send({ jsonrpc: '2.0', id: 1, result: {} }),
+    async () => session.receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }),
+  ]) {
+    expect(session.onmessage).toBeUndefined();
+    session.receive({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    session.receive({ jsonrpc: '2.0', id: 2, method: 'ping' });
+    await end();
+    expect(session.onmessage).toBeDefined();
+    await session.send({ jsonrpc: '2.0', id: 2, result: {} });
+  }
+  expect(session.onmessage).toBeUndefined();
+});
 
 function open() {
   const session = new SseSession({

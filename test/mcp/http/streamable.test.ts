@@ -155,6 +155,25 @@ test('a session in which nobody asks anything is forgotten', async () => {
   await until(() => sessions.size === 0);
 });
 
+test('an account has so many sessions, all of them so many, and one that ends makes room', async () => {
+  const { account, parts } = partsOf(service);
+  const body = initialize('2025-11-25');
+  for (const [limits, code] of [
+    [{ accountSessionsMax: 1 }, 'too_many_streams'],
+    [{ sessionsMax: 1 }, 'unavailable'],
+  ] as const) {
+    const sessions = createStreamableSessions(parts, limits);
+    const begin = () => sessions.handle(account, requestOf(body), body);
+    const id = (await begin()).headers.get('mcp-session-id')!;
+    await expect(begin()).rejects.toMatchObject({ code });
+    const ending = new Request('http://localhost/mcp', { method: 'DELETE', headers: { 'Mcp-Session-Id': id } });
+    expect((await sessions.handle(account, ending, undefined)).status).toBe(200);
+    expect((await begin()).status).toBe(200);
+    sessions.close();
+    expect(sessions.size).toBe(0);
+  }
+});
+
 describe('without sessions, from 2026-07-28', () => {
   test('answers a request that says all of itself, and begins no session', async () => {
     const before = service.app.mcp.streamable.sessions;
