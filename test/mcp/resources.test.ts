@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InMemoryServerEventBus, type ServerEvent } from '@modelcontextprotocol/server';
+import { createChangeWatch } from '../../src/mcp/change-watch.ts';
+import { complete } from '../../src/mcp/completion.ts';
+import { RESOURCES } from '../../src/mcp/resources.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { keepLevels, MONDAY_MS } from '../store/samples.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** Resources of a chain of 700 strikes, and of an index that is named with a caret. */
+let folder: string;
+let service: Service;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-resources-'));
+  const rows = ['underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma'];
+  for (let strike = 1_000; strike < 8_000; strike += 10) {
+    rows.push(`WIDE,2026-08-21T16:00:00-04:00,6000.4,,2026-09-18,C,${strike + 0.5},,,,10,100,0.25,,`);
+  }
+  rows.push('WIDE,2026-08-21T16:00:00-04:00,6000.4,,2026-08-21,C,6000,,,,10,100,0.25,,');
+  writeFileSync(join(folder, 'wide.csv'), `${rows.join('\n')}\n`);
+  service = await startService({ feed: `files:${folder}` });
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+const read = (uri: string) =>
+  JSON.parse((RESOURCES.read(uri, service.app.context).contents[0] as { text: string }).text);
+
+test('of a wide chain the rows nearest spot, in five digits but for the strikes', () => {
+  const { count, strike, net_gex, rows_left_out_far_from_spot } = read('zomma://gex/WIDE/strikes/all');
+  expect([count, strike.length, net_gex.length, rows_left_out_far_from_spot]).toEqual([500, 500, 500, 200]);
+  expect([strike[0], strike.at(-1)]).toEqual([3_000.5, 7_990.5]);
+  const long = net_gex.filter(
+    (each: number) =>
+      String(each)
+        .replace(/[-.]|e.*/g, '')
+        .replace(/^0+|0+$/g, '').length > 5,
+  );
+  expect(long).toEqual([]);
+});
+
+test.each([
+  ['zomma://gex/wide', 'zomma://gex/WIDE'],
+  ['zomma://gex/wide/profile', 'zomma://gex/WIDE/profile'],
+  ['zomma://gex/%5Espx', 'zomma://gex/SPX'],
+  ['zomma://gex/SPXW/strikes/all', 'zomma://gex/SPX/strikes/all'],
+  ['zomma://methods', 'zomma://methods'],
+])('changes of %s are told of %s', (uri, canonical) => {
+  expect(RESOURCES.canonical(uri, service.app.context)).toBe(canonical);
+});
+
+test.each([
+  'zomma://gex/WIDE/Profile',
+  'zomma://gex/WIDE/strikes/a/b',
+  `zomma://gex/${'A'.repeat(21)}`,
+  'zomma://gex/',
+  '',
+])('there is no resource %j', (uri) => {
+  for (const ask of [RESOURCES.read, RESOURCES.canonical]) {
+    expect(() => ask(uri, service.app.context)).toThrow(expect.objectContaining({ code: -32602, data: { uri } }));
+  }
+});
+
+const STRIKES = 'zomma://gex/{ticker}/strikes/{expiry}';
+test.each([
+  ['a ticker, those with a chain first', { uri: STRIKES }, { name: 'ticker', value: '' }, {}, ['WIDE', 'SPY']],
+  [
+    'an expiry, settled ones left out',
+    { uri: STRIKES },
+    { name: 'expiry', value: '2' },
+    { ticker: 'wide' },
+    ['2026-09-18'],
+  ],
+  ['no ticker', { uri: STRIKES }, { name: 'expiry', value: '' }, {}, []],
+  ['another argument', { uri: STRIKES }, { name: 'strike', value: '' }, {}, []],
+  [
+    'an argument of another template',
+    { uri: 'zomma://gex/{ticker}' },
+    { name: 'expiry', value: '' },
+    { ticker: 'WIDE' },
+    [],
+  ],
+  ['no template', { uri: 'zomma://gex/{x}' }, { name: 'ticker', value: '' }, {}, []],
+])('completes %s', (_name, { uri }, argument, filled, expected) => {
+  const { values, total, hasMore } = complete(
+    { ref: { type: 'ref/resource', uri }, argument, context: { arguments: filled } },
+    service.app.context,
+  ).completion;
+  expect(values.slice(0, 2)).toEqual(expected);
+  expect([total, hasMore]).toEqual([values.length, false]);
+});
+
+test('every ticker that has moved is told once, however long the log, and again where the store was busy', () => {
+  const { store } = service.app;
+  const told: ServerEvent[] = [];
+  const bus = new InMemoryServerEventBus();
+  bus.subscribe((event) => told.push(event));
+  let isBusy = false;
+  const underlyings = (simulated: boolean) => {
+    if (isBusy) throw new Error('busy');
+    return store.underlyings(simulated);
+  };
+  const log = { lastLevelSeq: () => store.lastLevelSeq(), levelEvents: store.levelEvents, underlyings };
+  let tools = TOOLS;
+  const { wake } = createChangeWatch({ log, simulated: false, tools: () => tools }, bus);
+  store.transaction(() => {
+    for (let at = 0; at < 300; at++) keepLevels(store, { underlying: 'AAA', asOf: MONDAY_MS + at });
+    keepLevels(store, { underlying: 'BBB', asOf: MONDAY_MS });
+  });
+  isBusy = true;
+  expect(wake).toThrow('busy');
+  expect(told).toEqual([]);
+  isBusy = false;
+  wake();
+  wake();
+  expect(told).toEqual([
+    { kind: 'resources_list_changed' },
+    { kind: 'resource_updated', uri: 'zomma://gex/AAA' },
+    { kind: 'resource_updated', uri: 'zomma://gex/BBB' },
+  ]);
+  tools = TOOLS.slice(1);
+  wake();
+  wake();
+  expect(told.slice(3)).toEqual([{ kind: 'tools_list_changed' }]);
+});
