@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Listening, listen } from '../../src/http/listen.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, type ClientName, keyOf, listed, type McpClient, until, VALID } from './connect.ts';
 
 /** The official clients of both generations over real sockets: to each of them the server is the same. */
 let service: Service;
-let server: Listening;
+let server: Served;
 beforeAll(async () => {
-  service = await startService();
-  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  server = await startServed();
+  ({ service } = server);
 });
-afterAll(async () => {
-  await service.app.mcp.close();
-  await server.stop(1_000);
-  await service.close();
-});
+afterAll(() => server.close());
 
 describe.each(CLIENT_NAMES)('%s', (name) => {
   test('lists exactly the nine tools, with units, schemas and annotations', async () => {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Listening, listen } from '../../src/http/listen.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
 /** A defect of ours is the operator's to see: clients hear that there was one. */
@@ -11,17 +10,13 @@ const breaks = (): never => {
   throw DEFECT;
 };
 let service: Service;
-let server: Listening;
+let server: Served;
 beforeAll(async () => {
   const offered = { tools: () => [{ ...TOOLS[4]!, run: breaks }], resources: { ...RESOURCES, read: breaks } };
-  service = await startService({ offered });
-  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  server = await startServed({ offered });
+  ({ service } = server);
 });
-afterAll(async () => {
-  await service.app.mcp.close();
-  await server.stop(1_000);
-  await service.close();
-});
+afterAll(() => server.close());
 
 test.each(CLIENT_NAMES)('%s', async (name) => {
   const client = await CLIENTS[name](server.url, keyOf(service));

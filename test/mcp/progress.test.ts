@@ -1,27 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { OFFERED } from '../../src/app.ts';
-import { type Listening, listen } from '../../src/http/listen.ts';
 import { createCallGate } from '../../src/mcp/call-gate.ts';
 import { callTool, type Progress } from '../../src/mcp/call-tool.ts';
 import type { McpParts } from '../../src/mcp/parts.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
 /** Calls in steps: what clients hear of them, that they can be cancelled, and how many may be under way. */
 let service: Service;
-let server: Listening;
+let server: Served;
 let parts: McpParts;
 beforeAll(async () => {
-  service = await startService();
-  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  server = await startServed();
+  ({ service } = server);
   const { context } = service.app;
   parts = { context, version: '0', observe: () => {}, ...OFFERED, gate: createCallGate(2) };
 });
-afterAll(async () => {
-  await service.app.mcp.close();
-  await server.stop(1_000);
-  await service.close();
-});
+afterAll(() => server.close());
 
 const RADAR = { name: 'run_strategic_omni_radar', args: { ticker: 'SPY' } };
 

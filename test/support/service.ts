@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type App, buildApp } from '../../src/app.ts';
 import type { Observation } from '../../src/events.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
+import { listen } from '../../src/http/listen.ts';
 import type { Offered } from '../../src/mcp/parts.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 
@@ -95,6 +96,27 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
       await app.mcp.close();
       app.store.close();
       rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The same, listening. */
+export interface Served {
+  readonly service: Service;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startServed(settings: ServiceSettings = {}): Promise<Served> {
+  const service = await startService(settings);
+  const server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  return {
+    service,
+    url: server.url,
+    async close() {
+      await service.app.mcp.close();
+      await server.stop(1_000);
+      await service.close();
     },
   };
 }

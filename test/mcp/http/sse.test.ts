@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Listening, listen } from '../../../src/http/listen.ts';
 import { keepLevels } from '../../store/samples.ts';
-import { type Service, startService } from '../../support/service.ts';
+import { type Served, type Service, startServed } from '../../support/service.ts';
 import { until } from '../connect.ts';
 
 /** The contract's MCP pair over real sockets, by hand: HTTP+SSE as the revision of 2024-11-05 has it. */
 let service: Service;
-let server: Listening;
+let server: Served;
 beforeAll(async () => {
-  service = await startService();
-  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  server = await startServed();
+  ({ service } = server);
 });
-afterAll(async () => {
-  await service.app.mcp.close();
-  await server.stop(1_000);
-  await service.close();
-});
+afterAll(() => server.close());
 
 describe('the wire', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(

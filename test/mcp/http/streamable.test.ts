@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { createStreamWatch, STREAM_LIMITS } from '../../../src/access/stream-watch.ts';
-import { type Listening, listen } from '../../../src/http/listen.ts';
 import { createCallGate } from '../../../src/mcp/call-gate.ts';
 import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessions.ts';
@@ -9,25 +8,21 @@ import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
 import { recordOf } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
-import { type Service, startService } from '../../support/service.ts';
+import { type Served, type Service, startServed } from '../../support/service.ts';
 import { until } from '../connect.ts';
 
 /** `/mcp` over real sockets, by hand: what Streamable HTTP says of headers, sessions and statuses in both eras. */
 let service: Service;
-let server: Listening;
+let server: Served;
 let stranger: string;
 beforeAll(async () => {
-  service = await startService();
-  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
+  server = await startServed();
+  ({ service } = server);
   // The market was loaded after the app was made: that is no news.
   service.app.mcp.wake();
   stranger = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' }).apiKey;
 });
-afterAll(async () => {
-  await service.app.mcp.close();
-  await server.stop(1_000);
-  await service.close();
-});
+afterAll(() => server.close());
 
 describe('with sessions, up to 2025-11-25', () => {
   test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('a session of %s, from beginning to end', async (revision) => {
