@@ -16,11 +16,9 @@ export interface McpOverStdio {
   close(): Promise<void>;
 }
 
-export function serveOverStdio(given: Omit<McpParts, 'gate'> & Watched): McpOverStdio {
+export function serveOverStdio(given: Omit<McpParts, 'gate'> & Watched, transport = standardStreams()): McpOverStdio {
   const bus = new InMemoryServerEventBus();
-  const gate = createCallGate();
-  const parts: McpParts = { ...given, gate };
-  const { transport, closed } = standardStreams(() => gate.size > 0);
+  const parts: McpParts = { ...given, gate: createCallGate() };
   const served = serveStdio(
     ({ era }) => {
       const followed = new Set<string>();
@@ -34,5 +32,5 @@ export function serveOverStdio(given: Omit<McpParts, 'gate'> & Watched): McpOver
     },
     { transport },
   );
-  return { ...createChangeWatch(given, bus), closed, close: () => served.close() };
+  return { ...createChangeWatch(given, bus), closed: transport.closed, close: () => served.close() };
 }

@@ -1,25 +1,81 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type RequestId,
+} from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
 /** What was asked for gets so long to be answered once nothing more can be asked. */
 const LAST_ANSWERS_MS = 10_000;
 
 /**
- * MCP's transport over this process's standard input and output, and the promise that its client has closed its end. Whoever pipes
- * questions in closes it with the last of them: as long as `isBusy`, within bounds, the end is held back so that they are answered.
+ * MCP's transport over this process's standard input and output. Whoever pipes questions in closes the pipe with the last of them: its end
+ * is held back until they are answered, within bounds.
  */
-export function standardStreams(isBusy: () => boolean): { transport: StdioServerTransport; closed: Promise<void> } {
-  const input = new PassThrough();
-  const closed = Promise.withResolvers<void>();
-  process.stdin.pipe(input, { end: false });
-  process.stdin.once('end', async () => {
-    const deadline = performance.now() + LAST_ANSWERS_MS;
-    // Twice at least: what was read last is taken up in one turn and answered in another.
-    for (let idle = 0; idle < 2 && performance.now() < deadline; idle = isBusy() ? 0 : idle + 1) {
-      await new Promise(setImmediate);
-    }
-    input.end();
-    closed.resolve();
-  });
-  return { transport: new StdioServerTransport(input, process.stdout), closed: closed.promise };
+export function standardStreams(
+  source: Readable = process.stdin,
+  output: Writable = process.stdout,
+  lastAnswersMs = LAST_ANSWERS_MS,
+): StandardStreams {
+  const input = new PassThrough({ flush: (end) => void streams.lastAnswers(lastAnswersMs).then(() => end()) });
+  const streams = new StandardStreams(input, output);
+  // An open pipe would keep the process for as long as its client does.
+  void streams.closed.then(() => source.destroy());
+  source.pipe(input);
+  return streams;
+}
+
+export class StandardStreams extends StdioServerTransport {
+  /** Requests that wait for their answer. */
+  private readonly unanswered = new Set<RequestId>();
+  private readonly ended = Promise.withResolvers<void>();
+  private readonly answered = Promise.withResolvers<void>();
+  private isLast = false;
+  /** Once the client has closed its end or cannot be written to, or somebody has closed ours. */
+  readonly closed = this.ended.promise;
+
+  override start(): Promise<void> {
+    const deliver = this.onmessage;
+    this.onmessage = (message) => {
+      this.asked(message);
+      deliver?.(message);
+    };
+    return super.start();
+  }
+
+  override send(message: JSONRPCMessage): Promise<void> {
+    const sent = super.send(message);
+    if (!('method' in message) && message.id !== undefined) this.settle(message.id);
+    return sent;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.ended.resolve();
+  }
+
+  /** Once all is answered that was asked, or `withinMs` are over. */
+  async lastAnswers(withinMs: number): Promise<void> {
+    // What was read last is taken up in this turn.
+    await new Promise(setImmediate);
+    this.isLast = true;
+    if (this.unanswered.size === 0) return;
+    const deadline = setTimeout(() => void this.close(), withinMs);
+    await Promise.race([this.answered.promise, this.closed]);
+    clearTimeout(deadline);
+  }
+
+  private asked(message: JSONRPCMessage): void {
+    // What listens is never answered, but told.
+    if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.unanswered.add(message.id);
+    if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
+    this.settle(message.params?.requestId as RequestId);
+  }
+
+  private settle(id: RequestId): void {
+    this.unanswered.delete(id);
+    if (this.isLast && this.unanswered.size === 0) this.answered.resolve();
+  }
 }

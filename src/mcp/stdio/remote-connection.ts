@@ -1,0 +1,78 @@
+import {
+  type JSONRPCMessage,
+  ProtocolError,
+  type RequestId,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import { CUT_OFF, type Refusal, TOO_LATE } from './refusal.ts';
+
+/** The stream from the server comes back as long as the client is there. */
+const RECONNECTION = {
+  initialReconnectionDelay: 1_000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 1_000_000,
+};
+/** What the connection itself asks is answered within this, or not. */
+const ANSWER_MS = 10_000;
+
+export interface RemoteSettings {
+  /** Of the server, e.g. `https://zomma.example.com`, or where it is behind a path, `https://example.com/zomma`. */
+  readonly url: URL;
+  readonly key: string;
+}
+
+/** A connection to a running server, on which questions of our own go beside those of the client, who hears nothing of them. */
+export class RemoteConnection extends StreamableHTTPClientTransport {
+  private readonly own = new Map<RequestId, PromiseWithResolvers<Result>>();
+  private asked = 0;
+
+  constructor({ url, key }: RemoteSettings, heard: (message: JSONRPCMessage) => void) {
+    super(addressOf(url), { requestInit: { headers: { 'X-API-Key': key } }, reconnectionOptions: RECONNECTION });
+    this.onmessage = (message) => {
+      if (!this.settle(message)) heard(message);
+    };
+    void this.start();
+  }
+
+  /** Rejects with `ProtocolError` where the server refuses, is cut off or takes too long. */
+  async ask(method: string, params: Record<string, unknown> = {}): Promise<Result> {
+    const id = `zomma-bridge:${++this.asked}`;
+    const answer = Promise.withResolvers<Result>();
+    const deadline = setTimeout(() => answer.reject(errorOf(TOO_LATE)), ANSWER_MS);
+    const onRequestStreamEnd = () => answer.reject(errorOf(CUT_OFF));
+    this.own.set(id, answer);
+    this.send({ jsonrpc: '2.0', id, method, params }, { onRequestStreamEnd }).catch(answer.reject);
+    return answer.promise.finally(() => {
+      clearTimeout(deadline);
+      this.own.delete(id);
+    });
+  }
+
+  /** Whether this failure says that the server knows nothing of the session. */
+  isForgotten(error: unknown): boolean {
+    return this.sessionId !== undefined && error instanceof SdkHttpError && error.status === 404;
+  }
+
+  private settle(message: JSONRPCMessage): boolean {
+    if ('method' in message || message.id === undefined) return false;
+    const answer = this.own.get(message.id);
+    if ('result' in message) answer?.resolve(message.result);
+    else answer?.reject(errorOf(message.error));
+    return answer !== undefined;
+  }
+}
+
+type Result = Record<string, unknown>;
+
+/** Of the endpoint, which may have been named itself. */
+function addressOf(url: URL): URL {
+  const address = new URL(url);
+  address.pathname = url.pathname.replace(/(\/mcp)?\/*$/, '/mcp');
+  return address;
+}
+
+function errorOf({ code, message, data }: Refusal): ProtocolError {
+  return ProtocolError.fromError(code, message, data);
+}
