@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { bridge } from '../../../src/mcp/stdio/bridge.ts';
+import { until } from '../connect.ts';
+import { type LineClient, lineClient, type Message } from './line-client.ts';
+import { listening, result, type ScriptedServer, scriptedServer, streamOf } from './scripted-server.ts';
+
+const CALL = { id: 7, method: 'tools/call' };
+const OPENING = {
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const isChange = ({ method }: Message) => method === 'notifications/tools/list_changed';
+const gone = () => new Response(null, { status: 404 });
+
+let server: ScriptedServer;
+let client: LineClient;
+let ended: Promise<void>;
+
+beforeEach(() => {
+  server = scriptedServer();
+  client = lineClient();
+  ended = bridge({ url: server.url, key: 'ZOMMA_0000000000000000' }, client.streams);
+});
+
+afterEach(async () => {
+  client.input.end();
+  await ended;
+  await server.stop();
+});
+
+describe('a session that the server has forgotten', () => {
+  test('is begun anew once for all that ask, and its old connection is closed', async () => {
+    await begin();
+    server.script = ({ what, session }) => (session === 's1' && what !== 'GET' ? gone() : undefined);
+    const answers = await Promise.all([1, 2, 3].map((id) => client.ask({ id, method: 'ping' })));
+    expect(answers.map(({ result: value }) => value)).toEqual(Array(3).fill({ session: 's2' }));
+    expect(server.count('initialize')).toBe(2);
+    expect(server.seen.findLast(({ what }) => what === 'ping')!.revision).toBe('2025-11-25');
+    const listened = server.seen.find(({ what, session }) => what === 'GET' && session === 's1')!;
+    await until(() => listened.signal.aborted);
+  });
+
+  test.each([
+    ['is told of tools that are others', 'v2', 1],
+    ['is told nothing where they are the same', 'v1', 0],
+  ])('its client %s', async (_name, registry, times) => {
+    await begin();
+    server.forget();
+    server.registry = registry;
+    await client.ask(CALL);
+    expect(client.heard.filter(isChange)).toHaveLength(times);
+    expect(client.heard.filter(({ id }) => id !== undefined).map(({ id }) => id)).toEqual([0, 7]);
+  });
+
+  test('is begun anew for a client that asks nothing, with what it follows', async () => {
+    await begin();
+    for (const uri of ['a', 'b']) await client.ask({ id: uri, method: 'resources/subscribe', params: { uri } });
+    await client.ask({ id: 3, method: 'resources/unsubscribe', params: { uri: 'a' } });
+    server.registry = 'v2';
+    server.forget();
+    await client.hear(isChange);
+    await until(() => server.count('resources/subscribe', 's2') === 1 && server.count('GET', 's2') === 1);
+    expect(server.seen.findLast(({ what }) => what === 'resources/subscribe')!.message.params).toEqual({ uri: 'b' });
+    expect(client.heard.filter(({ id }) => String(id).startsWith('zomma'))).toEqual([]);
+  });
+
+  test('answers what was sent to it and not taken yet, from the new one', async () => {
+    await begin();
+    server.forget();
+    server.script = ({ what, session }) => (what === 'slow' && session === 's1' ? new Promise(() => {}) : undefined);
+    const slow = client.ask({ id: 8, method: 'slow' });
+    await until(() => server.count('slow') === 1);
+    await client.ask(CALL);
+    expect(await slow).toMatchObject({ result: { session: 's2' } });
+  });
+
+  test('refuses what it had taken and will not answer', async () => {
+    await begin();
+    server.script = ({ what }) => (what === 'slow' ? listening() : undefined);
+    const slow = client.ask({ id: 8, method: 'slow', params: {} });
+    await until(() => server.count('slow') === 1);
+    await client.ask(CALL);
+    server.forget();
+    await client.ask({ ...CALL, id: 9 });
+    expect(await slow).toMatchObject({ error: { code: -32_000, message: expect.stringContaining('ask again') } });
+  });
+
+  test.each<[string, (message: Message) => Response, RegExp]>([
+    ['cut off', () => streamOf(), /ended before the answer came/],
+    ['refused', ({ id }) => streamOf({ id: id!, error: { code: -32_602, message: 'not so' } }), /^not so$/],
+    ['not for us', () => new Response('hello', { headers: { 'Content-Type': 'text/html' } }), /text\/html/],
+    ['forgotten too', gone, /^The server answered 404$/],
+  ])('whose renewal is %s refuses what was asked, and is begun anew with the next', async (_name, answer, words) => {
+    await begin();
+    server.forget();
+    server.script = ({ what, message }) => (what === 'initialize' ? answer(message) : undefined);
+    expect((await client.ask(CALL)).error?.message).toMatch(words);
+    server.script = () => undefined;
+    expect(await client.ask({ ...CALL, id: 9 })).toMatchObject({ result: { session: 's2' } });
+  });
+
+  test('is not begun anew again and again for a server that knows none', async () => {
+    await begin();
+    server.script = ({ what }) => (/initialize/.test(what) ? undefined : gone());
+    expect((await client.ask(CALL)).error?.message).toBe('The server answered 404');
+    expect((await client.ask({ ...CALL, id: 9 })).error?.message).toBe('The server answered 404');
+    await until(() => server.count('GET', 's3') === 1);
+    await roundTrips();
+    expect(server.count('initialize')).toBe(3);
+  });
+});
+
+describe('a request', () => {
+  test.each<[string, () => Response, RegExp]>([
+    ['status 500', () => new Response(null, { status: 500 }), /^The server answered 500$/],
+    ['words without a hint', () => Response.json({ detail: 'No' }, { status: 403 }), /^No$/],
+    ['words with a hint', () => Response.json({ detail: 'No', hint: 'ask' }, { status: 403 }), /^No\. ask$/],
+    ['a stream that ends', () => streamOf(), /ended before the answer came/],
+  ])('that is answered by %s is refused, and begins no session', async (_name, answer, words) => {
+    await begin();
+    server.script = ({ what }) => (what === 'tools/call' ? answer() : undefined);
+    expect((await client.ask(CALL)).error?.message).toMatch(words);
+    expect(server.count('initialize')).toBe(1);
+  });
+
+  test('that is answered on a stream is answered once', async () => {
+    await begin();
+    server.script = ({ what }) => (what === 'tools/call' ? streamOf({ id: 7, result: { is: 'streamed' } }) : undefined);
+    await client.ask(CALL);
+    await client.ask({ id: 8, method: 'ping' });
+    expect(client.heard.filter(({ id }) => id === 7)).toEqual([
+      expect.objectContaining({ result: { is: 'streamed' } }),
+    ]);
+  });
+
+  test.each<[string, () => Response | Promise<Response>]>([
+    ['has taken', () => listening()],
+    ['has not taken', () => new Promise(() => {})],
+  ])(
+    'that is cancelled, and the server %s, is cut off where there is no session, and not answered',
+    async (_name, answer) => {
+      server.script = ({ what }) => (what === 'tools/call' ? answer() : undefined);
+      client.say(CALL);
+      await until(() => server.count('tools/call') === 1);
+      client.say({ method: 'notifications/cancelled', params: { requestId: 7 } });
+      await until(() => server.seen[0]!.signal.aborted);
+      await client.ask({ id: 8, method: 'ping' });
+      expect(client.heard.map(({ id }) => id)).toEqual([8]);
+    },
+  );
+
+  test('that finds nothing at the address is refused, and not repeated', async () => {
+    server.script = gone;
+    expect((await client.ask(OPENING)).error?.message).toBe('The server answered 404');
+    expect(server.count('initialize')).toBe(1);
+  });
+});
+
+describe('at the end', () => {
+  test('the last call is answered, then the session is deleted', async () => {
+    await begin();
+    const taken = Promise.withResolvers<void>();
+    server.script = ({ what, message }) =>
+      what === 'tools/call' ? taken.promise.then(() => result(message, {})) : undefined;
+    client.say(CALL);
+    client.input.end();
+    await until(() => server.count('tools/call') === 1);
+    expect(server.count('DELETE')).toBe(0);
+    taken.resolve();
+    await ended;
+    expect(client.heard.at(-1)).toMatchObject({ id: 7, result: {} });
+    expect(server.seen.at(-1)).toMatchObject({ what: 'DELETE', session: 's1' });
+  });
+
+  test('a session that is gone is not begun anew', async () => {
+    await begin();
+    server.script = ({ what }) => (what === 'DELETE' ? gone() : undefined);
+    client.input.end();
+    await ended;
+    await roundTrips();
+    expect(server.count('initialize')).toBe(1);
+  });
+
+  test('a client that reads no more ends it, whatever comes for it', async () => {
+    await begin();
+    const taken = Promise.withResolvers<void>();
+    server.script = ({ what, message }) =>
+      what === 'tools/call' ? taken.promise.then(() => result(message, {})) : undefined;
+    client.say(CALL);
+    await until(() => server.count('tools/call') === 1);
+    client.output.destroy(new Error('EPIPE'));
+    taken.resolve();
+    await ended;
+    expect(server.count('DELETE')).toBe(1);
+  });
+});
+
+test.each([
+  ['/', '/mcp'],
+  ['/zomma', '/zomma/mcp'],
+  ['/zomma/', '/zomma/mcp'],
+  ['/zomma/mcp', '/zomma/mcp'],
+])('a server at %s is asked at %s', async (given, asked) => {
+  const other = lineClient();
+  const bridged = bridge({ url: new URL(given, server.url), key: 'ZOMMA_0000000000000000' }, other.streams);
+  await other.ask({ id: 1, method: 'ping' });
+  expect(server.seen.map(({ path }) => path)).toEqual([asked]);
+  other.input.end();
+  await bridged;
+});
+
+/** As clients begin: with a session, and its stream open. */
+async function begin(): Promise<void> {
+  await client.ask(OPENING);
+  client.say({ method: 'notifications/initialized' });
+  await until(() => server.count('GET') === 1);
+}
+
+/** What was on its way to the server has come to it. */
+async function roundTrips(): Promise<void> {
+  for (let trip = 0; trip < 5; trip++) await fetch(server.url, { method: 'PUT' });
+}

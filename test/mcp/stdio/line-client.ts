@@ -1,0 +1,49 @@
+import { PassThrough } from 'node:stream';
+import { type StandardStreams, standardStreams } from '../../../src/mcp/stdio/standard-streams.ts';
+import { until } from '../connect.ts';
+
+export interface Message {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** A client at the other end of standard streams, in this process: it writes lines and keeps those that it reads. */
+export interface LineClient {
+  readonly streams: StandardStreams;
+  readonly input: PassThrough;
+  readonly output: PassThrough;
+  readonly heard: readonly Message[];
+  say(...messages: readonly Message[]): void;
+  /** The first message that fits. */
+  hear(fits: (message: Message) => boolean): Promise<Message>;
+  /** Says a request, and gives its answer. */
+  ask(request: Message): Promise<Message>;
+}
+
+export function lineClient(lastAnswersMs?: number): LineClient {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const heard: Message[] = [];
+  let rest = '';
+  output.on('data', (chunk) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) heard.push(JSON.parse(line));
+  });
+  const say: LineClient['say'] = (...messages) =>
+    void input.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  const hear: LineClient['hear'] = async (fits) => {
+    await until(() => heard.some(fits));
+    return heard.find(fits)!;
+  };
+  return {
+    streams: standardStreams(input, output, lastAnswersMs),
+    ...{ input, output, heard, say, hear },
+    ask(request) {
+      say(request);
+      return hear(({ id, method }) => id === request.id && method === undefined);
+    },
+  };
+}

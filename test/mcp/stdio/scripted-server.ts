@@ -1,0 +1,105 @@
+import type { Message } from './line-client.ts';
+
+/** What the server was asked: a message it was sent, or `GET` or `DELETE` of a session. */
+export interface Asked {
+  readonly what: string;
+  readonly path: string;
+  readonly session: string | null;
+  readonly revision: string | null;
+  readonly message: Message;
+  readonly signal: AbortSignal;
+}
+
+/** Answers what the script has a word for; undefined leaves it to the server. */
+export type Script = (asked: Asked) => Response | Promise<Response> | undefined;
+
+/** An MCP server over Streamable HTTP that does as the test says, and else answers with the session's id. */
+export interface ScriptedServer {
+  readonly url: URL;
+  readonly seen: readonly Asked[];
+  /** How often it was asked for this. */
+  count(what: string, session?: string): number;
+  script: Script;
+  /** Of the tools; told with each first answer. */
+  registry: string;
+  /** As in a restart: knows no session any more, and streams end. */
+  forget(): void;
+  stop(): Promise<void>;
+}
+
+export function scriptedServer(): ScriptedServer {
+  const seen: Asked[] = [];
+  const sessions = new Map<string, ReadableStreamDefaultController<string> | undefined>();
+  let opened = 0;
+
+  const answer = (asked: Asked): Response => {
+    const { what, session, message } = asked;
+    if (what === 'initialize') {
+      const id = `s${++opened}`;
+      sessions.set(id, undefined);
+      const capabilities = { experimental: { 'zomma/registry': { version: server.registry } } };
+      return result(message, { protocolVersion: '2025-11-25', capabilities }, { 'Mcp-Session-Id': id });
+    }
+    if (session !== null && !sessions.has(session)) return new Response(null, { status: 404 });
+    if (what === 'GET') return listening((controller) => sessions.set(session!, controller));
+    return message.id === undefined ? new Response(null, { status: 202 }) : result(message, { session });
+  };
+
+  const http = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const message = (request.method === 'POST' ? await request.json() : {}) as Message;
+      const asked: Asked = {
+        what: message.method ?? request.method,
+        path: new URL(request.url).pathname,
+        session: request.headers.get('mcp-session-id'),
+        revision: request.headers.get('mcp-protocol-version'),
+        message,
+        signal: request.signal,
+      };
+      seen.push(asked);
+      return server.script(asked) ?? answer(asked);
+    },
+  });
+
+  const server: ScriptedServer = {
+    url: http.url,
+    seen,
+    count: (what, session) =>
+      seen.filter((asked) => asked.what === what && (session === undefined || asked.session === session)).length,
+    script: () => undefined,
+    registry: 'v1',
+    forget() {
+      for (const controller of sessions.values()) controller?.close();
+      sessions.clear();
+    },
+    stop: () => http.stop(true),
+  };
+  return server;
+}
+
+export function result({ id }: Message, value: unknown, headers: Record<string, string> = {}): Response {
+  return Response.json({ jsonrpc: '2.0', id, result: value }, { headers });
+}
+
+/** A stream of these messages that ends with them. */
+export function streamOf(...messages: readonly Message[]): Response {
+  return eventStream(messages.map((message) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`).join(''));
+}
+
+/** A stream that stays open; who listens on it may come back at once. */
+export function listening(opened: (controller: ReadableStreamDefaultController<string>) => void = () => {}): Response {
+  return eventStream(
+    new ReadableStream({
+      start(controller) {
+        controller.enqueue('retry: 1\n\n');
+        opened(controller);
+      },
+    }),
+  );
+}
+
+function eventStream(body: string | ReadableStream<string>): Response {
+  return new Response(body as string, { headers: { 'Content-Type': 'text/event-stream' } });
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'bun:test';
+import { until } from '../connect.ts';
+import { lineClient } from './line-client.ts';
+
+const CALL = { id: 1, method: 'tools/call' };
+const CANCEL = { method: 'notifications/cancelled', params: { requestId: 1 } };
+
+describe('an input that has ended', () => {
+  test.each([
+    ['nothing', []],
+    ['a notification', [{ method: 'notifications/initialized' }]],
+    ['what listens', [{ id: 'listen:0', method: 'subscriptions/listen' }]],
+    ['a call that is cancelled', [CALL, CANCEL]],
+  ])('closes the streams at once after %s', async (_name, messages) => {
+    const { streams, say, input } = await started();
+    say(...messages);
+    input.end();
+    await streams.closed;
+    expect(input.destroyed).toBe(true);
+  });
+
+  test.each([
+    ['an answer', (client: Started) => client.streams.send({ jsonrpc: '2.0', id: 1, result: {} })],
+    ['a cancellation', (client: Started) => client.streams.onmessage?.({ jsonrpc: '2.0', ...CANCEL })],
+    ['a signal', (client: Started) => client.streams.close()],
+  ])('is held back for a call until %s', async (_name, end) => {
+    const client = await started();
+    const { streams, say, input, taken } = client;
+    say(CALL, { id: 2, method: 'ping' });
+    input.end();
+    await until(() => taken.length === 2);
+    await streams.send({ jsonrpc: '2.0', id: 2, result: {} });
+    let isClosed = false;
+    void streams.closed.then(() => {
+      isClosed = true;
+    });
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(isClosed).toBe(false);
+    await end(client);
+    await streams.closed;
+  });
+
+  test('is held back for so long and no longer', async () => {
+    const { streams, say, input } = await started(10);
+    say(CALL);
+    input.end();
+    await streams.closed;
+    await expect(streams.send({ jsonrpc: '2.0', id: 1, result: {} })).rejects.toThrow(/closed/);
+  });
+});
+
+test('nobody waits for last answers when the streams are closed', async () => {
+  const { streams, say, taken } = await started();
+  say(CALL);
+  await until(() => taken.length === 1);
+  const waited = streams.lastAnswers(60_000);
+  await streams.close();
+  await waited;
+});
+
+test.each([
+  ['a line that is too long', ({ input }: Started) => input.write('x'.repeat(11 * 1024 * 1024))],
+  ['an output that is gone', ({ output }: Started) => output.destroy(new Error('EPIPE'))],
+])('%s closes the streams, and lets go of the input', async (_name, end) => {
+  const client = await started();
+  end(client);
+  await client.streams.closed;
+  await until(() => client.input.destroyed);
+});
+
+type Started = Awaited<ReturnType<typeof started>>;
+
+async function started(lastAnswersMs?: number) {
+  const client = lineClient(lastAnswersMs);
+  const taken: unknown[] = [];
+  client.streams.onmessage = (message) => taken.push(message);
+  await client.streams.start();
+  return { ...client, taken };
+}
