@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FROM_SOURCE, run } from '../../support/process.ts';
+import { VALID } from '../connect.ts';
+import type { Message } from './line-client.ts';
+import { type ScriptedServer, scriptedServer } from './scripted-server.ts';
+
+/** How `zomma mcp` ends, as a process. */
+let folder: string;
+let server: ScriptedServer;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-ends-'));
+  server = scriptedServer();
+});
+
+afterEach(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const WAYS: [string, () => string[]][] = [
+  ['on this machine', () => ['--data-dir', join(folder, 'data')]],
+  ['before a server', () => ['--url', server.url.href, '--key', 'ZOMMA_0000000000000000']],
+];
+
+describe.each(WAYS)('%s', (_name, args) => {
+  test('it answers all that was piped in, writes nothing else, and ends', async () => {
+    const calls = Object.entries(VALID).filter(([, given]) => !('target_expiry' in given));
+    const asked = [
+      OPENING,
+      ...calls.map(([name, given], at) => ({ ...CALL, id: at + 1, params: { name, arguments: given } })),
+    ];
+    const { code, stdout, stderr } = await run([...FROM_SOURCE, 'mcp'], args(), lines(asked));
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Message);
+    expect(answers.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual(asked.map(({ id }) => id));
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  test('a reader that is gone ends it', async () => {
+    const child = await started(args(), ['sh', '-c', '"$@" | head -n 1', 'sh']);
+    // The pipe may take one more answer before it breaks.
+    while (child.exitCode === null) {
+      say(child, lines([PING]));
+      await new Promise(setImmediate);
+    }
+    expect([child.exitCode, await new Response(child.stderr).text()]).toEqual([0, '']);
+  });
+
+  test('a line that is too long ends it', async () => {
+    const child = await started(args());
+    say(child, 'x'.repeat(11 * 1024 * 1024));
+    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, '']);
+  });
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it while its input is open', async (signal) => {
+  const child = await started(['--data-dir', join(folder, 'data')]);
+  child.kill(signal);
+  expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, '']);
+});
+
+const OPENING = {
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const CALL = { method: 'tools/call' };
+const PING = { id: 1, method: 'ping' };
+
+function lines(messages: readonly Message[]): string {
+  return messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
+}
+
+/** One that has answered already, and whose input stays open. */
+async function started(args: readonly string[], through: readonly string[] = []) {
+  const child = Bun.spawn([...through, ...FROM_SOURCE, 'mcp', ...args], {
+    ...{ cwd: tmpdir(), stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
+  });
+  say(child, lines([PING]));
+  const reader = child.stdout.getReader();
+  await reader.read();
+  reader.releaseLock();
+  return child;
+}
+
+/** Whether it is read to the end is the other's affair. */
+function say({ stdin }: { readonly stdin: Bun.FileSink }, text: string): void {
+  void Promise.allSettled([stdin.write(text), stdin.flush()]);
+}
