@@ -295,20 +295,24 @@ describe('either way', () => {
 
 test('calls under way are answered before the server stops, and then all sessions and streams are gone', async () => {
   const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
-  const call = (id: number) => ({
-    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
-    params: { name: 'run_strategic_omni_radar', arguments: { ticker: 'AAPL' } },
-  });
   const stream = eventsOf((await send('GET', undefined, session)).body!);
-  const asked = [1, 2, 3, 4].map((id) => post(call(id), session));
-  const others = [5, 6].map((id) => {
-    const { params, method } = call(id);
-    return post(modern(id, method, params), { ...headersOf(method), 'Mcp-Name': params.name });
-  });
-  await Bun.sleep(0);
+  const [name, _meta] = ['run_strategic_omni_radar', { progressToken: 1 }];
+  const params = { name, arguments: { ticker: 'AAPL' }, _meta };
+  const inNewEra = modern(9, 'tools/call', params);
+  // Each answer begins with what is said of its first step.
+  const begun = await Promise.all([
+    ...[1, 2, 3, 4].map((id) => post({ jsonrpc: '2.0', id, method: 'tools/call', params }, session)),
+    post(
+      { ...inNewEra, params: { ...inNewEra.params, _meta: { ...inNewEra.params._meta, ..._meta } } },
+      { ...headersOf('tools/call'), 'Mcp-Name': name },
+    ),
+  ]);
   await service.app.mcp.close();
-  for (const response of await Promise.all([...asked, ...others])) {
-    expect((await answerOf(response)).result.structuredContent.ticker).toBe('AAPL');
+  for (const response of begun) {
+    const events = eventsOf(response.body!);
+    let last: string | undefined;
+    for (let event = await events.next(); event; event = await events.next()) last = event.data;
+    expect(JSON.parse(last!).result.structuredContent.ticker).toBe('AAPL');
   }
   expect(await stream.next()).toBeUndefined();
   expect(service.app.mcp.streamable.sessions).toBe(0);
