@@ -52,6 +52,9 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
 /** The feeds that were asked for; without one the simulated market, unless anything is stored already: a server beside may feed it. */
 function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Feed[] {
   if (settings.feed === undefined && store.underlyings(false).length > 0) return [];
+  if (settings.feed === undefined) {
+    process.stderr.write(`zomma: nothing is stored in ${settings.dataDir}: answers are from a simulated market\n`);
+  }
   const feeds = createFeeds({ ...settings, feed: settings.feed ?? 'simulated' }, universe, () => store.marks('files'));
   store.openFeeds(feeds);
   return feeds;

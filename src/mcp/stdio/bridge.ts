@@ -52,7 +52,13 @@ export async function bridge(settings: RemoteSettings, near = standardStreams())
     asked?.abort.abort();
   };
 
-  near.onmessage = (message) => void (isJSONRPCRequest(message) ? ask(message) : pass(message));
+  /** Whoever pipes questions in does not wait for the session to begin: they do. */
+  let begun = Promise.resolve();
+  near.onmessage = (message) => {
+    if (!isJSONRPCRequest(message)) void begun.then(() => pass(message));
+    else if (message.method === 'initialize') begun = ask(message);
+    else void begun.then(() => ask(message));
+  };
   await near.start();
   await near.closed;
   await remote.close();

@@ -3,6 +3,7 @@ import {
   isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
+  ProtocolErrorCode,
   type RequestId,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
@@ -42,6 +43,11 @@ export class StandardStreams extends StdioServerTransport {
       this.asked(message);
       deliver?.(message);
     };
+    const noticed = this.onerror;
+    this.onerror = (error) => {
+      noticed?.(error);
+      this.tell(error);
+    };
     return super.start();
   }
 
@@ -67,6 +73,12 @@ export class StandardStreams extends StdioServerTransport {
     clearTimeout(deadline);
   }
 
+  /** Of what is JSON and no message, the client; of what ends the connection, whoever reads the log. A reader that is gone needs no telling. */
+  private tell(error: Error): void {
+    if (error.name === 'ZodError') void this.send(NO_MESSAGE).catch(() => {});
+    else if (!('code' in error && error.code === 'EPIPE')) process.stderr.write(`zomma: ${error.message}\n`);
+  }
+
   private asked(message: JSONRPCMessage): void {
     // What listens is never answered, but told.
     if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.unanswered.add(message.id);
@@ -79,3 +91,10 @@ export class StandardStreams extends StdioServerTransport {
     if (this.isLast && this.unanswered.size === 0) this.answered.resolve();
   }
 }
+
+/** Of a request whose id is not known, which the protocol's types leave out. */
+const NO_MESSAGE = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: ProtocolErrorCode.InvalidRequest, message: 'Invalid Request: not a JSON-RPC 2.0 message' },
+} as unknown as JSONRPCMessage;

@@ -21,12 +21,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const WAYS: [string, () => string[]][] = [
-  ['on this machine', () => ['--data-dir', join(folder, 'data')]],
-  ['before a server', () => ['--url', server.url.href, '--key', 'ZOMMA_0000000000000000']],
+const WAYS: [string, () => string[], RegExp][] = [
+  ['on this machine', () => ['--data-dir', join(folder, 'data')], /^zomma: nothing is stored in .*simulated market\n$/],
+  ['before a server', () => ['--url', server.url.href, '--key', 'ZOMMA_0000000000000000'], /^$/],
 ];
 
-describe.each(WAYS)('%s', (_name, args) => {
+describe.each(WAYS)('%s', (_name, args, notice) => {
   test('it answers all that was piped in, writes nothing else, and ends', async () => {
     const calls = Object.entries(VALID).filter(([, given]) => !('target_expiry' in given));
     const asked = [
@@ -39,7 +39,19 @@ describe.each(WAYS)('%s', (_name, args) => {
       .split('\n')
       .map((line) => JSON.parse(line) as Message);
     expect(answers.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual(asked.map(({ id }) => id));
-    expect([code, stderr]).toEqual([0, '']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(notice);
+  });
+
+  test('JSON that is no message is refused, and it goes on', async () => {
+    const asked = `{"id":1.5}\n[]\nno JSON at all\n${lines([PING])}`;
+    const { stdout } = await run([...FROM_SOURCE, 'mcp'], args(), asked);
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(answers.filter(({ error }) => error?.code === -32600)).toHaveLength(2);
+    expect(answers).toHaveLength(3);
   });
 
   test('a reader that is gone ends it', async () => {
@@ -49,20 +61,22 @@ describe.each(WAYS)('%s', (_name, args) => {
       say(child, lines([PING]));
       await new Promise(setImmediate);
     }
-    expect([child.exitCode, await new Response(child.stderr).text()]).toEqual([0, '']);
+    expect(child.exitCode).toBe(0);
+    expect(await new Response(child.stderr).text()).toMatch(notice);
   });
 
   test('a line that is too long ends it', async () => {
     const child = await started(args());
     say(child, 'x'.repeat(11 * 1024 * 1024));
-    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, '']);
+    expect(await child.exited).toBe(0);
+    expect(await new Response(child.stderr).text()).toMatch(/zomma: .*buffer.*\n$/i);
   });
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it while its input is open', async (signal) => {
   const child = await started(['--data-dir', join(folder, 'data')]);
   child.kill(signal);
-  expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, '']);
+  expect(await child.exited).toBe(0);
 });
 
 const OPENING = {

@@ -100,6 +100,27 @@ describe('before a running server', () => {
     },
   );
 
+  test('what is piped in all at once waits for the session to begin', async () => {
+    await withServer(async ({ service, url }) => {
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: WHO };
+      const call = { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } };
+      const asked = [
+        { id: 0, method: 'initialize', params },
+        { method: 'notifications/initialized' },
+        { id: 1, method: 'tools/call', params: call },
+      ].map((each) => `${JSON.stringify({ jsonrpc: '2.0', ...each })}\n`);
+      const { stdout } = await run(FROM_SOURCE, ['mcp', '--url', url, '--key', service.key], asked.join(''));
+      const answers = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(answers.map(({ id, result }) => [id, result !== undefined])).toEqual([
+        [0, true],
+        [1, true],
+      ]);
+    });
+  });
+
   test('says what is wrong: a key that is none, no server', async () => {
     await withServer(async ({ service, url }) => {
       await expect(CLIENTS.v1(['--url', url, '--key', 'ZOMMA_0000000000000000'])).rejects.toThrow(
