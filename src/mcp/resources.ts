@@ -9,6 +9,7 @@ import type { Context, Operation } from '../operations/operation.ts';
 import { extendedView, perform, restView } from '../operations/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
 import { cleaned } from './clean-text.ts';
+import { inShort } from './short-columns.ts';
 
 /** A resource as it is listed, and linked to from an answer. */
 export interface ListedResource {
@@ -150,33 +151,6 @@ function canonicalUri(uri: string, { market }: Context): string {
 
 const FIXED: ReadonlySet<string> = new Set(['zomma://universe', 'zomma://methods']);
 const NO_RESOURCE = ['There is no such resource', 'resources/templates/list names what there is.'] as const;
-
-/** Columns in as many digits as tell anything, so that a model has room for them; REST has them all. Strikes are names, and stay. */
-const DIGITS = 5;
-/** Rows of them: those nearest spot, some 36 tokens each. No level lies farther off. */
-const ROWS_MAX = 500;
-
-function inShort(body: Record<string, unknown>): Record<string, unknown> {
-  const short = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(DIGITS)) : value);
-  const [from, to] = nearestRows((body.strike ?? body.spot) as number[], body.spot_price as number);
-  const left = (body.count as number) - (to - from);
-  const columns = Object.entries(body).map(([key, value]) => {
-    if (!Array.isArray(value)) return [key, value];
-    const rows = value.slice(from, to);
-    return [key, key === 'strike' ? rows : rows.map(short)];
-  });
-  return { ...Object.fromEntries(columns), ...(left > 0 && { count: to - from, rows_left_out_far_from_spot: left }) };
-}
-
-/** A range of at most ROWS_MAX ascending values around one. */
-function nearestRows(ascending: readonly number[], middle: number): [from: number, to: number] {
-  let [from, to] = [0, ascending.length];
-  while (to - from > ROWS_MAX) {
-    if (middle - ascending[from]! > ascending[to - 1]! - middle) from++;
-    else to--;
-  }
-  return [from, to];
-}
 
 /** The levels as REST answers them, with what stands behind them. */
 function levelsOf(input: { ticker: string }, context: Context): Record<string, unknown> {
