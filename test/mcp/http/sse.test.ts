@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { keepLevels } from '../../store/samples.ts';
+import { eventsOf } from '../../support/event-stream.ts';
 import { type Served, type Service, startServed } from '../../support/service.ts';
 import { until } from '../connect.ts';
+import { initialize } from './messages.ts';
 
 /** The contract's MCP pair over real sockets, by hand: HTTP+SSE as the revision of 2024-11-05 has it. */
 let service: Service;
@@ -222,30 +224,8 @@ async function openStream() {
   const response = await fetch(`${server.url}/sse`, { headers: { 'X-API-Key': service.key }, signal: ending.signal });
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/event-stream');
-  const reader = response
-    .body!.pipeThrough(new TextDecoderStream() as never)
-    .getReader() as ReadableStreamDefaultReader<string>;
-  let buffer = '';
-  const next = async (): Promise<{ event: string; data: string }> => {
-    for (;;) {
-      const end = buffer.indexOf('\n\n');
-      if (end >= 0) {
-        const block = buffer.slice(0, end);
-        buffer = buffer.slice(end + 2);
-        const field = (name: string) =>
-          block
-            .split('\n')
-            .find((line) => line.startsWith(`${name}: `))
-            ?.slice(name.length + 2);
-        const event = field('event');
-        if (event) return { event, data: field('data')! };
-        continue;
-      }
-      const { value, done } = await reader.read();
-      if (done) throw new Error('the stream has ended');
-      buffer += value;
-    }
-  };
+  const events = eventsOf(response.body!);
+  const next = async () => (await events.next())!;
   const first = await next();
   expect(first.event).toBe('endpoint');
   const postRaw = (body: string, type = 'application/json') =>
@@ -260,14 +240,5 @@ async function openStream() {
     postRaw,
     post: (message: unknown) => postRaw(JSON.stringify(message)),
     close: async () => ending.abort(),
-  };
-}
-
-function initialize(protocolVersion: string, clientInfo = { name: 'wire', version: '1' }) {
-  return {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion, capabilities: {}, clientInfo },
   };
 }

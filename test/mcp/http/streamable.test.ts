@@ -10,6 +10,7 @@ import { recordOf } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { type Served, type Service, startServed } from '../../support/service.ts';
 import { until } from '../connect.ts';
+import { headersOf, initialize, modern } from './messages.ts';
 
 /** `/mcp` over real sockets, by hand: what Streamable HTTP says of headers, sessions and statuses in both eras. */
 let service: Service;
@@ -352,28 +353,6 @@ async function answerOf(response: Response) {
 
 // biome-ignore lint/suspicious/noExplicitAny: read by what each test expects.
 type Answer = Record<string, any>;
-
-function initialize(protocolVersion: string) {
-  return {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion, capabilities: {}, clientInfo: { name: 'wire', version: '1' } },
-  };
-}
-
-function modern(id: number, method: string, params: object = {}) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'wire', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  return { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
-}
-
-function headersOf(method: string) {
-  return { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method };
-}
 
 function requestOf(body: unknown): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers: headers({}), body: JSON.stringify(body) });

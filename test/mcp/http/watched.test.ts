@@ -11,6 +11,7 @@ import type { TransportParts } from '../../../src/mcp/http/transport-parts.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
 import { type Service, startService } from '../../support/service.ts';
+import { headersOf, initialize, modern } from './messages.ts';
 
 /** Streams of every transport are under the watch as long as they are there, and no longer. */
 let service: Service;
@@ -69,19 +70,8 @@ test('so does the number of sessions a day, over both together', async () => {
   });
 });
 
-const META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'wire', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
-const LISTEN = {
-  ...{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' },
-  params: { notifications: { toolsListChanged: true }, _meta: META },
-};
-const INITIALIZE = {
-  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'wire', version: '1' } },
-};
+const LISTEN = modern(1, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+const INITIALIZE = initialize('2025-11-25');
 
 function post(body: unknown, headers: Record<string, string> = {}): Request {
   const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
@@ -93,5 +83,5 @@ function post(body: unknown, headers: Record<string, string> = {}): Request {
 }
 
 function listenRequest(): Request {
-  return post(LISTEN, { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' });
+  return post(LISTEN, headersOf('subscriptions/listen'));
 }
