@@ -129,6 +129,7 @@ function withServer<Result>(
 ): Promise<Result> {
   return withFolder(async (dataDir) => {
     const server = await startServer(command, ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off']);
+    await server.loaded;
     const key = /ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/.exec(server.before.join('\n'))![0];
     return work(server, key).finally(() => server.stop('SIGTERM'));
   });

@@ -6,6 +6,7 @@ import { createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
 import { loadSecret } from './access/secret.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
+import { began } from './event-loop-watchdog.ts';
 import type { Observe } from './events.ts';
 import { createGuard } from './http/guard.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
@@ -20,6 +21,7 @@ import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/univers
 import { createMcpOverHttp, type McpOverHttp } from './mcp/http/transports.ts';
 import type { Offered } from './mcp/parts.ts';
 import { RESOURCES } from './mcp/resources.ts';
+import { createLoading, type Loading, whileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
 import { TOOLS } from './operations/registry.ts';
 import { openStore, type Store } from './store/sqlite.ts';
@@ -45,6 +47,8 @@ export interface App {
   readonly gexStreams: GexStreams;
   readonly access: Access;
   readonly context: Context;
+  /** The first load of the feeds, begun by who starts them. */
+  readonly loading: Loading;
 }
 
 /** What MCP clients are offered, over whichever transport. */
@@ -58,23 +62,35 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const store = openData(settings.dataDir);
   store.openFeeds(feeds);
   const access = openAccess(store, settings.dataDir);
-  const context = createContext(settings, store, universe, feeds[0]!.simulated);
+  const { simulated } = feeds[0]!;
+  const loading = createLoading();
+  const stored = createContext(settings, store, universe, simulated);
+  const context = { ...stored, market: whileLoading(stored.market, loading) };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
-  const { simulated } = feeds[0]!;
   const mcp = createMcpOverHttp({ context, version, observe, ...OFFERED, ...offered, log: store, simulated });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
   const openapi = openapiDocument(version);
-  const handle = createHttp({
+  const answer = createHttp({
     guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),
     routes: routesOf({ context, access, members: store, gexStreams, version: store.version, openapi: () => openapi }),
     mcp,
     origins: originPolicy(settings),
     observe,
   });
-  return { handle, feeds, store, mcp, gexStreams, access, context };
+  // A server that starts with data serves what it has; one that has none yet lets requests wait for it.
+  const isEmpty = store.underlyings(simulated).length === 0;
+  const handle: Handler = async (request) => {
+    began('request');
+    if (isEmpty && !loading.isOver && !request.url.endsWith('/health')) await loading.over(LOADING_WAIT_MS);
+    return answer(request);
+  };
+  return { handle, feeds, store, mcp, gexStreams, access, context, loading };
 }
+
+/** The simulated market takes less than a second. A folder may take minutes: clients are told to come again. */
+const LOADING_WAIT_MS = 5_000;
 
 /** What operations need, over an open store: recorded data, or the simulated market's. */
 export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {

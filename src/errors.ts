@@ -6,6 +6,8 @@ export class Failure extends Error {
   readonly hint: string | undefined;
   /** Where in the input the fault lies, as a JSON Pointer with what was expected there. */
   readonly faults: readonly Fault[];
+  /** Whole seconds after which the same request may succeed; undefined where that is not known. */
+  readonly retryAfterS: number | undefined;
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
     super(message);
@@ -13,6 +15,7 @@ export class Failure extends Error {
     this.code = code;
     this.hint = details.hint;
     this.faults = details.faults ?? [];
+    this.retryAfterS = details.retryAfterS;
   }
 
   get status(): number {
@@ -53,6 +56,7 @@ export interface Fault {
 interface FailureDetails {
   readonly hint?: string;
   readonly faults?: readonly Fault[];
+  readonly retryAfterS?: number;
 }
 
 /** Every code a client can meet, with its HTTP status: the statuses of the contract, and what HTTP itself needs. */
@@ -76,6 +80,7 @@ export const FAILURES = {
   rate_limited: { status: 429, title: 'Account rate limit exceeded' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Service is at its limit' },
+  loading: { status: 503, title: 'Market data is being loaded' },
 } as const;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -22,7 +22,9 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   old_removed: 'info',
   retention_failed: 'error',
   levels_failed: 'error',
+  event_loop_blocked: 'warning',
   started: 'info',
+  loaded: 'info',
   stopping: 'info',
 };
 

@@ -1,7 +1,8 @@
 import { type App, buildApp, type DataSettings } from './app.ts';
 import type { FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
-import { startIngest } from './feeds/ingest.ts';
+import { startWatchdog } from './event-loop-watchdog.ts';
+import { type Ingest, startIngest } from './feeds/ingest.ts';
 import { type KeptDays, startRetention } from './feeds/retention.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, logLevel } from './log.ts';
@@ -21,34 +22,42 @@ export interface ServeSettings extends DataSettings, FeedSettings, ListenSetting
 const STOP_DEADLINE_MS = 3_000;
 /** Flow reads thirty days, and parts of one. */
 const FLOW_DAYS = 31;
-/** With the analysis that is under way when they are over, less than a tenth of a second. */
+/** Of the analyses of the first tickers: their code is compiled then. */
 const WARM_UP_MS = 50;
 
 /**
- * Runs the service until SIGTERM or SIGINT: loads what the feed has, listens, prints the ready line, polls on.
+ * Runs the service until SIGTERM or SIGINT: listens, prints the ready line, loads what lies at hand, polls on.
  * `welcome` may print to stdout before the ready line.
  */
 export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
   const startedAt = performance.now();
+  const since = () => Math.round(performance.now() - startedAt);
   const observe = createLog(logLevel(settings.logLevel));
   const listening = listenOptions(settings);
   const kept = keptDays(settings);
   const app = buildApp(settings, observe);
+  const { feeds, store, loading } = app;
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
+  const watchdog = startWatchdog(observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
-  const { feeds, store } = app;
-  const ingests = feeds.map((feed) =>
-    startIngest({ feed, store, observe, nowMs: Date.now, stored: () => recorder?.wake() }),
-  );
+  let ingests: Ingest[] = [];
   try {
-    // What lies at hand is served from the first request on; a network has its own time.
-    const atHand = ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded);
-    if (await Promise.race([Promise.all(atHand).then(() => undefined), stopped.promise])) return;
-
-    warmUp(app.context, performance.now() + WARM_UP_MS);
     const server = listen(app.handle, listening);
+    welcome?.(app, server.url);
+    process.stdout.write(`listening on ${server.url}\n`);
+    observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: since() });
+
+    ingests = feeds.map((feed) =>
+      startIngest({ feed, store, observe, nowMs: Date.now, stored: () => recorder?.wake() }),
+    );
+    // A network has its own time: what is stored is served meanwhile.
+    const atHand = Promise.all(ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded));
+    loading.begin(atHand);
+    if (!(await Promise.race([atHand, stopped.promise.then(() => undefined)]))) return await shutDown(server);
+
+    observe({ kind: 'loaded', duration_ms: since() });
     const { largePrintMinUsd } = app.context;
     const recorded = () => {
       app.gexStreams.wake();
@@ -57,21 +66,23 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded });
     recorder.wake();
     retention = startRetention({ store, kept, observe, nowMs: Date.now });
-    welcome?.(app, server.url);
-    process.stdout.write(`listening on ${server.url}\n`);
-    const duration = Math.round(performance.now() - startedAt);
-    observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: duration });
+    await warmUp(app.context, WARM_UP_MS);
+    await stopped.promise;
+    await shutDown(server);
+  } finally {
+    watchdog.stop();
+    retention?.stop();
+    await Promise.all(ingests.map((ingest) => ingest.stop()));
+    await recorder?.stop();
+    store.close();
+  }
 
+  async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
     observe({ kind: 'stopping', signal: await stopped.promise });
     // Streams first: the server would wait for them for ever.
     app.gexStreams.close();
     await app.mcp.close();
     await server.stop(STOP_DEADLINE_MS);
-  } finally {
-    retention?.stop();
-    await Promise.all(ingests.map((ingest) => ingest.stop()));
-    await recorder?.stop();
-    store.close();
   }
 }
 

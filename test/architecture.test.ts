@@ -11,7 +11,7 @@ const SRC = resolve(import.meta.dir, '../src');
 const FLOORS: readonly (readonly string[])[] = [
   ['errors.ts', 'events.ts', 'config.ts'],
   ['math'],
-  ['market', 'access', 'bench', 'log.ts'],
+  ['market', 'access', 'bench', 'log.ts', 'event-loop-watchdog.ts'],
   ['analytics', 'feeds', 'store'],
   ['operations'],
   ['http', 'mcp', 'cli', 'client'],

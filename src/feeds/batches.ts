@@ -1,15 +1,18 @@
+import { began } from '../event-loop-watchdog.ts';
 import type { Delivery } from '../market/feed.ts';
 
-/** Deliveries kept in memory until one transaction takes them: a synced commit costs more than writing any of them. */
+/** Deliveries kept in memory until they are written together: a synced commit costs more than writing any of them. */
 const BATCH_DELIVERIES = 64;
-/** But no more prints than this at a time: a tape has millions, and requests wait for the transaction. */
+/** But no more prints than this at a time: a tape has millions. */
 const BATCH_PRINTS = 10_000;
 /** And none waits longer than this for others: a network feed brings a snapshot every few seconds. */
 const WAIT_MS = 200;
+/** A source that has everything at hand makes deliveries for so long before requests have their turn; one of them may take longer. */
+const TURN_MS = 5;
 
 const LATE = Symbol('late');
 
-/** The deliveries in their order, in pieces of one transaction each. */
+/** The deliveries in their order, in batches that are worth a transaction. The event loop turns while they are made. */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();
   let batch: Delivery[] = [];
@@ -22,6 +25,7 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
     [batch, prints, late] = [[], 0, undefined];
     return taken;
   };
+  let turnedAt = performance.now();
   try {
     for (let next = source.next(); ; ) {
       let result: IteratorResult<Delivery> | typeof LATE;
@@ -45,6 +49,11 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
           timer = setTimeout(resolve, WAIT_MS, LATE);
         });
       }
+      if (performance.now() - turnedAt > TURN_MS) {
+        await new Promise(setImmediate);
+        turnedAt = performance.now();
+      }
+      began('the making of deliveries');
       next = source.next();
     }
     if (batch.length > 0) yield take();

@@ -1,4 +1,5 @@
 import { isBusy } from '../errors.ts';
+import { began } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { type Delivery, type Feed, isAtHand } from '../market/feed.ts';
 import { batchesOf } from './batches.ts';
@@ -125,6 +126,14 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
   });
 }
 
+/**
+ * A transaction takes what it can write in so long, and at least one piece: requests wait for it. Its commit, which syncs the disk, comes on
+ * top, so that much shorter ones would mostly sync.
+ */
+const TRANSACTION_MS = 8;
+/** Prints that are written in some 5 ms. */
+const PIECE_PRINTS = 400;
+
 /** How often, and after how long, a write is tried again that another process's kept from being made: it waits some seconds itself. */
 const BUSY_TRIES = 12;
 const BUSY_PAUSE_MS = 250;
@@ -154,22 +163,42 @@ async function storeAll(
 ): Promise<Counts> {
   const { feed, store, observe, nowMs, stored } = parts;
   const counts = { chains: 0, prints: 0, refusals: 0 };
+  const rules = { isAsked: !isAtHand(feed) };
+  const step = `ingest ${feed.name}`;
+  const keepSome = (pieces: readonly Delivery[]): Kept[] => {
+    const deadline = performance.now() + TRANSACTION_MS;
+    const kept: Kept[] = [];
+    do {
+      const each = keep(pieces[kept.length]!, store, nowMs(), rules);
+      record(each, feed, store, nowMs());
+      kept.push(each);
+    } while (kept.length < pieces.length && performance.now() < deadline);
+    return kept;
+  };
   for await (const batch of batchesOf(deliveries)) {
-    const rules = { isAsked: !isAtHand(feed) };
-    const work = () =>
-      batch.map((delivery) => {
-        const each = keep(delivery, store, nowMs(), rules);
-        record(each, feed, store, nowMs());
-        return each;
-      });
-    const kept = await written(() => store.transaction(work), signal);
-    for (const each of kept) report(each, counts, observe);
-    stored?.();
-    // Between two transactions requests have their turn.
-    await new Promise(setImmediate);
-    if (signal?.aborted) break;
+    for (let pieces = batch.flatMap(piecesOf); pieces.length > 0; ) {
+      began(step);
+      const kept = await written(() => store.transaction(() => keepSome(pieces)), signal);
+      pieces = pieces.slice(kept.length);
+      for (const each of kept) report(each, counts, observe);
+      stored?.();
+      // Between two transactions requests have their turn.
+      await new Promise(setImmediate);
+      if (signal?.aborted) return counts;
+    }
   }
   return counts;
+}
+
+/** A delivery of many prints as several, of which each is written in a few milliseconds; what was refused is told with the first. */
+function piecesOf(delivery: Delivery): Delivery[] {
+  if (delivery.kind !== 'prints' || delivery.prints.length <= PIECE_PRINTS) return [delivery];
+  const { prints, refused } = delivery;
+  return Array.from({ length: Math.ceil(prints.length / PIECE_PRINTS) }, (_, at) => ({
+    kind: 'prints' as const,
+    prints: prints.slice(at * PIECE_PRINTS, (at + 1) * PIECE_PRINTS),
+    ...(at === 0 && refused && { refused }),
+  }));
 }
 
 /** Writes down what a delivery says of its feed. */

@@ -76,8 +76,18 @@ export function tradesWithin(fromMs: number, toMs: number): boolean {
 
 /** The date in New York at an instant. */
 export function newYorkDate(atMs: number): string {
-  return newYorkTime(atMs).slice(0, 10);
+  if (atMs >= lastDay.from && atMs < lastDay.to) return lastDay.date;
+  const date = newYorkTime(atMs).slice(0, 10);
+  if (atMs >= 0 && atMs < YEARS_END) {
+    lastDay = { date, from: newYorkInstant(date, '00:00'), to: newYorkInstant(addDays(date, 1), '00:00') };
+  }
+  return date;
 }
+
+/** The day that was asked for last: instants of one day come together, and `Temporal` takes microseconds for each. */
+let lastDay = { date: '', from: 0, to: 0 };
+/** Dates have four digits of a year. */
+const YEARS_END = Date.UTC(9999, 0, 1);
 
 /** The wall clock in New York at an instant, `YYYY-MM-DDTHH:MM:SS` with milliseconds where there are any. */
 export function newYorkTime(atMs: number): string {
@@ -89,8 +99,18 @@ export function newYorkTime(atMs: number): string {
 
 /** The instant at which New York clocks show `time` (`HH:MM`, seconds allowed) on `date`; the earlier one in the repeated hour. */
 export function newYorkInstant(date: string, time: string): number {
-  return Temporal.PlainDateTime.from(`${date}T${time}`).toZonedDateTime(NEW_YORK).epochMilliseconds;
+  const key = `${date}T${time}`;
+  const known = INSTANTS.get(key);
+  if (known !== undefined) return known;
+  const instant = Temporal.PlainDateTime.from(key).toZonedDateTime(NEW_YORK).epochMilliseconds;
+  if (INSTANTS.size >= INSTANTS_MAX) INSTANTS.clear();
+  INSTANTS.set(key, instant);
+  return instant;
 }
+
+/** Opens, closes and midnights: of a chain or a month of prints the same few are asked for again and again. */
+const INSTANTS = new Map<string, number>();
+const INSTANTS_MAX = 2_000;
 
 /** Whether the text is a date of the calendar, written `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {
@@ -222,11 +242,35 @@ function daysInMonth(year: number, month: number): number {
 
 /** Days since 1970-01-01. */
 function dayNumber(date: string): number {
-  return Math.round(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
+  let day = DAY_NUMBERS.get(date);
+  if (day === undefined) {
+    day = Math.round(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
+    if (!Number.isNaN(day)) remember(date, day);
+  }
+  return day;
 }
 
 function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+  let date = DATES.get(day);
+  if (date === undefined) {
+    date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+    remember(date, day);
+  }
+  return date;
+}
+
+/** Dates and their numbers, both ways: parsing and formatting take ten times as long as this. Bounded: some eight years. */
+const DAY_NUMBERS = new Map<string, number>();
+const DATES = new Map<number, string>();
+const DATES_MAX = 3_000;
+
+function remember(date: string, day: number): void {
+  if (DATES.size >= DATES_MAX) {
+    DATES.clear();
+    DAY_NUMBERS.clear();
+  }
+  DATES.set(day, date);
+  DAY_NUMBERS.set(date, day);
 }
 
 function isoDate(year: number, month: number, day: number): string {

@@ -139,6 +139,7 @@ test('a running server sees what is loaded beside it', async () => {
     ...['serve', '--port', '0', '--feed', `files:${path('feed')}`, '--data-dir', dataDir],
   ]);
   try {
+    await server.loaded;
     const paid = async () => {
       const response = await fetch(`${server.url}/api/v1/tools/get_whale_prints`, {
         method: 'POST',

@@ -15,6 +15,7 @@ export async function startService(dataDir: string): Promise<Service> {
   const wire = await openWire();
   const start = async (): Promise<Server> => {
     const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off']);
+    await server.loaded;
     wire.leadTo(server.url);
     return server;
   };

@@ -41,6 +41,7 @@ describe('agents', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'zomma-e2e-'));
     server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', folder]);
+    await server.loaded;
     key = server.before.join('\n').match(/ZOMMA_\w{16}/)![0];
   });
   afterAll(async () => {
@@ -103,6 +104,7 @@ describe('serving a folder of chains', () => {
       '--data-dir',
       join(folder, 'data'),
     ]);
+    await server.loaded;
     key = JSON.parse(
       (await run(BINARY, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', join(folder, 'data')])).stdout,
     ).api_key;
@@ -284,6 +286,7 @@ describeRecorded('recorded chains', (recorded) => {
         const args = ['serve', '--port', '0', '--feed', `files:${recorded}`, '--data-dir', join(folder, 'data')];
         const plain = await startServer(BINARY, args);
         const secure = await startServer(BINARY, [...args, '--tls-cert', cert, '--tls-key', tlsKey]);
+        await Promise.all([plain.loaded, secure.loaded]);
         const { api_key } = JSON.parse(
           (await run(BINARY, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', join(folder, 'data')])).stdout,
         );

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FROM_SOURCE } from '../support/process.ts';
+import { FROM_SOURCE, readLog } from '../support/process.ts';
 import { contentsOf, snapshotsIn } from './contents.ts';
 
 /**
@@ -45,13 +45,12 @@ function trade(at: number): string {
   return `${time},TEST260918C00100000,2.5,5,${at % 50 === 49 ? 't' : 'f'},auto\n`;
 }
 
-/** Starts the service on the folder; it is told when it listens. */
+/** Starts the service on the folder; it is told when what is there has been read once. */
 function serve(dataDir: string, ...more: string[]) {
   const args = ['serve', '--feed', `files:${drop}`, '--data-dir', dataDir, '--port', '0', ...more];
-  const child = Bun.spawn([...FROM_SOURCE, ...args], { cwd: folder, stdout: 'pipe', stderr: 'ignore' });
-  const ready = child.stdout.getReader().read();
+  const child = Bun.spawn([...FROM_SOURCE, ...args], { cwd: folder, stdout: 'ignore', stderr: 'pipe' });
   return {
-    ready,
+    loaded: readLog(child.stderr).loaded,
     async end(signal: 'SIGKILL' | 'SIGTERM') {
       child.kill(signal);
       await child.exited;
@@ -61,7 +60,7 @@ function serve(dataDir: string, ...more: string[]) {
 
 async function clean(name: string) {
   const service = serve(join(folder, name));
-  await service.ready;
+  await service.loaded;
   await service.end('SIGTERM');
   return contentsOf(join(folder, name));
 }
@@ -100,7 +99,7 @@ test(
     }
 
     const service = serve(data);
-    await service.ready;
+    await service.loaded;
     // In pieces, cut anywhere, while it watches.
     appendFileSync(join(drop, 'tape.csv'), rows.slice(third, 2 * third));
     for (let kill = 1; kill <= KILLS; kill++) put(`${kill}-cut.csv`, chainAt(3 * FILES + kill, 1));
@@ -111,7 +110,7 @@ test(
     await service.end('SIGKILL');
     appendFileSync(join(drop, 'tape.csv'), rows.slice(2 * third));
     const last = serve(data);
-    await last.ready;
+    await last.loaded;
     await last.end('SIGTERM');
 
     const expected = await clean('clean');
@@ -127,7 +126,7 @@ test('a restart reads nothing again: what was forgotten stays forgotten until it
   put('b.csv', chainAt(1, 1));
   const restart = async () => {
     const service = serve(data);
-    await service.ready;
+    await service.loaded;
     await service.end('SIGTERM');
     return contentsOf(data).snapshots.map(({ bid = '' }) => bid[0]);
   };
@@ -144,11 +143,11 @@ test('a bad file is set aside by the service, and only where it is asked to', as
   const aside = join(folder, 'aside');
   put('bad.json', '{"data":{"current_price":1}}');
   const first = serve(data);
-  await first.ready;
+  await first.loaded;
   await first.end('SIGTERM');
   expect(await Bun.file(join(drop, 'bad.json')).exists()).toBe(true);
   const second = serve(data, '--set-aside', aside);
-  await second.ready;
+  await second.loaded;
   await second.end('SIGTERM');
   expect([await Bun.file(join(drop, 'bad.json')).exists(), await Bun.file(join(aside, 'bad.json')).exists()]).toEqual([
     false,

@@ -43,6 +43,7 @@ export interface Battle {
 export async function measureHostile(seconds: number, command: readonly string[]): Promise<HostileFigures> {
   const dataDir = mkdtempSync(join(tmpdir(), 'zomma-hostile-'));
   const server = await startServer(command, ['serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'debug']);
+  await server.loaded;
   const store = openData(dataDir);
   const access = openAccess(store, dataDir);
   let members = 0;

@@ -34,6 +34,8 @@ export interface Server {
   readonly pid: number;
   /** What was printed before the ready line. */
   readonly before: readonly string[];
+  /** Once what lies at hand is loaded, as the log says. */
+  readonly loaded: Promise<void>;
   /** Sends the signal and waits for the end. */
   stop(signal: 'SIGTERM' | 'SIGINT'): Promise<{ code: number; durationMs: number; stderr: string }>;
 }
@@ -47,7 +49,7 @@ export async function startServer(command: readonly string[], args: readonly str
     stdin: 'ignore',
     env: cleanEnv(),
   });
-  const stderr = new Response(child.stderr).text();
+  const { text: stderr, loaded } = readLog(child.stderr);
   const lines: string[] = [];
   let buffer = '';
   const reader = child.stdout
@@ -65,6 +67,7 @@ export async function startServer(command: readonly string[], args: readonly str
       url: ready.slice('listening on '.length),
       pid: child.pid,
       before: lines.slice(0, lines.indexOf(ready)),
+      loaded,
       async stop(signal) {
         const startedAt = performance.now();
         child.kill(signal);
@@ -73,6 +76,22 @@ export async function startServer(command: readonly string[], args: readonly str
       },
     };
   }
+}
+
+/** Reads a server's log to its end; `loaded` is told as soon as the line comes, or never. */
+export function readLog(stderr: ReadableStream<Uint8Array>): { text: Promise<string>; loaded: Promise<void> } {
+  const loaded = Promise.withResolvers<void>();
+  const text = (async () => {
+    let read = '';
+    for await (const piece of stderr.pipeThrough(
+      new TextDecoderStream() as never,
+    ) as unknown as AsyncIterable<string>) {
+      read += piece;
+      if (read.includes('"message":"loaded"')) loaded.resolve();
+    }
+    return read;
+  })();
+  return { text, loaded: loaded.promise };
 }
 
 export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
