@@ -1,11 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { version } from '../package.json';
-import { type Access, createAccess } from './access/access.ts';
+import type { Access } from './access/access.ts';
 import { createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
-import { loadSecret } from './access/secret.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
-import { OperatorError } from './errors.ts';
 import { began } from './event-loop-watchdog.ts';
 import type { Observe } from './events.ts';
 import { createGuard } from './http/guard.ts';
@@ -16,23 +12,12 @@ import { type OriginSettings, originPolicy } from './http/origins.ts';
 import { routesOf } from './http/routes.ts';
 import { createHttp, type Handler } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
-import { createMarket } from './market/market.ts';
-import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
-import { createMcpOverHttp, type McpOverHttp } from './mcp/http/transports.ts';
+import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
 import type { Offered } from './mcp/parts.ts';
-import { RESOURCES } from './mcp/resources.ts';
 import { createLoading, type Loading, whileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
-import { TOOLS } from './operations/registry.ts';
-import { openStore, type Store } from './store/sqlite.ts';
-
-export interface DataSettings {
-  readonly dataDir: string;
-  readonly universe?: string | undefined;
-  readonly largePrintMin: string;
-  readonly contagionMin: string;
-  readonly staleAfter: string;
-}
+import type { Store } from './store/sqlite.ts';
+import { createContext, type DataSettings, openAccess, openData, readUniverse } from './stored-data.ts';
 
 export interface AppSettings extends DataSettings, FeedSettings, OriginSettings {
   readonly rateLimit: string;
@@ -43,16 +28,13 @@ export interface App {
   readonly handle: Handler;
   readonly feeds: readonly Feed[];
   readonly store: Store;
-  readonly mcp: McpOverHttp;
+  readonly mcp: McpOnDemand;
   readonly gexStreams: GexStreams;
   readonly access: Access;
   readonly context: Context;
   /** The first load of the feeds, begun by who starts them. */
   readonly loading: Loading;
 }
-
-/** What MCP clients are offered, over whichever transport. */
-export const OFFERED: Offered = { tools: () => TOOLS, resources: RESOURCES };
 
 /** Puts the service together: the one place that names the concrete feed, store and stream. What is given to offer takes the place of its own. */
 export function buildApp(settings: AppSettings, observe: Observe, offered: Partial<Offered> = {}): App {
@@ -68,13 +50,20 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const context = { ...stored, market: whileLoading(stored.market, loading) };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
-  const mcp = createMcpOverHttp({ context, version, observe, ...OFFERED, ...offered, log: store, simulated });
+  const mcp = createMcpOnDemand(async () => {
+    const [{ createMcpOverHttp }, { OFFERED }] = await Promise.all([
+      import('./mcp/http/transports.ts'),
+      import('./mcp/offered.ts'),
+    ]);
+    return createMcpOverHttp({ context, version, observe, ...OFFERED, ...offered, log: store, simulated });
+  });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
-  const openapi = openapiDocument(version);
+  let document: Record<string, unknown> | undefined;
+  const openapi = () => (document ??= openapiDocument(version));
   const answer = createHttp({
     guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),
-    routes: routesOf({ context, access, members: store, gexStreams, version: store.version, openapi: () => openapi }),
+    routes: routesOf({ context, access, members: store, gexStreams, version: store.version, openapi }),
     mcp,
     origins: originPolicy(settings),
     observe,
@@ -84,6 +73,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const handle: Handler = async (request) => {
     began('request');
     if (isEmpty && !loading.isOver && !request.url.endsWith('/health')) await loading.over(LOADING_WAIT_MS);
+    if (mcp.isFor(request.url)) await mcp.load();
     return answer(request);
   };
   return { handle, feeds, store, mcp, gexStreams, access, context, loading };
@@ -91,43 +81,3 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
 
 /** The simulated market takes less than a second. A folder may take minutes: clients are told to come again. */
 const LOADING_WAIT_MS = 5_000;
-
-/** What operations need, over an open store: recorded data, or the simulated market's. */
-export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
-  return {
-    market: createMarket(store, universe, simulated),
-    universe,
-    nowMs: Date.now,
-    feedStates: () => store.feedStates(),
-    gapsIn: (fromMs, toMs) => store.gapsIn(fromMs, toMs),
-    staleAfterMs: minutes(settings.staleAfter, '--stale-after'),
-    largePrintMinUsd: dollars(settings.largePrintMin, '--large-print-min'),
-    contagionMinUsd: dollars(settings.contagionMin, '--contagion-min'),
-  };
-}
-
-export function readUniverse(file: string | undefined): Universe {
-  return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
-}
-
-/** Opens the database of a data folder, made where it is missing and closed to others than its owner. */
-export function openData(dataDir: string): Store {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return openStore(join(dataDir, 'zomma.sqlite'));
-}
-
-export function openAccess(store: Store, dataDir: string): Access {
-  return createAccess({ members: store, secret: () => loadSecret(dataDir), now: Date.now });
-}
-
-function dollars(text: string, flag: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
-  throw new OperatorError(`${flag} is not an amount of dollars`, `use a number of 0 or more, e.g. ${flag} 100000`);
-}
-
-function minutes(text: string, flag: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value * 60_000;
-  throw new OperatorError(`${flag} is not a number of minutes`, `use a number above 0, e.g. ${flag} 30`);
-}

@@ -1,32 +1,45 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { type App, createContext, type DataSettings, openAccess, openData, readUniverse } from './app.ts';
+import type { Access } from './access/access.ts';
+import type { App } from './app.ts';
 import type { Ports, Settings } from './cli/ports.ts';
-import { deliveriesOf } from './feeds/files/deliveries.ts';
-import { loadFiles } from './feeds/load-files.ts';
-import { bridge } from './mcp/stdio/bridge.ts';
-import { type ServeSettings, serve } from './serve.ts';
-import { type StdioSettings, serveStdio } from './serve-stdio.ts';
-import { openStore, type Store } from './store/sqlite.ts';
+import type { ServeSettings } from './serve.ts';
+import type { StdioSettings } from './serve-stdio.ts';
+import type { Store } from './store/sqlite.ts';
+import type { DataSettings } from './stored-data.ts';
 
-/** What the command line can do on this machine. */
+/** What the command line can do on this machine. Each loads what it needs when it is asked for: most commands need no server. */
 export const ports: Ports = {
-  serve: (settings, { demo }) => serve(settings as unknown as ServeSettings, demo ? welcomeDemo : undefined),
+  async serve(settings, { demo }) {
+    const { serve } = await import('./serve.ts');
+    await serve(settings as unknown as ServeSettings, demo ? welcomeDemo : undefined);
+  },
 
-  serveStdio: (settings) => serveStdio(settings as unknown as StdioSettings),
+  async serveStdio(settings) {
+    const { serveStdio } = await import('./serve-stdio.ts');
+    await serveStdio(settings as unknown as StdioSettings);
+  },
 
-  bridge,
+  async bridge(server) {
+    const { bridge } = await import('./mcp/stdio/bridge.ts');
+    await bridge(server);
+  },
 
-  readFile: (path) =>
-    deliveriesOf(dirname(path), { origin: basename(path), stats: statSync(path) }, { nowMs: Date.now() }),
+  async *readFile(path) {
+    const { deliveriesOf } = await import('./feeds/files/deliveries.ts');
+    yield* deliveriesOf(dirname(path), { origin: basename(path), stats: statSync(path) }, { nowMs: Date.now() });
+  },
 
-  load: (settings, paths, reached) =>
-    openedFor(settings, (store) => loadFiles(paths, { store, nowMs: Date.now, reached })),
+  async load(settings, paths, reached) {
+    const { loadFiles } = await import('./feeds/load-files.ts');
+    return openedFor(settings, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, reached }));
+  },
 
   async withMarket(settings, work) {
+    const { createContext, openData, openMemory, readUniverse } = await import('./stored-data.ts');
     const data = settings as unknown as DataSettings;
     // Asking a question makes no data folder: where there is none, nothing is stored.
-    const store = existsSync(data.dataDir) ? openData(data.dataDir) : openStore(':memory:');
+    const store = existsSync(data.dataDir) ? openData(data.dataDir) : openMemory();
     try {
       // Real data where there is any: the simulated market answers only where nothing else can.
       const simulated = store.underlyings(false).length === 0;
@@ -36,16 +49,22 @@ export const ports: Ports = {
     }
   },
 
-  withStore: (settings, work) => openedFor(settings, (store) => work(store)),
+  withStore: (settings, work) => openedFor(settings, ({ store }) => work(store)),
 
-  withMembers: (settings, work) => openedFor(settings, (store, dataDir) => work(openAccess(store, dataDir), store)),
+  withMembers: (settings, work) => openedFor(settings, ({ store, access }) => work(access(), store)),
 };
 
-async function openedFor<T>(settings: Settings, work: (store: Store, dataDir: string) => T | Promise<T>): Promise<T> {
+interface Opened {
+  readonly store: Store;
+  readonly access: () => Access;
+}
+
+async function openedFor<T>(settings: Settings, work: (opened: Opened) => T | Promise<T>): Promise<T> {
+  const { openAccess, openData } = await import('./stored-data.ts');
   const dataDir = String(settings.dataDir);
   const store = openData(dataDir);
   try {
-    return await work(store, dataDir);
+    return await work({ store, access: () => openAccess(store, dataDir) });
   } finally {
     store.close();
   }

@@ -6,7 +6,7 @@ import { ports } from './local.ts';
 
 /** argv to command. What a person can mend is said in two lines; a defect keeps its stack. */
 try {
-  await createProgram(ports, version).parseAsync();
+  await (await createProgram(ports, version, process.argv[2])).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode;
   else {

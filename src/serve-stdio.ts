@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { version } from '../package.json';
-import { createContext, type DataSettings, OFFERED, openData, readUniverse } from './app.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
 import { startIngest } from './feeds/ingest.ts';
 import { createLog, logLevel } from './log.ts';
 import { type Feed, isAtHand } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
+import { OFFERED } from './mcp/offered.ts';
 import { serveOverStdio } from './mcp/stdio/serve.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
-import { openStore, type Store } from './store/sqlite.ts';
+import type { Store } from './store/sqlite.ts';
+import { createContext, type DataSettings, openData, openMemory, readUniverse } from './stored-data.ts';
 
 export interface StdioSettings extends DataSettings, Omit<FeedSettings, 'feed'> {
   /** Undefined: what is stored answers, and where nothing is, the simulated market. */
@@ -24,7 +25,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
   // Asking makes no data folder; a feed that was asked for has to keep what it brings.
   const isKept = settings.feed !== undefined || existsSync(settings.dataDir);
-  const store = isKept ? openData(settings.dataDir) : openStore(':memory:');
+  const store = isKept ? openData(settings.dataDir) : openMemory();
   const feeds = feedsOf(settings, universe, store);
   const simulated = feeds.some((feed) => feed.simulated);
   const context = createContext(settings, store, universe, simulated);

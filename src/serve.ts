@@ -1,4 +1,4 @@
-import { type App, buildApp, type DataSettings } from './app.ts';
+import { type App, buildApp } from './app.ts';
 import type { FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
 import { startWatchdog } from './event-loop-watchdog.ts';
@@ -9,6 +9,7 @@ import { createLog, logLevel } from './log.ts';
 import { isAtHand } from './market/feed.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
+import type { DataSettings } from './stored-data.ts';
 
 export interface ServeSettings extends DataSettings, FeedSettings, ListenSettings {
   readonly rateLimit: string;

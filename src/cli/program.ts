@@ -1,20 +1,41 @@
 import { Command } from 'commander';
-import { addBench } from './bench.ts';
-import { addCall } from './call.ts';
-import { addChains } from './chains.ts';
-import { addColumns } from './columns.ts';
-import { addFeeds } from './feeds.ts';
-import { addGex } from './gex.ts';
-import { addHistory } from './history.ts';
-import { addIngest } from './ingest.ts';
-import { addMcp } from './mcp.ts';
-import { addMembers } from './members.ts';
 import type { Ports } from './ports.ts';
-import { addServe } from './serve.ts';
 
-/** The command line, over what the composition root offers it. */
-export function createProgram(ports: Ports, version: string): Command {
-  const program = new Command('zomma')
+type Add = (program: Command, ports: Ports) => void;
+
+/** Where each command is defined, in the order of the help. */
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
+  ...named(['serve', 'start'], async () => (await import('./serve.ts')).addServe),
+  ...named(['gex'], async () => (await import('./gex.ts')).addGex),
+  ...named(['history'], async () => (await import('./history.ts')).addHistory),
+  ...named(['call'], async () => (await import('./call.ts')).addCall),
+  ...named(['greeks', 'iv', 'merton'], async () => (await import('./columns.ts')).addColumns),
+  ...named(['ingest'], async () => (await import('./ingest.ts')).addIngest),
+  ...named(['chains'], async () => (await import('./chains.ts')).addChains),
+  ...named(['feeds'], async () => (await import('./feeds.ts')).addFeeds),
+  ...named(['mcp'], async () => (await import('./mcp.ts')).addMcp),
+  ...named(['members'], async () => (await import('./members.ts')).addMembers),
+  ...named(['bench'], async () => (await import('./bench.ts')).addBench),
+};
+
+/**
+ * The command line, over what the composition root offers it. Loads the code of the command that is asked for alone; of all of them for
+ * the help, or where the first argument is no command.
+ */
+export async function createProgram(ports: Ports, version: string, first: string | undefined): Promise<Command> {
+  const program = describeProgram(version);
+  if (first === '--version' || first === '-V') return program;
+  const asked = first === undefined ? undefined : COMMANDS[first];
+  for (const load of asked ? [asked] : new Set(Object.values(COMMANDS))) (await load())(program, ports);
+  return program;
+}
+
+function named(names: readonly string[], load: () => Promise<Add>): Record<string, () => Promise<Add>> {
+  return Object.fromEntries(names.map((name) => [name, load]));
+}
+
+function describeProgram(version: string): Command {
+  return new Command('zomma')
     .description('Options-market analytics server: Greeks, GEX levels, flow, jump probabilities, over REST and MCP.')
     .version(version)
     .showHelpAfterError('(see --help)')
@@ -33,16 +54,4 @@ Examples:
   $ zomma call calculate_kelly_sizing '{"win_prob":0.55}'
 `,
     );
-  addServe(program, ports);
-  addGex(program, ports);
-  addHistory(program, ports);
-  addCall(program, ports);
-  addColumns(program);
-  addIngest(program, ports);
-  addChains(program, ports);
-  addFeeds(program, ports);
-  addMcp(program, ports);
-  addMembers(program, ports);
-  addBench(program);
-  return program;
 }

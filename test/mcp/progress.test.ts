@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { OFFERED } from '../../src/app.ts';
 import { createCallGate } from '../../src/mcp/call-gate.ts';
 import { callTool, type Progress } from '../../src/mcp/call-tool.ts';
+import { OFFERED } from '../../src/mcp/offered.ts';
 import type { McpParts } from '../../src/mcp/parts.ts';
 import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
