@@ -54,6 +54,8 @@ function binary(): void {
     '--minify',
     '--bytecode',
     '--format=esm',
+    // Each command, and MCP, is a chunk of its own, which is read when it is asked for.
+    '--splitting',
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
   ];
