@@ -41,18 +41,23 @@ export function startWatchdog(observe: Observe): Watchdog {
   let markedAt = 0;
   let beganAt = 0;
   let lastStep: string | undefined;
+  /** Of this process, all threads, at the last tick, µs. */
+  let cpuAtTick = 0;
 
   const mark = (step?: string): void => {
     const now = performance.now();
-    if (timer === undefined) timer = setInterval(tick, TICK_MS);
-    else {
+    if (timer === undefined) {
+      timer = setInterval(tick, TICK_MS);
+      cpuAtTick = cpuNow();
+    } else {
       // The tick before may have been the whole of its pause ago.
       const held = now - markedAt - TICK_MS;
       if (held > STEP_MS_MAX) {
         blocked.count++;
         blocked.totalMs += held;
         blocked.longestMs = Math.max(blocked.longestMs, held);
-        observe({ kind: 'event_loop_blocked', duration_ms: Math.round(held), step: lastStep });
+        const cpuMs = Math.round((cpuNow() - cpuAtTick) / 1000);
+        observe({ kind: 'event_loop_blocked', duration_ms: Math.round(held), cpu_ms: cpuMs, step: lastStep });
       }
     }
     markedAt = now;
@@ -62,6 +67,7 @@ export function startWatchdog(observe: Observe): Watchdog {
 
   const tick = (): void => {
     mark();
+    cpuAtTick = cpuNow();
     if (markedAt - beganAt < REST_MS) return;
     clearInterval(timer);
     timer = undefined;
@@ -76,4 +82,9 @@ export function startWatchdog(observe: Observe): Watchdog {
       if (current === own) current = undefined;
     },
   };
+}
+
+function cpuNow(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }

@@ -51,8 +51,16 @@ export type Observation =
   | { readonly kind: 'feed_connection'; readonly up: boolean; readonly reason?: string }
   /** Levels of a snapshot could not be kept; null: none could. */
   | { readonly kind: 'levels_failed'; readonly snapshot: number | null; readonly error: unknown }
-  /** The event loop was held for longer than a step may take; by which step, where it was announced. */
-  | { readonly kind: 'event_loop_blocked'; readonly duration_ms: number; readonly step: string | undefined }
+  /**
+   * The event loop was held for longer than a step may take; by which step, where it was announced. Where the processors worked for much
+   * less of that time, the machine had no time for this process, or the disk none for a write.
+   */
+  | {
+      readonly kind: 'event_loop_blocked';
+      readonly duration_ms: number;
+      readonly cpu_ms: number;
+      readonly step: string | undefined;
+    }
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }
   /** What lay at hand is loaded, since the start. */
   | { readonly kind: 'loaded'; readonly duration_ms: number }

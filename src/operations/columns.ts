@@ -1,11 +1,37 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import type { Column } from '../math/kernels.ts';
+import type { Steps } from './operation.ts';
 
-/**
- * Rows of one request: a whole index chain's worth. Reading, computing and writing them keeps the process from other callers
- * for some 30 ms, the most that those should ever wait; more rows are more requests.
- */
+/** Rows of one request: a whole index chain's worth, which takes some 30 ms in all. More rows are more requests. */
 export const ROWS_MAX = 20_000;
+
+/** Rows that are computed in one step, in two or three milliseconds; other callers have their turns between. */
+const STEP_ROWS = 4_096;
+
+/** Computes rows from one place up to another, at once where they are few, else in steps; gives what `result` gives in the end. */
+export function byRows<Result>(
+  count: number,
+  compute: (from: number, to: number) => void,
+  result: () => Result,
+): Result | Steps<Result> {
+  if (count > STEP_ROWS) return rowSteps(count, compute, result);
+  compute(0, count);
+  return result();
+}
+
+function* rowSteps<Result>(
+  count: number,
+  compute: (from: number, to: number) => void,
+  result: () => Result,
+): Steps<Result> {
+  const total = Math.ceil(count / STEP_ROWS);
+  for (let from = 0; from < count; from += STEP_ROWS) {
+    const to = Math.min(count, from + STEP_ROWS);
+    yield { message: `Rows ${from + 1} to ${to}`, total };
+    compute(from, to);
+  }
+  return result();
+}
 
 /** ROWS_MAX of the longest rows fit: six doubles as JSON (24 characters and a comma each) and a side, 154 bytes. */
 export const COLUMNS_BYTES_MAX = 4 * 1024 * 1024;
@@ -32,14 +58,14 @@ export function rowCount(input: Readonly<Record<string, unknown>>): number {
   return Object.values(input).find(Array.isArray)?.length ?? 1;
 }
 
-/** A column of numbers as kernels take it. */
-export function numbers(given: number | readonly number[]): Column {
-  return typeof given === 'number' ? given : Float64Array.from(given);
+/** Some rows of a column of numbers, as kernels take it. */
+export function numbers(given: number | readonly number[], from: number, to: number): Column {
+  return typeof given === 'number' ? given : Float64Array.from(given.slice(from, to));
 }
 
-/** A column of sides as kernels take it: +1 for a call, -1 for a put. */
-export function sides(given: Side | readonly Side[]): Column {
-  return typeof given === 'string' ? sign(given) : Float64Array.from(given, sign);
+/** Some rows of a column of sides, as kernels take it: +1 for a call, -1 for a put. */
+export function sides(given: Side | readonly Side[], from: number, to: number): Column {
+  return typeof given === 'string' ? sign(given) : Float64Array.from(given.slice(from, to), sign);
 }
 
 type Side = 'C' | 'P';

@@ -1,6 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import { greeks, inMarketUnits } from '../math/black-scholes.ts';
-import { answerColumn, COLUMNS_BYTES_MAX, column, numbers, ROWS_MAX, rowCount, sides, table } from './columns.ts';
+import {
+  answerColumn,
+  byRows,
+  COLUMNS_BYTES_MAX,
+  column,
+  numbers,
+  ROWS_MAX,
+  rowCount,
+  sides,
+  table,
+} from './columns.ts';
 import { defineOperation } from './operation.ts';
 import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from './schemas.ts';
 
@@ -55,32 +65,27 @@ export const computeGreeksBatch = defineOperation({
   },
   run(input) {
     const count = rowCount(input);
-    const raw = greeks({
-      count,
-      callPut: sides(input.put_call),
-      spot: numbers(input.spot),
-      strike: numbers(input.strike),
-      tte: numbers(input.tte),
-      iv: numbers(input.iv),
-      rate: numbers(input.rate),
-      dividend: numbers(input.dividend),
-    });
-    const { price, delta, gamma, vega, theta, rho, vanna, charm, volga } =
-      input.units === 'raw' ? raw : inMarketUnits(raw);
-    return {
-      result: {
-        count,
-        units: input.units,
-        price: Array.from(price),
-        delta: Array.from(delta),
-        gamma: Array.from(gamma),
-        vega: Array.from(vega),
-        theta: Array.from(theta),
-        rho: Array.from(rho),
-        vanna: Array.from(vanna),
-        charm: Array.from(charm),
-        volga: Array.from(volga),
-      },
+    const columns = Object.fromEntries(GREEKS.map((name) => [name, new Array<number>(count)])) as GreekArrays;
+    const compute = (from: number, to: number) => {
+      const raw = greeks({
+        count: to - from,
+        callPut: sides(input.put_call, from, to),
+        spot: numbers(input.spot, from, to),
+        strike: numbers(input.strike, from, to),
+        tte: numbers(input.tte, from, to),
+        iv: numbers(input.iv, from, to),
+        rate: numbers(input.rate, from, to),
+        dividend: numbers(input.dividend, from, to),
+      });
+      const some = input.units === 'raw' ? raw : inMarketUnits(raw);
+      for (const name of GREEKS) {
+        const [into, column] = [columns[name], some[name]];
+        for (let at = from; at < to; at++) into[at] = column[at - from]!;
+      }
     };
+    return byRows(count, compute, () => ({ result: { count, units: input.units, ...columns } }));
   },
 });
+
+const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
+type GreekArrays = Record<(typeof GREEKS)[number], number[]>;

@@ -1,6 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import { impliedVolatility } from '../math/implied-volatility.ts';
-import { answerColumn, COLUMNS_BYTES_MAX, column, numbers, ROWS_MAX, rowCount, sides, table } from './columns.ts';
+import {
+  answerColumn,
+  byRows,
+  COLUMNS_BYTES_MAX,
+  column,
+  numbers,
+  ROWS_MAX,
+  rowCount,
+  sides,
+  table,
+} from './columns.ts';
 import { defineOperation } from './operation.ts';
 import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from './schemas.ts';
 
@@ -47,28 +57,33 @@ export const solveImpliedVolatilities = defineOperation({
   },
   run(input) {
     const count = rowCount(input);
-    const solved = impliedVolatility({
-      count,
-      callPut: sides(input.put_call),
-      price: numbers(input.price),
-      spot: numbers(input.spot),
-      strike: numbers(input.strike),
-      tte: numbers(input.tte),
-      rate: numbers(input.rate),
-      dividend: numbers(input.dividend),
-    });
-    return {
-      result: {
-        count,
-        iv: Array.from(solved, (iv) => (statusOf(iv) === 'ok' ? iv : 0)),
-        status: Array.from(solved, statusOf),
-      },
+    const iv = new Array<number>(count);
+    const statuses = new Array<Status>(count);
+    const compute = (from: number, to: number) => {
+      const solved = impliedVolatility({
+        count: to - from,
+        callPut: sides(input.put_call, from, to),
+        price: numbers(input.price, from, to),
+        spot: numbers(input.spot, from, to),
+        strike: numbers(input.strike, from, to),
+        tte: numbers(input.tte, from, to),
+        rate: numbers(input.rate, from, to),
+        dividend: numbers(input.dividend, from, to),
+      });
+      for (let at = from; at < to; at++) {
+        const told = statusOf(solved[at - from]!);
+        statuses[at] = told;
+        iv[at] = told === 'ok' ? solved[at - from]! : 0;
+      }
     };
+    return byRows(count, compute, () => ({ result: { count, iv, status: statuses } }));
   },
 });
 
+type Status = (typeof STATUSES)[number];
+
 /** The kernel's answer in words: inside the bounds of the fields, NaN has one reason. */
-function statusOf(iv: number): (typeof STATUSES)[number] {
+function statusOf(iv: number): Status {
   if (iv > 0) return 'ok';
   return iv === 0 ? 'at_or_below_intrinsic' : 'at_or_above_cap';
 }

@@ -4,7 +4,7 @@ import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts'
 import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type Step } from './operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
 import { number, putCall, ticker } from './schemas.ts';
 
@@ -64,10 +64,12 @@ export const detectLethalNodes = defineOperation({
     { additionalProperties: false },
   ),
   tool: { answers: ['top_nodes'], onDemand: ['next_cursor'] },
-  run(input, context) {
+  *run(input, context) {
+    yield step('Reading the chain and its volatilities');
     const page = pageFrom(input.cursor, input.ticker, context);
     const { chain, prepared } = readMarket(input.ticker, page.context);
     const count = input.limit ?? TOP;
+    yield step('Ranking the contracts');
     // One more than is shown tells whether the list goes on.
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
@@ -75,6 +77,7 @@ export const detectLethalNodes = defineOperation({
     const gexOf = ({ gamma, position, multiplier }: HedgingNode['parts']) =>
       gamma * position * multiplier * chain.spot ** 2 * 0.01;
     const ofNodes = nodes.reduce((sum, { parts }) => sum + Math.abs(gexOf(parts)), 0);
+    yield step('Exposures of their strikes');
     const { grossGex: gross } = exposures(prepared);
     const byStrike = exposuresByStrike(prepared);
     return {
@@ -108,6 +111,10 @@ export const detectLethalNodes = defineOperation({
     };
   },
 });
+
+function step(message: string): Step {
+  return { message, total: 3 };
+}
 
 /** Of an index, two series may be of one strike, side and date. */
 function rootCaveats(nodes: readonly HedgingNode[]): string[] {

@@ -36,6 +36,8 @@ export interface Server {
   readonly before: readonly string[];
   /** Once what lies at hand is loaded, as the log says. */
   readonly loaded: Promise<void>;
+  /** What it has logged so far. */
+  log(): string;
   /** Sends the signal and waits for the end. */
   stop(signal: 'SIGTERM' | 'SIGINT'): Promise<{ code: number; durationMs: number; stderr: string }>;
 }
@@ -49,7 +51,7 @@ export async function startServer(command: readonly string[], args: readonly str
     stdin: 'ignore',
     env: cleanEnv(),
   });
-  const { text: stderr, loaded } = readLog(child.stderr);
+  const { text: stderr, loaded, log } = readLog(child.stderr);
   const lines: string[] = [];
   let buffer = '';
   const reader = child.stdout
@@ -68,6 +70,7 @@ export async function startServer(command: readonly string[], args: readonly str
       pid: child.pid,
       before: lines.slice(0, lines.indexOf(ready)),
       loaded,
+      log,
       async stop(signal) {
         const startedAt = performance.now();
         child.kill(signal);
@@ -79,10 +82,10 @@ export async function startServer(command: readonly string[], args: readonly str
 }
 
 /** Reads a server's log to its end; `loaded` is told as soon as the line comes, or never. */
-export function readLog(stderr: ReadableStream<Uint8Array>): { text: Promise<string>; loaded: Promise<void> } {
+export function readLog(stderr: ReadableStream<Uint8Array>) {
   const loaded = Promise.withResolvers<void>();
+  let read = '';
   const text = (async () => {
-    let read = '';
     for await (const piece of stderr.pipeThrough(
       new TextDecoderStream() as never,
     ) as unknown as AsyncIterable<string>) {
@@ -91,7 +94,7 @@ export function readLog(stderr: ReadableStream<Uint8Array>): { text: Promise<str
     }
     return read;
   })();
-  return { text, loaded: loaded.promise };
+  return { text, loaded: loaded.promise, log: () => read };
 }
 
 export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

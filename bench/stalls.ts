@@ -1,0 +1,223 @@
+import { Database } from 'bun:sqlite';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { arch, cpus, platform } from 'node:os';
+import { join } from 'node:path';
+import { quantile } from '../src/bench/race.ts';
+import { createSimulatedFeed } from '../src/feeds/simulated/simulated-feed.ts';
+import type { Chain } from '../src/market/chain.ts';
+import { STANDARD_UNIVERSE } from '../src/market/universe.ts';
+import { BINARY, ROOT, run, startServer, withFolder } from '../test/support/process.ts';
+import { keepSection, sectionUnder } from './page.ts';
+import { writeTape } from './tape.ts';
+
+const HEADING = '## What holds the event loop';
+/** No step holds it for longer, and so long an answer to /health may take. */
+const STEP_MS_MAX = 25;
+const FULL: StallOptions = { tapeRows: 420_000, tickers: 59, everyMs: 15_000, rounds: 4, batchRows: 20_000, calls: 20 };
+
+export interface StallOptions {
+  /** Prints of a tape that is dropped into the folder; a million are 250 MB. */
+  readonly tapeRows: number;
+  readonly tickers: number;
+  /** From one round of all tickers to the next. */
+  readonly everyMs: number;
+  readonly rounds: number;
+  readonly batchRows: number;
+  /** Of each kind. */
+  readonly calls: number;
+}
+
+export interface Stalls {
+  readonly load: string;
+  /** Of /health, from when it was due to be asked, ms. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** Steps that the server's own watchdog has told of, ms. */
+  readonly told: readonly { readonly step: string; readonly ms: number; readonly cpuMs: number }[];
+}
+
+/** `bun bench/stalls.ts [--write]`: three minutes; `--write` puts the section into the page, where the other benches leave it. */
+if (import.meta.main) {
+  const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
+  if (code !== 0) throw new Error(stderr);
+  const section = sectionOf(await measureStalls(BINARY, FULL), FULL);
+  console.log(section);
+  if (process.argv.includes('--write')) await keepSection(HEADING, section);
+  process.exit(0);
+}
+
+/** The section as it stands on a page, to its end; empty where there is none. */
+export function stallsSection(page: string): string {
+  return sectionUnder(HEADING, page);
+}
+
+/** Asks a service for /health while it loads a tape, takes in chains and answers the longest requests, one after the other. */
+export function measureStalls(command: readonly string[], options: StallOptions): Promise<Stalls[]> {
+  return withFolder(async (folder) => {
+    const drop = join(folder, 'drop');
+    mkdirSync(drop);
+    const put = (name: string, write: (path: string) => void) => {
+      write(join(folder, name));
+      renameSync(join(folder, name), join(drop, name));
+    };
+    const chains = await simulatedChains(options.tickers);
+    const flags = ['--feed', `files:${drop}`, '--data-dir', join(folder, 'data'), '--rate-limit', 'off'];
+    const server = await startServer(command, ['start', '--port', '0', ...flags]);
+    try {
+      const measured: Stalls[] = [];
+      const measure = async (load: string, work: () => Promise<unknown>) => {
+        const before = server.log().length;
+        const latencies = await probed(server.url, work);
+        measured.push({ load, ...quantiles(latencies), told: toldIn(server.log().slice(before)) });
+      };
+      await server.loaded;
+      await measure('nothing', () => Bun.sleep(1_000));
+      put('tape.csv', (path) => writeTape(path, options.tapeRows));
+      await measure(`a tape of ${options.tapeRows.toLocaleString('en-US')} prints is loaded`, () =>
+        isRead(join(folder, 'data'), 'tape.csv'),
+      );
+      await measure(`${options.tickers} chains come every ${options.everyMs / 1000} s`, async () => {
+        for (let round = 0; round < options.rounds; round++) {
+          for (const chain of chains) {
+            put(`${chain.underlying}.csv`, (path) => writeFileSync(path, csvOf(chain, Date.now())));
+          }
+          await Bun.sleep(options.everyMs);
+        }
+        await isRead(join(folder, 'data'), `${chains.at(-1)!.underlying}.csv`);
+      });
+      const headers = { 'X-API-Key': KEY.exec(server.before.join(''))![0], 'Content-Type': 'application/json' };
+      const post = async (path: string, body: object) => {
+        const response = await fetch(`${server.url}/api/v1/${path}`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(body),
+        });
+        if (response.status !== 200) throw new Error(await response.text());
+        await response.arrayBuffer();
+      };
+      const batch = batchOf(options.batchRows);
+      await measure(`batches of ${options.batchRows.toLocaleString('en-US')} options`, async () => {
+        for (let call = 0; call < options.calls; call++) await post('physics/greeks/batch', batch);
+      });
+      // Each ticker once: what is computed of a snapshot is kept.
+      const tickers = chains.map(({ underlying }) => underlying);
+      for (const [tool, offset] of [
+        ['run_strategic_omni_radar', 0],
+        ['detect_lethal_nodes', 1],
+      ] as const) {
+        await measure(`\`${tool}\`, extended, of a new snapshot each time`, async () => {
+          for (let at = offset; at < tickers.length; at += 2)
+            await post(`tools/${tool}?extended=true`, { ticker: tickers[at] });
+        });
+      }
+      return measured;
+    } finally {
+      await server.stop('SIGTERM');
+    }
+  });
+}
+
+const KEY = /ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/;
+
+/** The milliseconds of /health, asked by another process while the work is under way. */
+async function probed(url: string, work: () => Promise<unknown>): Promise<number[]> {
+  const probe = Bun.spawn([process.execPath, join(import.meta.dir, 'health-probe.ts'), url], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  await work();
+  await probe.stdin.end();
+  return (await new Response(probe.stdout).json()) as number[];
+}
+
+function quantiles(latencies: readonly number[]): Pick<Stalls, 'p50' | 'p99' | 'max'> {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1)! };
+}
+
+/** What the watchdog has logged. */
+function toldIn(log: string): Stalls['told'] {
+  return log.split('\n').flatMap((line) => {
+    if (!line.includes('"message":"event_loop_blocked"')) return [];
+    const { step = 'unknown', duration_ms: ms, cpu_ms: cpuMs } = JSON.parse(line);
+    return [{ step, ms, cpuMs }];
+  });
+}
+
+/** Waits until the feed has read a file of the folder to its end. */
+async function isRead(dataDir: string, name: string): Promise<void> {
+  const db = new Database(join(dataDir, 'zomma.sqlite'), { readonly: true });
+  const select = db.prepare('SELECT 1 FROM feed_marks WHERE key LIKE ?');
+  while (select.get(`% ${name}`) === null) await Bun.sleep(50);
+  db.close();
+}
+
+async function simulatedChains(count: number): Promise<Chain[]> {
+  const chains: Chain[] = [];
+  for await (const delivery of createSimulatedFeed({ seed: 1, universe: STANDARD_UNIVERSE }).poll(Date.now())) {
+    if (delivery.kind === 'chain') chains.push(delivery.chain);
+    if (chains.length === count) break;
+  }
+  return chains;
+}
+
+/** A chain as a file, quoted at a moment. */
+function csvOf(chain: Chain, at: number): string {
+  const head = `${chain.underlying},${new Date(at).toISOString()},${chain.spot}`;
+  const lines = ['underlying,as_of,spot,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma'];
+  const text = (value: number) => (Number.isNaN(value) ? '' : String(value));
+  for (let row = 0; row < chain.count; row++) {
+    const { expiry } = chain.series[chain.seriesIndex[row]!]!;
+    const columns = [
+      chain.bid,
+      chain.ask,
+      chain.last,
+      chain.volume,
+      chain.openInterest,
+      chain.iv,
+      chain.delta,
+      chain.gamma,
+    ];
+    const cells = columns.map((column) => text(column[row]!));
+    lines.push([head, expiry, chain.callPut[row] === 1 ? 'C' : 'P', chain.strike[row], ...cells].join(','));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function batchOf(rows: number) {
+  const column = (from: number, to: number) =>
+    Array.from({ length: rows }, (_, at) => from + ((to - from) * at) / rows);
+  return {
+    put_call: Array.from({ length: rows }, (_, at) => (at % 2 === 0 ? 'C' : 'P')),
+    spot: 100,
+    strike: column(60, 140),
+    tte: column(0.01, 2),
+    iv: column(0.1, 0.8),
+  };
+}
+
+export function sectionOf(stalls: readonly Stalls[], options: StallOptions): string {
+  const line = ({ load, p50, p99, max, told }: Stalls) => {
+    const worst = told.toSorted((a, b) => b.ms - a.ms)[0];
+    const steps = worst ? `${told.length}, longest ${worst.ms} ms (${worst.step})` : '0';
+    return `| ${load} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${max.toFixed(1)} | ${steps} |\n`;
+  };
+  const reached = (holds: boolean) => (holds ? 'reached' : 'missed');
+  const loads = stalls.slice(1, 3);
+  return `${HEADING}
+
+Generated by \`bun bench/stalls.ts --write\` on ${cpus()[0]?.model ?? 'an unknown processor'}, ${platform()} ${arch()}, Bun ${Bun.version}.
+
+Another process asks for /health every 5 ms over a socket of this machine while the service works, on a folder; times count from when an
+answer was due to be asked for. A tape of ${options.tapeRows.toLocaleString('en-US')} prints is some ${Math.round((options.tapeRows * 250) / 1e6)} MB. The last column is what the service's own watchdog has
+told: steps of more than ${STEP_MS_MAX} ms.
+
+| while | p50, ms | p99, ms | worst, ms | steps over ${STEP_MS_MAX} ms |
+|---|---|---|---|---|
+${stalls.map(line).join('')}
+- \`/health\` within ${STEP_MS_MAX} ms (p99) while tapes and chains are loaded: ${reached(loads.every(({ p99 }) => p99 <= STEP_MS_MAX))}
+- no step over ${STEP_MS_MAX} ms: ${reached(stalls.every(({ told }) => told.length === 0))}
+`;
+}
