@@ -88,6 +88,32 @@ test('no files import each other in a circle', () => {
   expect([...edges.keys()].map((file) => circle(file, [])).filter(Boolean)).toEqual([]);
 });
 
+test.each([
+  ['main.ts', ['commander']],
+  ['stored-data.ts', []],
+  ['serve.ts', ['@logtape/logtape', '@sinclair/typebox', 'elysia', 'hyparquet', 'papaparse', 'swagger-ui-dist']],
+])('%s loads no packages at its start but %p', (file, packages) => {
+  expect(packagesLoadedBy(file)).toEqual(packages);
+});
+
+/** Packages reached from a file through imports that are neither of types alone nor made when they are asked for. */
+function packagesLoadedBy(start: string): string[] {
+  const transpiler = new Bun.Transpiler({ loader: 'ts', trimUnusedImports: true });
+  const seen = new Set<string>();
+  const packages = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const { kind, path } of transpiler.scanImports(readFileSync(file))) {
+      if (kind !== 'import-statement' || /^(?:node|bun):/.test(path)) continue;
+      if (!path.startsWith('.')) packages.add(path.split('/', path.startsWith('@') ? 2 : 1).join('/'));
+      else if (path.endsWith('.ts')) visit(resolve(dirname(file), path));
+    }
+  };
+  visit(join(SRC, start));
+  return [...packages].sort();
+}
+
 interface Import {
   readonly from: string;
   readonly to: string;

@@ -130,9 +130,9 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
  * A transaction takes what it can write in so long, and at least one piece: requests wait for it. Its commit, which syncs the disk, comes on
  * top, so that much shorter ones would mostly sync.
  */
-const TRANSACTION_MS = 8;
-/** Prints that are written in some 5 ms. */
-const PIECE_PRINTS = 400;
+const TRANSACTION_MS = 6;
+/** Prints that are written in two or three milliseconds. */
+const PIECE_PRINTS = 250;
 
 /** How often, and after how long, a write is tried again that another process's kept from being made: it waits some seconds itself. */
 const BUSY_TRIES = 12;
@@ -177,13 +177,13 @@ async function storeAll(
   };
   for await (const batch of batchesOf(deliveries)) {
     for (let pieces = batch.flatMap(piecesOf); pieces.length > 0; ) {
+      // Before each transaction requests have their turn.
+      await new Promise(setImmediate);
       began(step);
       const kept = await written(() => store.transaction(() => keepSome(pieces)), signal);
       pieces = pieces.slice(kept.length);
       for (const each of kept) report(each, counts, observe);
       stored?.();
-      // Between two transactions requests have their turn.
-      await new Promise(setImmediate);
       if (signal?.aborted) return counts;
     }
   }

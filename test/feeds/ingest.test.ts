@@ -190,7 +190,7 @@ test('a transaction ends with the piece in which its time is over, and requests 
     observe: () => {},
   });
   clearImmediate(timer);
-  expect(sizes).toEqual([400, 400, 200, 400, 400, 200]);
+  expect(sizes).toEqual([250, 250, 250, 250, 250, 250, 250, 250]);
   expect(turns).toBeGreaterThanOrEqual(sizes.length);
 });
 

@@ -15,6 +15,8 @@ export interface Service {
   readonly uuid: string;
   readonly key: string;
   readonly observations: Observation[];
+  /** Takes in what the feed has now. */
+  load(): Promise<void>;
   /** Sends a request with the member's key unless headers say otherwise (`null` takes a header away). */
   request(method: string, path: string, options?: RequestOptions): Promise<Response>;
   /** As after a restart, with other tools perhaps: another process' view of the same data folder. */
@@ -35,6 +37,8 @@ export interface ServiceSettings {
   readonly allowedOrigins?: string;
   /** To agents, in place of what the service has. */
   readonly offered?: Partial<Offered>;
+  /** Without what the feed has, which `load` brings. */
+  readonly isEmpty?: boolean;
 }
 
 export const MEMBER_UUID = '0b9f5a3c-6d1e-4c7a-8f2b-1a2b3c4d5e6f';
@@ -60,7 +64,10 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
       offered,
     );
   let app = build();
-  for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });
+  const load = async () => {
+    for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });
+  };
+  if (!settings.isEmpty) await load();
   const { apiKey } = app.access.addMember({ uuid: MEMBER_UUID });
   return {
     get app() {
@@ -70,6 +77,7 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
     uuid: MEMBER_UUID,
     key: apiKey,
     observations,
+    load,
     request(method, path, { body, raw, headers = {} } = {}) {
       const sent = new Headers({ 'X-API-Key': apiKey });
       if (body !== undefined || raw !== undefined) sent.set('Content-Type', 'application/json');

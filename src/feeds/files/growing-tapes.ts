@@ -6,8 +6,8 @@ import { RowsRefused } from './rows-refused.ts';
 
 /** Tapes that go on being written are few; where a reader left one takes some ten megabytes, most of it which trades it has seen. */
 const TAPES_MAX = 4;
-/** Some thousand rows. */
-const PIECE_BYTES = 256 * 1024;
+/** Some hundred rows, which are read in two or three milliseconds: requests have their turn between two pieces. */
+const PIECE_BYTES = 64 * 1024;
 
 /** Where the reading of a tape ended. */
 interface Left {

@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { began } from '../../event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 import { CONDITIONS } from '../print-execution.ts';
@@ -8,8 +9,8 @@ import { linesOf } from './lines.ts';
 import { type Columns, columnsOf, isPrintsHeader } from './print-columns.ts';
 import { type RowReader, rowReader } from './print-row.ts';
 
-/** Prints of a delivery, which is one transaction. */
-export const BATCH_PRINTS = 10_000;
+/** Prints of a delivery, which is written in a few transactions. */
+export const BATCH_PRINTS = 2_000;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
 
@@ -45,6 +46,7 @@ export class Tape {
     let prints: Print[] = [];
     let refused: Record<string, number> = {};
     for await (const { lines, open } of linesOf(pieces, this.#row && continued())) {
+      began('reading a tape');
       let rows = lines;
       if (!this.#row) {
         above.push(...lines);

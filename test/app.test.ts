@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Service, startService } from './support/service.ts';
+
+/** A service while its data is being loaded. */
+const GEX = '/api/v1/nodes/gex';
+let service: Service;
+afterAll(() => service.close());
+
+describe('with data of an earlier start', () => {
+  const loaded = Promise.withResolvers<void>();
+  beforeAll(async () => {
+    service = await startService();
+    // As after a restart: the store has the market, and the feed is asked for what is new.
+    await service.reopen();
+    service.app.loading.begin(loaded.promise);
+  });
+
+  test.each([
+    ['/health', 200],
+    [`${GEX}/SPY`, 200],
+    [`${GEX}/NOSUCH`, 503],
+  ])('%s is answered at once: %d', async (path, status) => {
+    const response = await service.request('GET', path);
+    expect(response.status).toBe(status);
+    if (status === 503) expect(await response.json()).toMatchObject({ code: 'loading', hint: expect.any(String) });
+  });
+
+  test('once loaded, a ticker without a chain is what it is', async () => {
+    loaded.resolve();
+    await service.app.loading.over(60_000);
+    expect(await (await service.request('GET', `${GEX}/NOSUCH`)).json()).toMatchObject({ code: 'unknown_ticker' });
+  });
+});
+
+test('without data a request waits for the load, and /health does not', async () => {
+  const empty = await startService({ isEmpty: true });
+  const loaded = Promise.withResolvers<void>();
+  empty.app.loading.begin(loaded.promise);
+  const answer = empty.request('GET', `${GEX}/SPY`);
+  expect((await empty.request('GET', '/health')).status).toBe(200);
+  expect(await Promise.race([answer, 'still waiting'])).toBe('still waiting');
+  await empty.load();
+  loaded.resolve();
+  expect((await answer).status).toBe(200);
+  await empty.close();
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test';
+import { createLoading, whileLoading } from '../../src/operations/loading.ts';
+import { chainOf, quoted, range } from '../analytics/small-chains.ts';
+import { smallMarket } from './small-market.ts';
+
+const { market } = smallMarket({
+  chains: [{ ...chainOf(quoted({ strikes: range(95, 105) })), underlying: 'SPY' }],
+}).context;
+
+test.each([
+  ['SPY', 'SPY', 'SPY'],
+  ['of the universe, without a chain', 'QQQ', 'no_chain'],
+  ['not known', 'NOSUCH', 'unknown_ticker'],
+])('a ticker %s', async (_name, ticker, after) => {
+  const loaded = Promise.withResolvers<void>();
+  const loading = createLoading();
+  const during = whileLoading(market, loading);
+  const answer = () => {
+    try {
+      return during.chain(ticker).underlying;
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+  expect(answer()).toBe(after);
+  loading.begin(loaded.promise);
+  // Any chain may still come; what is there is served.
+  expect([loading.isOver, answer()]).toEqual([false, after === 'SPY' ? 'SPY' : 'loading']);
+  if (after !== 'SPY')
+    expect(() => during.chain(ticker)).toThrow(expect.objectContaining({ status: 503, retryAfterS: 1 }));
+  loaded.resolve();
+  await loading.over(60_000);
+  expect([loading.isOver, answer()]).toEqual([true, after]);
+});
+
+test('who waits for a load does so until it is over, or for so long', async () => {
+  const loading = createLoading();
+  await loading.over(60_000);
+  const loaded = Promise.withResolvers<void>();
+  loading.begin(loaded.promise);
+  await loading.over(1);
+  expect(loading.isOver).toBe(false);
+  const over = loading.over(60_000);
+  loaded.resolve();
+  await over;
+  expect(loading.isOver).toBe(true);
+});
