@@ -8,6 +8,8 @@ import { buildNative } from './native.ts';
 import { loadPeers } from './peers.ts';
 import { serviceSection } from './service.ts';
 import { stageTables } from './stages.ts';
+import { stallsSection } from './stalls.ts';
+import { startSection } from './start.ts';
 
 /** `bun bench/run.ts [--tiny] [--write]`: every contest, all runners in turns in one process; `--write` keeps the page. */
 const tiny = process.argv.includes('--tiny');
@@ -40,7 +42,8 @@ console.log(lines.join('\n'));
 if (process.argv.includes('--write')) {
   const page = Bun.file(join(import.meta.dir, '../docs/benchmarks.md'));
   const text = await page.text();
-  for (const section of [serviceSection(text), mcpSection(text)]) if (section) lines.push('', section.trimEnd());
+  for (const section of [serviceSection(text), mcpSection(text), startSection(text), stallsSection(text)])
+    if (section) lines.push('', section.trimEnd());
   await Bun.write(page, `${lines.join('\n')}\n`);
 }
 if (tiny && invalid > 0) process.exitCode = 1;

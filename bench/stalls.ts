@@ -13,6 +13,7 @@ import { writeTape } from './tape.ts';
 const HEADING = '## What holds the event loop';
 /** No step holds it for longer, and so long an answer to /health may take. */
 const STEP_MS_MAX = 25;
+const KEY = /ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/;
 const FULL: StallOptions = { tapeRows: 420_000, tickers: 59, everyMs: 15_000, rounds: 4, batchRows: 20_000, calls: 20 };
 
 export interface StallOptions {
@@ -117,8 +118,6 @@ export function measureStalls(command: readonly string[], options: StallOptions)
     }
   });
 }
-
-const KEY = /ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/;
 
 /** The milliseconds of /health, asked by another process while the work is under way. */
 async function probed(url: string, work: () => Promise<unknown>): Promise<number[]> {

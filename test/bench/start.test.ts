@@ -1,0 +1,17 @@
+import { expect, test } from 'bun:test';
+import { measureStarts, sectionOf, startSection } from '../../bench/start.ts';
+import { FROM_SOURCE } from '../support/process.ts';
+
+test('a service starts beside the bare runtime, and says what it takes', async () => {
+  const options = { starts: 1, restMs: 10 };
+  const measured = await measureStarts(FROM_SOURCE, options);
+  expect(measured).toHaveLength(3);
+  for (const { firstHealth, resident, anonymous, peak } of measured) {
+    expect(firstHealth).toBeGreaterThan(0);
+    expect(resident).toBeGreaterThan(anonymous);
+    expect(peak).toBeGreaterThanOrEqual(resident);
+  }
+  const section = sectionOf(measured, options);
+  expect(section.match(/(?:reached|missed)/g)).toHaveLength(4);
+  expect(startSection(`# Page\n\n${section}\n## Next\n`)).toBe(`${section}\n`);
+}, 30_000);
