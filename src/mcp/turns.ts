@@ -1,3 +1,5 @@
+import { began } from '../event-loop-watchdog.ts';
+
 /** A turn of the event loop does so much work and no more: sockets and other requests come between. One piece may take longer. */
 const TURN_MS = 2;
 /** Each has an answer to be written, whose time is not in that. */
@@ -23,6 +25,7 @@ export function createTurns(): Turns {
       const piece = pieces.shift()!;
       // Behind the others, whom this very loop comes to first.
       if (pieces.length > 0) waiting.set(accountId, pieces);
+      began('mcp call');
       piece();
       if (--left === 0 || performance.now() - startedAt >= TURN_MS) break;
     }

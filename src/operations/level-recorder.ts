@@ -1,6 +1,7 @@
 import { levelRecordOf } from '../analytics/exposure/level-record.ts';
 import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
 import { Failure, isBusy } from '../errors.ts';
+import { began } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
@@ -47,6 +48,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
   let again: number[] = [];
 
   const record = (id: number): void => {
+    began('levels of a snapshot');
     try {
       const chain = store.chain(id);
       // Forgotten since it was listed: then there is nothing to keep.

@@ -21,10 +21,12 @@ export function chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file:
   const snapshots = new Map<string, Snapshot>();
   const early: Record<string, number> = {};
   let latest: Snapshot | undefined;
+  const symbolOf = contractReader();
+  const quotedAt = remembered((text) => (text === '' ? file.modifiedMs : instantOf(text)));
   for (const row of rows) {
     const cell = (name: string) => row[column(name)]?.trim() ?? '';
-    const contract = isWholeRow(row, header.length) ? contractSymbol(cell) : 'malformed_row';
-    const asOf = cell('as_of') === '' ? file.modifiedMs : instantOf(cell('as_of'));
+    const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
+    const asOf = quotedAt(cell('as_of'));
     if (typeof contract === 'string' || asOf === undefined) {
       // Tables are laid out chain by chain: what cannot be read belongs to the chain before it.
       countRefused(latest?.refused ?? early, typeof contract === 'string' ? contract : 'bad_as_of');
@@ -98,14 +100,30 @@ type Cell = (name: string) => string;
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
 /** The contract a row is about, or why that cannot be told. The symbol decides where there is one. */
-function contractSymbol(cell: Cell): Contract | 'bad_symbol' | 'bad_contract' {
-  const symbol = cell('symbol');
-  if (symbol !== '') return parseOptionSymbol(symbol) ?? 'bad_symbol';
-  const [expiry, side, strike] = [cell('expiry'), cell('put_call').toUpperCase(), cellNumber(cell('strike'))];
-  const callPut = side === 'C' || side === 'CALL' ? 1 : side === 'P' || side === 'PUT' ? -1 : undefined;
-  if (!isDate(expiry) || callPut === undefined || cell('underlying') === '') return 'bad_contract';
-  const root = rootOn(canonicalTicker(cell('underlying')), expiry);
-  return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
+function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
+  const seriesOf = remembered((underlying, expiry) => {
+    if (underlying === '' || !isDate(expiry)) return undefined;
+    const root = rootOn(canonicalTicker(underlying), expiry);
+    return { root, underlying: rootOf(root).underlying, expiry };
+  });
+  return (cell) => {
+    const symbol = cell('symbol');
+    if (symbol !== '') return parseOptionSymbol(symbol) ?? 'bad_symbol';
+    const side = cell('put_call').toUpperCase();
+    const callPut = side === 'C' || side === 'CALL' ? 1 : side === 'P' || side === 'PUT' ? -1 : undefined;
+    const series = seriesOf(cell('underlying'), cell('expiry'));
+    if (series === undefined || callPut === undefined) return 'bad_contract';
+    return { ...series, callPut, strike: cellNumber(cell('strike')) };
+  };
+}
+
+/** Tables are laid out chain by chain and series by series: what one row says the next mostly says again. */
+function remembered<T>(read: (first: string, second: string) => T): (first: string, second?: string) => T {
+  let last: { readonly first: string; readonly second: string; readonly value: T } | undefined;
+  return (first, second = '') => {
+    if (last?.first !== first || last.second !== second) last = { first, second, value: read(first, second) };
+    return last.value;
+  };
 }
 
 function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): ContractRow {
