@@ -14,6 +14,7 @@ import { seriesNearest } from '../src/analytics/exposure/scan.ts';
 import { strikeGamma, walls } from '../src/analytics/exposure/walls.ts';
 import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
 import { readMarketFile } from '../src/feeds/files/read-market-file.ts';
+import { atOnce } from '../src/feeds/in-pieces.ts';
 import type { Chain } from '../src/market/chain.ts';
 import { indexChain } from './index-chain.ts';
 
@@ -79,7 +80,7 @@ function stagesOf(chain: Chain): Runner[] {
 }
 
 function recorded(path: string): Chain {
-  const delivered = readMarketFile(readFileSync(path), { origin: 'RUT', modifiedMs: 0 });
+  const delivered = atOnce(readMarketFile(readFileSync(path), { origin: 'RUT', modifiedMs: 0 }));
   const chain = delivered.find((each) => each.kind === 'chain')?.chain;
   if (chain === undefined) throw new Error(`${path} holds no chain`);
   return chain;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
+import { atOnce } from '../../src/feeds/in-pieces.ts';
 import type { Chain } from '../../src/market/chain.ts';
 
 /** Every chain of a folder of recordings, by `UNDERLYING YYYY-MM-DD`: the name that its file begins with. */
@@ -14,7 +15,7 @@ export function recordedChain(dir: string, name: string): Chain {
   if (file === undefined) throw new Error(`no recording of ${name}`);
   const known = chains.get(file);
   if (known !== undefined) return known;
-  const [delivery] = readMarketFile(readFileSync(join(dir, file)), { origin: file, modifiedMs: 0 });
+  const [delivery] = atOnce(readMarketFile(readFileSync(join(dir, file)), { origin: file, modifiedMs: 0 }));
   if (delivery?.kind !== 'chain') throw new Error(`${file} holds no chain`);
   chains.set(file, delivery.chain);
   return delivery.chain;

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
+import { atOnce } from '../../src/feeds/in-pieces.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { FROM_SOURCE, type Run, run } from '../support/process.ts';
@@ -255,7 +256,7 @@ test('chains lists what is stored, and forgets one', async () => {
   const own = join(folder, 'stored');
   mkdirSync(own);
   const kept = openStore(join(own, 'zomma.sqlite'));
-  for (const delivery of readMarketFile(readFileSync(chain), { origin: 'chain.csv', modifiedMs: 0 })) {
+  for (const delivery of atOnce(readMarketFile(readFileSync(chain), { origin: 'chain.csv', modifiedMs: 0 }))) {
     if (delivery.kind === 'chain') kept.saveChain(delivery.chain);
   }
   kept.close();

@@ -6,6 +6,7 @@ import { baseUrl } from '../http/base-url.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import type { Snapshot } from '../http/snapshot.ts';
 import { sweep, sweepEveryMs } from '../http/sweep.ts';
+import { inTurns } from '../in-pieces.ts';
 import { unreadable } from '../refused.ts';
 
 /**
@@ -24,7 +25,7 @@ export function createCboeFeed(options: ProviderOptions): Feed {
   async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
     const name = isIndexRoot(ticker) ? `_${ticker}` : ticker;
     const answer = await client.get(`/api/global/delayed_quotes/options/${encodeURIComponent(name)}.json`, signal);
-    const snapshot = quotedChain(answer, `cboe:${ticker}`, ticker);
+    const snapshot = await inTurns('reading a chain', quotedChain(answer, `cboe:${ticker}`, ticker));
     if (snapshot === undefined) throw unreadable('an answer of another shape: `data.options` is missing');
     const { asOf } = snapshot.chain;
     if (asOf > clock.now() + AHEAD_MS_MAX) throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}`);

@@ -5,5 +5,9 @@ import type { Format } from './format.ts';
 /** Zomma's own chain table as text. */
 export const chainCsv: Format = {
   claims: (text) => hasHeader(text, isChainHeader),
-  read: (file) => chainsOf(readTable(file.text, isChainHeader), file),
+  *read(file) {
+    const table = readTable(file.text, isChainHeader);
+    yield;
+    return yield* chainsOf(table, file);
+  },
 };

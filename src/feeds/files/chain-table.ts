@@ -4,6 +4,7 @@ import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
+import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
 import { isWholeRow, type Table } from './cells.ts';
@@ -16,14 +17,15 @@ import { rootOn } from './root-on.ts';
  * `open_interest`. Several underlyings and times in one file are as many chains. Without `as_of` the quotes are as old as the
  * file; without `spot` the quotes imply it. Throws a Failure where no row can be read.
  */
-export function chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): Delivery[] {
+export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
   const column = columnFinder(header);
   const snapshots = new Map<string, Snapshot>();
   const early: Record<string, number> = {};
   let latest: Snapshot | undefined;
   const symbolOf = contractReader();
   const quotedAt = remembered((text) => (text === '' ? file.modifiedMs : instantOf(text)));
-  for (const row of rows) {
+  for (const [at, row] of rows.entries()) {
+    if (at > 0 && at % PIECE_ROWS === 0) yield;
     const cell = (name: string) => row[column(name)]?.trim() ?? '';
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = quotedAt(cell('as_of'));
@@ -45,7 +47,12 @@ export function chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file:
   const [first] = snapshots.values();
   if (first === undefined) throw unreadable(`none of ${rows.length} rows can be read ${JSON.stringify(early)}`);
   for (const [reason, count] of Object.entries(early)) first.refused[reason] = (first.refused[reason] ?? 0) + count;
-  return withoutStrays([...snapshots.values()]).map((snapshot) => deliver(snapshot, file));
+  const deliveries: Delivery[] = [];
+  for (const snapshot of withoutStrays([...snapshots.values()])) {
+    yield;
+    deliveries.push(deliver(snapshot, file));
+  }
+  return deliveries;
 }
 
 /** A line of plain column names, not prose about them. Other tables of options say `option_type` and `underlying_symbol`. */

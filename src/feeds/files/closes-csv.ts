@@ -10,7 +10,10 @@ import type { FileFacts, Format } from './format.ts';
 /** Daily closes: `date,ticker,close` in any order, with `volume` (shares traded) where it is known. */
 export const closesCsv: Format = {
   claims: (text) => hasHeader(text, isClosesHeader),
-  read: (file) => closesOf(readTable(file.text, isClosesHeader), file),
+  // biome-ignore lint/correctness/useYield: a year of closes is read in one piece
+  *read(file) {
+    return closesOf(readTable(file.text, isClosesHeader), file);
+  },
 };
 
 /** The closes of a table. Throws a Failure where no row is one. */

@@ -1,7 +1,9 @@
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
+import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
@@ -15,8 +17,10 @@ import { underlyingOfMost } from './underlying.ts';
 export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),
 
-  read({ text, ...file }) {
-    const snapshot = quotedChain(parse(text), sourceOf(file));
+  *read({ text, ...file }) {
+    const answer = parse(text);
+    yield;
+    const snapshot = yield* quotedChain(answer, sourceOf(file));
     return snapshot === undefined ? [] : [{ kind: 'chain', ...snapshot }];
   },
 };
@@ -25,7 +29,11 @@ export const delayedQuotes: Format = {
  * The chain of such an answer, of this underlying or of the one that most options are about, and how many were listed; undefined where
  * it is another kind of JSON. Throws a Failure where nothing can be taken from it.
  */
-export function quotedChain(answer: unknown, source: string, ticker?: string) {
+export function* quotedChain(
+  answer: unknown,
+  source: string,
+  ticker?: string,
+): InPieces<{ chain: Chain; offered: number } | undefined> {
   const data = entryOf(answer, 'data');
   if (!isRecord(answer) || !isRecord(data) || !Array.isArray(data.options)) {
     if (isRecord(data) && 'current_price' in data) throw unreadable('`data.options` is missing');
@@ -34,7 +42,8 @@ export function quotedChain(answer: unknown, source: string, ticker?: string) {
   const asOf = quotedAt(data.last_trade_time, answer.timestamp ?? data.timestamp);
   const refused: Record<string, number> = {};
   const rows: ContractRow[] = [];
-  for (const option of data.options as unknown[]) {
+  for (const [at, option] of (data.options as unknown[]).entries()) {
+    if (at > 0 && at % PIECE_ROWS === 0) yield;
     const symbol = isRecord(option) && typeof option.option === 'string' ? parseOptionSymbol(option.option) : undefined;
     if (symbol === undefined || !isRecord(option)) {
       countRefused(refused, 'bad_symbol');
@@ -45,6 +54,7 @@ export function quotedChain(answer: unknown, source: string, ticker?: string) {
   if (rows.length === 0) throw unreadable(`none of ${data.options.length} options has a symbol that can be read`);
   const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
   const underlying = ticker ?? underlyingOfMost(rows);
+  yield;
   const head = { underlying, asOf, spot: spotOf(price, rows, asOf), source, simulated: false, refused };
   return { chain: buildChain(head, rows), offered: data.options.length };
 }

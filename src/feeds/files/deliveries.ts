@@ -3,6 +3,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { inTurns } from '../in-pieces.ts';
 import { unreadable } from '../refused.ts';
 import { inflated, isGzip } from './gzip.ts';
 import { isParquet, readParquet } from './parquet.ts';
@@ -57,7 +58,8 @@ async function* read(path: string, file: Found, reading: Reading): AsyncGenerato
     const bytes = isPacked ? await together(pieces(), FILE_BYTES_MAX + 1) : await readFile(path);
     reached(stats.size);
     if (bytes.length > FILE_BYTES_MAX) throw unreadable(`unpacked more than the ${FILE_BYTES_MAX} bytes that are read`);
-    yield* readMarketFile(bytes, { origin, modifiedMs: Math.floor(stats.mtimeMs) });
+    const facts = { origin, modifiedMs: Math.floor(stats.mtimeMs) };
+    yield* await inTurns('reading a file', readMarketFile(bytes, facts));
   } else throw unreadable(`${stats.size} bytes, more than the ${FILE_BYTES_MAX} that are read`);
 }
 

@@ -1,4 +1,5 @@
 import type { Delivery } from '../../market/feed.ts';
+import type { InPieces } from '../in-pieces.ts';
 
 /** A file of the drop folder, read whole. */
 export interface MarketFile extends FileFacts {
@@ -18,7 +19,7 @@ export interface Format {
   /** Whether the content means to be this format, be it whole or damaged. */
   claims(text: string): boolean;
   /** What it holds. Throws a Failure where nothing can be taken from it. */
-  read(file: MarketFile): Delivery[];
+  read(file: MarketFile): InPieces<Delivery[]>;
 }
 
 export function sourceOf(file: Pick<FileFacts, 'origin'>): string {

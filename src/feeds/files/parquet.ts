@@ -8,6 +8,7 @@ import {
 } from 'hyparquet';
 import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { inTurns } from '../in-pieces.ts';
 import { countRefused, unreadable } from '../refused.ts';
 import { chainsOf, isChainHeader } from './chain-table.ts';
 import { closesOf, isClosesHeader } from './closes-csv.ts';
@@ -48,13 +49,17 @@ export async function* readParquet(path: string, { origin, stats }: Found, nowMs
   };
   const table = await undamaged(() => tableOf(file));
   if (isPrintsHeader(table.header)) return yield* printsOf(table, nowMs);
-  const read = isChainHeader(table.header) ? chainsOf : isClosesHeader(table.header) ? closesOf : undefined;
-  if (read === undefined) return;
+  const isChain = isChainHeader(table.header);
+  if (!isChain && !isClosesHeader(table.header)) return;
   const count = table.groups.reduce((sum, rows) => sum + rows, 0);
   if (count > ROWS_MAX) throw unreadable(`${count} rows, more than the ${ROWS_MAX} that a table may have`);
   const rows: string[][] = [];
   for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
-  yield* read({ header: table.header, rows }, { origin, modifiedMs: Math.floor(stats.mtimeMs) });
+  const [found, facts] = [
+    { header: table.header, rows },
+    { origin, modifiedMs: Math.floor(stats.mtimeMs) },
+  ];
+  yield* isChain ? await inTurns('reading a chain', chainsOf(found, facts)) : closesOf(found, facts);
 }
 
 const MAGIC = 'PAR1';

@@ -1,6 +1,7 @@
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
+import { PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
 import { hasHeader, isWholeRow, readTable } from './cells.ts';
@@ -16,8 +17,9 @@ export const quoteTable: Format = {
   claims: (text) =>
     hasHeader(text, isHeader) || (/^\s*"?date:/im.test(text.slice(0, 5_000)) && LAST.test(text.slice(0, 5_000))),
 
-  read({ text, ...file }) {
+  *read({ text, ...file }) {
     const { header, preamble, rows } = readTable(text, isHeader);
+    yield;
     const strikeAt = header.indexOf('strike');
     if (strikeAt < 0) throw unreadable('missing column Strike');
     const call = columnsOf(header, CALLS, 0, strikeAt);
@@ -26,7 +28,8 @@ export const quoteTable: Format = {
 
     const refused: Record<string, number> = {};
     const contracts: ContractRow[] = [];
-    for (const row of rows) {
+    for (const [at, row] of rows.entries()) {
+      if (at > 0 && at % PIECE_ROWS === 0) yield;
       if (!isWholeRow(row, header.length)) {
         countRefused(refused, 'malformed_row');
         continue;
@@ -43,17 +46,12 @@ export const quoteTable: Format = {
       }
     }
     if (contracts.length === 0) throw unreadable(`none of ${rows.length} rows has a symbol that can be read`);
-    const chain = buildChain(
-      {
-        underlying: underlyingOfMost(contracts),
-        asOf,
-        spot: spotOf(lastSale(preamble), contracts, asOf),
-        source: sourceOf(file),
-        simulated: false,
-        refused,
-      },
-      contracts,
-    );
+    yield;
+    const underlying = underlyingOfMost(contracts);
+    const spot = spotOf(lastSale(preamble), contracts, asOf);
+    yield;
+    const head = { underlying, asOf, spot, source: sourceOf(file), simulated: false, refused };
+    const chain = buildChain(head, contracts);
     return [{ kind: 'chain', chain }];
   },
 };

@@ -1,5 +1,6 @@
 import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
+import type { InPieces } from '../in-pieces.ts';
 import { chainCsv } from './chain-csv.ts';
 import { closesCsv } from './closes-csv.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
@@ -11,7 +12,7 @@ import { quoteTable } from './quote-table.ts';
  * What a file holds, by content: chains, closes, or a refusal that says what is wrong with it. Nothing at all for files that
  * are no market data, such as notes and pictures.
  */
-export function readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): Delivery[] {
+export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): InPieces<Delivery[]> {
   if (isUnmarkedUtf16(bytes)) {
     return [{ kind: 'refusal', origin: file.origin, reason: 'UTF-16 without its byte-order mark: save it as UTF-8' }];
   }
@@ -19,7 +20,8 @@ export function readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>
   const format = text === undefined ? undefined : FORMATS.find(({ claims }) => claims(text));
   if (text === undefined || format === undefined) return [];
   try {
-    return format.read({ ...file, text });
+    yield;
+    return yield* format.read({ ...file, text });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return [{ kind: 'refusal', origin: file.origin, reason: error.message }];

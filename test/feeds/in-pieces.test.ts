@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test';
+import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
+import { atOnce, inTurns, PIECE_ROWS } from '../../src/feeds/in-pieces.ts';
+
+const FACTS = { origin: 'a.csv', modifiedMs: Date.UTC(2026, 7, 21) };
+
+/** A chain table of that many contracts. */
+function table(contracts: number): Uint8Array {
+  const rows = Array.from({ length: contracts }, (_, at) => `AAA,100,2026-09-18,C,${1 + at / 10},1,2,10`);
+  return new TextEncoder().encode(`underlying,spot,expiry,put_call,strike,bid,ask,open_interest\n${rows.join('\n')}\n`);
+}
+
+/** And the same as the exchange writes it down. */
+function answer(contracts: number): Uint8Array {
+  const options = Array.from({ length: contracts }, (_, at) => ({
+    ...{ option: `AAA260918C${String(1_000 + 100 * at).padStart(8, '0')}`, bid: 1, ask: 2, open_interest: 10 },
+  }));
+  const data = { current_price: 100, last_trade_time: '2026-08-21T16:00:00', options };
+  return new TextEncoder().encode(JSON.stringify({ timestamp: '2026-08-21 20:15:00', data }));
+}
+
+test.each([
+  ['a chain table', table],
+  ['delayed quotes', answer],
+])('%s is read in pieces, to the same as at once', async (_name, write) => {
+  const contracts = 3 * PIECE_ROWS;
+  const whole = atOnce(readMarketFile(write(contracts), FACTS));
+  expect(whole).toMatchObject([{ kind: 'chain', chain: { count: contracts } }]);
+  let turns = 0;
+  const turn = () => {
+    turns++;
+    timer = setImmediate(turn);
+  };
+  let timer = setImmediate(turn);
+  const inPieces = await inTurns('reading', readMarketFile(write(contracts), FACTS));
+  // As text: NaN is not equal to itself.
+  expect(JSON.stringify(inPieces)).toBe(JSON.stringify(whole));
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(3);
+});
