@@ -15,11 +15,10 @@ export interface Blocked {
 }
 
 export interface Watchdog {
-  readonly blocked: Readonly<Blocked>;
   stop(): void;
 }
 
-let current: { began(step: string): void } | undefined;
+let current: { began(step: string): void; readonly blocked: Readonly<Blocked> } | undefined;
 
 /**
  * Says that a step of work begins: a request, a transaction, an analysis. If the event loop is then held for longer than STEP_MS_MAX,
@@ -27,6 +26,11 @@ let current: { began(step: string): void } | undefined;
  */
 export function began(step: string): void {
   current?.began(step);
+}
+
+/** What the watchdog of this process has counted; nothing without one. */
+export function blockedSteps(): Readonly<Blocked> {
+  return current?.blocked ?? { count: 0, totalMs: 0, longestMs: 0 };
 }
 
 /**
@@ -75,6 +79,7 @@ export function startWatchdog(observe: Observe): Watchdog {
   };
 
   const own = {
+    blocked,
     began(name: string): void {
       const now = performance.now();
       lastBeganAt = now;
@@ -88,7 +93,6 @@ export function startWatchdog(observe: Observe): Watchdog {
   };
   current = own;
   return {
-    blocked,
     stop() {
       clearInterval(timer);
       if (current === own) current = undefined;
