@@ -1,3 +1,4 @@
+import { began } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
@@ -48,6 +49,7 @@ export async function removeOld({ store, kept, observe, nowMs }: RetentionParts,
   if (Object.values(kept).every((each) => each === undefined)) return;
   const total = { prints: 0, chains: 0 };
   while (!stopped()) {
+    began('retention');
     const { prints, chains } = store.removeOld(limits);
     if (prints + chains === 0) break;
     total.prints += prints;

@@ -4,7 +4,7 @@ import type { MarketStore, Retention } from '../market/store.ts';
 
 /** Rows that go in one transaction: requests have their turn between two. */
 const PRINTS_MAX = 250;
-const SNAPSHOTS_MAX = 200;
+const SNAPSHOTS_MAX = 20;
 
 /** Removes what is older than it is kept. The levels of a snapshot outlive it; the sums of a day of prints do not outlive its prints. */
 export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
