@@ -14,7 +14,7 @@ import { createHttp, type Handler } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
 import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
 import type { Offered } from './mcp/parts.ts';
-import { createLoading, type Loading, whileLoading } from './operations/loading.ts';
+import { createLoading, type Loading, RETRY_AFTER_S, whileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
 import type { Store } from './store/sqlite.ts';
 import { createContext, type DataSettings, openAccess, openData, readUniverse } from './stored-data.ts';
@@ -74,7 +74,9 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     began('request');
     if (isEmpty && !loading.isOver && !request.url.endsWith('/health')) await loading.over(LOADING_WAIT_MS);
     if (mcp.isFor(request.url)) await mcp.load();
-    return answer(request);
+    const response = await answer(request);
+    if (response.status === 503 && !loading.isOver) response.headers.set('Retry-After', String(RETRY_AFTER_S));
+    return response;
   };
   return { handle, feeds, store, mcp, gexStreams, access, context, loading };
 }

@@ -22,6 +22,7 @@ describe('with data of an earlier start', () => {
   ])('%s is answered at once: %d', async (path, status) => {
     const response = await service.request('GET', path);
     expect(response.status).toBe(status);
+    expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
     if (status === 503) expect(await response.json()).toMatchObject({ code: 'loading', hint: expect.any(String) });
   });
 

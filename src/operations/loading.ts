@@ -31,6 +31,9 @@ export function createLoading(): Loading {
   };
 }
 
+/** A load brings something new all the time: who asks again soon loses little. */
+export const RETRY_AFTER_S = 1;
+
 /** A market whose missing chains may be on their way: while it is loading, asking for one throws `Failure('loading')`. */
 export function whileLoading(market: Market, loading: Pick<Loading, 'isOver'>): Market {
   return {
@@ -46,5 +49,3 @@ export function whileLoading(market: Market, loading: Pick<Loading, 'isOver'>): 
     },
   };
 }
-
-const RETRY_AFTER_S = 1;
