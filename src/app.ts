@@ -7,13 +7,11 @@ import { loadSecret } from './access/secret.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
 import type { Observe } from './events.ts';
-import { createGuard } from './http/guard.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { type OriginSettings, originPolicy } from './http/origins.ts';
-import { routesOf } from './http/routes.ts';
-import { createHttp, type Handler } from './http/server.ts';
+import { createServerApp, type Handler, handlerOf } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
@@ -39,6 +37,8 @@ export interface AppSettings extends DataSettings, FeedSettings, OriginSettings 
 /** The service, built and not yet listening. */
 export interface App {
   readonly handle: Handler;
+  /** Every route that is served. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
   readonly feeds: readonly Feed[];
   readonly store: Store;
   readonly mcp: McpOverHttp;
@@ -65,15 +65,19 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const mcp = createMcpOverHttp({ context, version, observe, ...OFFERED, ...offered, log: store, simulated });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
-  const openapi = openapiDocument(version);
-  const handle = createHttp({
-    guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),
-    routes: routesOf({ context, access, members: store, gexStreams, version: store.version, openapi: () => openapi }),
+  const http = createServerApp({
+    context,
+    access,
+    members: store,
+    limiter: policy && createRateLimiter(policy, Date.now),
+    gexStreams,
     mcp,
     origins: originPolicy(settings),
+    storeVersion: store.version,
+    openapi: () => openapiDocument(version),
     observe,
   });
-  return { handle, feeds, store, mcp, gexStreams, access, context };
+  return { handle: handlerOf(http), routes: http.routes, feeds, store, mcp, gexStreams, access, context };
 }
 
 /** What operations need, over an open store: recorded data, or the simulated market's. */

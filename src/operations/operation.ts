@@ -64,6 +64,11 @@ export interface RestFace<Full extends TObject = TObject> {
   readonly answers?: readonly (keyof Static<Full> & string)[];
   /** Bound of the request's body where the arguments are columns; without it, the bound of every body. */
   readonly bodyBytesMax?: number;
+  /**
+   * The same from columns of float64 in a binary body, answered as such. Throws `Failure`, 422, for a body of another length, a value
+   * out of bounds or other units.
+   */
+  readonly binary?: (body: ArrayBuffer, units: string | undefined) => Uint8Array;
 }
 
 export interface Answer<Result> {

@@ -56,6 +56,26 @@ export function perform(view: View, args: unknown, context: Context, code: Failu
   return finish(performInSteps(view, args, context, code));
 }
 
+/** The same, with a turn of the event loop for others before each step of an operation that has several. */
+export function performInTurns(
+  view: View,
+  args: unknown,
+  context: Context,
+  code: FailureCode,
+): Performed | Promise<Performed> {
+  const steps = performInSteps(view, args, context, code);
+  const first = steps.next();
+  return first.done ? first.value : restInTurns(steps);
+}
+
+async function restInTurns(steps: Steps<Performed>): Promise<Performed> {
+  for (;;) {
+    await new Promise(setImmediate);
+    const { value, done } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** The same in the operation's steps; of one that has none, in one. */
 export function* performInSteps(
   { operation, input, output, answers }: View,

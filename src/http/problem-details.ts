@@ -1,0 +1,74 @@
+import { STATUS_CODES } from 'node:http';
+import { Failure } from '../errors.ts';
+import type { Observe } from '../events.ts';
+import { drain } from './body.ts';
+import type { HttpApp } from './http-app.ts';
+import { methodsOf, patternOf } from './route-lookup.ts';
+
+/** The one error body, RFC 9457. */
+export interface Problem {
+  readonly type: 'about:blank';
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** Stable word for programs. */
+  readonly code: string;
+  readonly hint: string;
+  readonly request_id: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+/** Answers whatever is thrown, and paths and methods without a route, with the one error body. Defects are observed and stay opaque. */
+export const problemDetails = (observe: Observe) => (app: HttpApp) =>
+  app.onError(async ({ error, code, request, path, requestId, set }) => {
+    const failure = code === 'NOT_FOUND' ? noRoute(app, path, set.headers) : failureOf(error, request);
+    if (failure.code === 'internal') {
+      observe({ kind: 'request_failed', route: patternOf(app, request.method, path), request_id: requestId, error });
+    }
+    // Over HTTP/2 an answer ahead of the body resets the stream, and the client never sees it.
+    await drain(request);
+    set.status = failure.status;
+    set.headers['content-type'] = 'application/problem+json';
+    return JSON.stringify(problemOf(failure, requestId));
+  });
+
+function problemOf(failure: Failure, requestId: string): Problem {
+  return {
+    type: 'about:blank',
+    title: failure.title,
+    status: failure.status,
+    detail: failure.message,
+    code: failure.code,
+    hint: failure.hint ?? `See ${STATUS_CODES[failure.status]} in the error table of the documentation.`,
+    request_id: requestId,
+    ...(failure.faults.length > 0 && {
+      errors: failure.faults.map(({ field, expected }) => ({ pointer: field, detail: expected })),
+    }),
+  };
+}
+
+function failureOf(error: unknown, request: Request): Failure {
+  if (error instanceof Failure) return error;
+  // Nobody reads this answer: the client hung up while it was sending.
+  if (request.signal.aborted) return new Failure('invalid_body', 'The body ended early');
+  return new Failure('internal', 'The request could not be answered', {
+    hint: 'Retry shortly; if it stays, report the request_id.',
+  });
+}
+
+/** 405 with `Allow` for a path that answers other methods, else 404. */
+function noRoute(app: HttpApp, path: string, headers: Record<string, string | number>): Failure {
+  const allowed = methodsOf(app, path).join(', ');
+  if (allowed === '') {
+    return new Failure('not_found', 'There is nothing at this path', {
+      hint: 'GET /openapi.json lists what there is.',
+    });
+  }
+  headers.Allow = allowed;
+  return methodNotAllowed(allowed);
+}
+
+/** Of a path that answers only the allowed methods. */
+export function methodNotAllowed(allowed: string): Failure {
+  return new Failure('method_not_allowed', 'This path does not answer that method', { hint: `Use ${allowed}.` });
+}
