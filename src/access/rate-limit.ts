@@ -49,6 +49,7 @@ export function createRateLimiter(
 
   /** Two out for each one in: the table shrinks while there is anything to drop. */
   const dropFull = (atMs: number): void => {
+    if (buckets.size === 1) return;
     let looks = 2;
     for (const [accountId, bucket] of buckets) {
       if (looks-- === 0) return;

@@ -54,7 +54,16 @@ function isDeclared({ headers }: Request, bytesMax: number): boolean {
 function inTime<Body>(arriving: Promise<Body>): Promise<Body> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), BODY_MS_MAX);
-    arriving.then(resolve, reject).finally(() => clearTimeout(timer));
+    arriving.then(
+      (body) => {
+        clearTimeout(timer);
+        resolve(body);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }
 

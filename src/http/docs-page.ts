@@ -56,13 +56,13 @@ export const docsRoutes = (openapi: () => Record<string, unknown>) => (app: Http
     [START]: () => own(START_SCRIPT, type('javascript')),
     [SCRIPT]: () => packaged(scriptPath, type('javascript')),
     [STYLE]: () => packaged(stylePath, type('css')),
-    [OPENAPI]: () => own(JSON.stringify(openapi()), { 'content-type': JSON_TYPE }),
+    [OPENAPI]: () => own(JSON.stringify(openapi()), { 'Content-Type': JSON_TYPE }),
   };
   for (const path of DOCS_PATHS) {
     let prepared: PreparedResponse | undefined;
-    app.get(path, async (asked) => {
+    app.get(path, async ({ request, set }) => {
       prepared ??= prepare[path]!();
-      return sendPrepared(prepared, asked);
+      return sendPrepared(prepared, request.headers, set);
     });
   }
   return app;
@@ -81,5 +81,5 @@ function packaged(path: string, headers: Record<string, string>): PreparedRespon
 }
 
 function type(kind: 'html' | 'javascript' | 'css') {
-  return { 'content-type': `text/${kind};charset=utf-8` };
+  return { 'Content-Type': `text/${kind};charset=utf-8` };
 }

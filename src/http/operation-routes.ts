@@ -10,7 +10,7 @@ import {
 } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { readBytes, readJson } from './body.ts';
-import { type HttpApp, JSON_TYPE, queryOf, type RequestContext } from './http-app.ts';
+import { fieldsOf, type HttpApp, queryOf, type ResponseHead, respond, respondJson } from './http-app.ts';
 import { sendPrepared } from './prepared-response.ts';
 import { createResponseCache, provenanceHeaders, type ResponseCache } from './response-cache.ts';
 
@@ -27,34 +27,37 @@ function addRoute(app: HttpApp, operation: Operation, context: Context, cache: R
   const { method, path, bodyBytesMax, binary } = operation.rest!;
   const view = restView(operation);
   if (method === 'GET') {
-    app.get(routerPath(path), async (asked: RequestContext) => {
-      const { request, params } = asked;
+    app.get(routerPath(path), async ({ request, params, set }) => {
       const perform = () => {
-        const args = { ...queryArguments(view, path, queryOf(request.url)), ...params };
+        const args = { ...queryArguments(view, path, queryOf(request.url)), ...(params as object) };
         return performInTurns(view, args, context, 'invalid_parameter');
       };
       return operation.ofNow
-        ? answer(await perform(), asked)
-        : sendPrepared(await cache.of(request.url, perform), asked);
+        ? answer(await perform(), set)
+        : sendPrepared(await cache.of(request.url, perform), request.headers, set);
     });
     return;
   }
-  const fromJson = async (asked: RequestContext) =>
-    answer(await performInTurns(view, await readJson(asked.request, bodyBytesMax), context, 'invalid_body'), asked);
+  const answerJson = async (request: Request, set: ResponseHead) =>
+    answer(await performInTurns(view, await readJson(request, bodyBytesMax), context, 'invalid_body'), set);
+  if (!binary) {
+    app.post(routerPath(path), async ({ request, set }) => answerJson(request, set), UNPARSED);
+    return;
+  }
   app.post(
     routerPath(path),
-    async (asked) => {
-      if (!binary || asked.request.headers.get('content-type') !== BINARY_TYPE) return fromJson(asked);
-      const { units } = Object.fromEntries(queryOf(asked.request.url));
-      const answered = binary(await readBytes(asked.request, bodyBytesMax!), units);
-      asked.set.headers['content-type'] = BINARY_TYPE;
-      return answered;
+    async ({ request, set }) => {
+      if (request.headers.get('content-type') !== BINARY_TYPE) return answerJson(request, set);
+      const units = queryOf(request.url).get('units') ?? undefined;
+      const columns = binary(await readBytes(request, bodyBytesMax!), units);
+      return respond(set, columns, BINARY_FIELDS);
     },
     UNPARSED,
   );
 }
 
 const BINARY_TYPE = 'application/octet-stream';
+const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
 /** Bodies are read here, bounded: Elysia's own parsers know no bound, nor depth. */
 const UNPARSED = { parse: 'none' } as const;
@@ -63,21 +66,20 @@ const UNPARSED = { parse: 'none' } as const;
 function addToolRoute(app: HttpApp, tool: Operation, context: Context): void {
   app.post(
     `/api/v1/tools/${tool.name}`,
-    async (asked) => {
-      const query = queryOf(asked.request.url);
+    async ({ request, set }) => {
+      const query = queryOf(request.url);
       const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
-      const [args, at] = [await readJson(asked.request), query.get('at')];
+      const [args, at] = [await readJson(request), query.get('at')];
       const dated = at !== null && tool.ofMarket && isRecord(args) ? { ...args, at } : args;
-      return answer(await performInTurns(view, dated, context, 'invalid_body'), asked);
+      return answer(await performInTurns(view, dated, context, 'invalid_body'), set);
     },
     UNPARSED,
   );
 }
 
-function answer({ body, provenance }: Performed, { set }: RequestContext): string {
-  set.headers['content-type'] = JSON_TYPE;
+function answer({ body, provenance }: Performed, set: ResponseHead): Response {
   if (provenance) Object.assign(set.headers, provenanceHeaders(provenance));
-  return JSON.stringify(body);
+  return respondJson(set, body);
 }
 
 /** `{parameter}` segments as Elysia writes them. */

@@ -1,14 +1,16 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { RequestContext } from './http-app.ts';
+import { fieldsOf, type ResponseHead, respond } from './http-app.ts';
 
 /** A response made once and sent many times. */
 export interface PreparedResponse {
   readonly body: string | Blob;
-  /** Strong: another whenever what is sent is another. Without its quotes' end it begins the tags of the compressed forms. */
+  /** Strong: another whenever what is sent is another. The tags of compressed forms are this one with their coding in it. */
   readonly etag: string;
   /** Fields of the response, the tag among them. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly fields: Headers;
+  /** Whether clients may ask for it compressed. */
+  readonly isLarge: boolean;
   /** Forms that were asked for so far, by content coding. */
   readonly compressed: Map<Coding, Uint8Array>;
 }
@@ -30,35 +32,35 @@ const gzipped = promisify<Uint8Array, { level: number }, Buffer>(gzip);
 export function prepareResponse(
   body: string | Blob,
   etag: string,
-  headers: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>>,
 ): PreparedResponse {
-  const size = typeof body === 'string' ? body.length : body.size;
-  const varies = size >= COMPRESSED_FROM && { Vary: 'Accept-Encoding' };
-  return { body, etag, headers: { ...headers, ETag: etag, ...varies }, compressed: new Map() };
+  const isLarge = (typeof body === 'string' ? body.length : body.size) >= COMPRESSED_FROM;
+  const all = fieldsOf({ ...fields, ETag: etag, ...(isLarge && { Vary: 'Accept-Encoding' }) });
+  return { body, etag, fields: all, isLarge, compressed: new Map() };
 }
 
 /**
- * The body to send, in a form that the client accepts, its fields put into the head; null with status 304 where the client has it already
- * (RFC 9110, 13.1.2). Asynchronous where a form is asked for the first time.
+ * The response in a form that the client accepts, or 304 where the client has it already (RFC 9110, 13.1.2). Asynchronous where a form is
+ * asked for the first time.
  */
 export function sendPrepared(
   prepared: PreparedResponse,
-  context: RequestContext,
-): string | Blob | Uint8Array | null | Promise<Uint8Array> {
-  const { headers: asked } = context.request;
-  const { set } = context;
-  Object.assign(set.headers, prepared.headers);
-  const coding = prepared.headers.Vary === undefined ? undefined : codingOf(asked.get('accept-encoding'));
-  if (coding) set.headers.ETag = `${prepared.etag.slice(0, -1)}-${coding}"`;
+  asked: Headers,
+  set: ResponseHead,
+): Response | Promise<Response> {
+  const { body, etag, fields, isLarge, compressed } = prepared;
+  const coding = isLarge ? codingOf(asked.get('accept-encoding')) : undefined;
+  if (coding) set.headers.ETag = `${etag.slice(0, -1)}-${coding}"`;
   const known = asked.get('if-none-match');
-  if (known !== null && isKnown(known, prepared.etag)) {
-    set.status = 304;
-    delete set.headers['content-type'];
-    return null;
+  if (known !== null && isKnown(known, etag)) {
+    const response = respond(set, null, fields, 304);
+    response.headers.delete('Content-Type');
+    return response;
   }
-  if (!coding) return prepared.body;
+  if (!coding) return respond(set, body, fields);
   set.headers['Content-Encoding'] = coding;
-  return prepared.compressed.get(coding) ?? compress(prepared, coding);
+  const ready = compressed.get(coding);
+  return ready ? respond(set, ready, fields) : compress(prepared, coding).then((bytes) => respond(set, bytes, fields));
 }
 
 async function compress({ body, compressed }: PreparedResponse, coding: Coding): Promise<Uint8Array> {

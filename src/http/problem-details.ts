@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { drain } from './body.ts';
-import type { HttpApp } from './http-app.ts';
+import { DEFAULT_FIELDS, type HttpApp } from './http-app.ts';
 import { methodsOf, patternOf } from './route-lookup.ts';
 
 /** The one error body, RFC 9457. */
@@ -28,7 +28,7 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
     // Over HTTP/2 an answer ahead of the body resets the stream, and the client never sees it.
     await drain(request);
     set.status = failure.status;
-    set.headers['content-type'] = 'application/problem+json';
+    Object.assign(set.headers, DEFAULT_FIELDS, { 'content-type': 'application/problem+json' });
     return JSON.stringify(problemOf(failure, requestId));
   });
 

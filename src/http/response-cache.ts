@@ -76,7 +76,7 @@ function prepare(text: string, provenance: Provenance | undefined): PreparedResp
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   const hash = new Bun.CryptoHasher('sha256').update(text).update(JSON.stringify(origin));
   return prepareResponse(text, `"${hash.digest('base64url')}"`, {
-    'content-type': JSON_TYPE,
+    'Content-Type': JSON_TYPE,
     'Cache-Control': CACHE_CONTROL,
     ...(provenance && provenanceHeaders(provenance)),
   });

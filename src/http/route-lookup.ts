@@ -8,15 +8,24 @@ export function methodsOf(app: AnyElysia, path: string): readonly string[] {
 }
 
 /** The pattern of the route that a request meets, e.g. `/api/v1/nodes/gex/{ticker}`: what observations tell of its path. */
-export function patternOf(app: AnyElysia, method: string, path: string): string {
-  const route = routeOf(app, method === 'HEAD' ? 'GET' : method, path);
-  if (route === undefined) return '(none)';
-  // A pattern is a path too, with its parameters for values: it meets its own route.
-  const own = app.routes.find((each) => each.method === method && routeOf(app, method, each.path) === route);
-  return (own?.path ?? path).replaceAll(/:(\w+)/g, '{$1}');
+export function patternOf(app: AnyElysia, asked: string, path: string): string {
+  const method = asked === 'HEAD' ? 'GET' : asked;
+  const route = routeOf(app, method, path);
+  if (typeof route !== 'object') return route === undefined ? '(none)' : path;
+  let pattern = patterns.get(route);
+  if (pattern === undefined) {
+    // A pattern is a path too, with its parameters for values: it meets its own route.
+    const own = app.routes.find((each) => each.method === method && routeOf(app, method, each.path) === route)!;
+    pattern = own.path.replaceAll(/:(\w+)/g, '{$1}');
+    patterns.set(route, pattern);
+  }
+  return pattern;
 }
 
-function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
+const patterns = new WeakMap<object, string>();
+
+/** What the router has for a request: a number where the path has no parameters. */
+function routeOf({ router }: AnyElysia, method: string, path: string): object | number | undefined {
   const known: Readonly<Record<string, number>> | undefined = router.static[path];
   return known?.[method] ?? router.http.find(method, path)?.store;
 }

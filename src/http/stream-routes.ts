@@ -1,7 +1,7 @@
 import type { Account } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import { readJson, refuseOtherThanJson } from './body.ts';
-import { type HttpApp, queryOf, type RequestContext, withHead } from './http-app.ts';
+import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 import { methodNotAllowed } from './problem-details.ts';
 
@@ -19,44 +19,44 @@ export interface McpTransports {
 export const streamRoutes =
   ({ sse, streamable }: McpTransports, gexStreams: GexStreams) =>
   (app: HttpApp) => {
-    const ofSession = async (asked: RequestContext) =>
-      withHead(await streamable.handle(asked.account!, asked.request), asked);
     return app
-      .get('/api/v1/stream/gex/:ticker', (asked) => {
-        refuseHead(asked.request);
-        const { request, account, params } = asked;
+      .get('/api/v1/stream/gex/:ticker', ({ request, params: { ticker }, account, set }) => {
+        refuseHead(request);
         const query = queryOf(request.url);
-        const wanted = { account: account!, headers: request.headers, tickers: params.ticker, query };
-        return withHead(gexStreams.open(wanted), asked);
+        const opened = gexStreams.open({ account: account!, headers: request.headers, tickers: ticker, query });
+        return withDefaults(opened, set);
       })
-      .get('/sse', (asked) => {
-        refuseHead(asked.request);
-        return withHead(sse.open(asked.account!), asked);
+      .get('/sse', ({ request, account, set }) => {
+        refuseHead(request);
+        return withDefaults(sse.open(account!), set);
       })
       .post(
         '/messages',
-        async (asked) => {
-          const { request, account } = asked;
+        async ({ request, account, set }) => {
           const session = sse.session(account!, queryOf(request.url).get('sessionId'));
           refuseOtherThanJson(request.headers);
-          return withHead(session.receive(await readJson(request)), asked);
+          return withDefaults(session.receive(await readJson(request)), set);
         },
         UNPARSED,
       )
-      .get('/mcp', async (asked) => {
-        refuseHead(asked.request);
-        return ofSession(asked);
+      .get('/mcp', async ({ request, account, set }) => {
+        refuseHead(request);
+        return withDefaults(await streamable.handle(account!, request), set);
       })
       .post(
         '/mcp',
-        async (asked) => {
-          const body = await readJson(asked.request).catch(notJson);
-          if (body instanceof Response) return withHead(body, asked);
-          return withHead(await streamable.handle(asked.account!, asked.request, body), asked);
+        async ({ request, account, set }) => {
+          const body = await readJson(request).catch(notJson);
+          const answer = body instanceof Response ? body : await streamable.handle(account!, request, body);
+          return withDefaults(answer, set);
         },
         UNPARSED,
       )
-      .delete('/mcp', ofSession, UNPARSED);
+      .delete(
+        '/mcp',
+        async ({ request, account, set }) => withDefaults(await streamable.handle(account!, request), set),
+        UNPARSED,
+      );
   };
 
 const UNPARSED = { parse: 'none' } as const;

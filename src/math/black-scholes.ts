@@ -1,4 +1,4 @@
-import { type Column, kernels, mapColumns } from './kernels.ts';
+import { arenaColumn, type Column, kernels, mapColumns, mapRow } from './kernels.ts';
 
 /** Options as columns of `count` rows; a number stands for a column of it. */
 export interface OptionColumns {
@@ -137,9 +137,12 @@ export type Option = Readonly<Record<Exclude<keyof OptionColumns, 'count'>, numb
 
 /** The same kernel for a single option. */
 export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
-  const columns = greeks({ ...option, count: 1 });
-  return named((name) => columns[name][0]!);
+  const { callPut, spot, strike, tte, iv, rate, dividend } = option;
+  mapRow(generic, [callPut, spot, strike, tte, iv, rate, dividend]);
+  return named((_, at) => ROW_OUTPUTS[at]![0]!);
 }
+
+const ROW_OUTPUTS = OUTPUTS.map(arenaColumn);
 
 const DAY_YEARS = 1 / 365;
 const POINT = 0.01;

@@ -125,5 +125,7 @@ export function answerSchema(full: TObject, keys: readonly string[]): TObject {
 
 /** Picks those keys from a full result, in their order; a key that it leaves out is left out. */
 export function pick(result: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(keys.flatMap((key) => (key in result ? [[key, result[key]]] : [])));
+  const picked: Record<string, unknown> = {};
+  for (const key of keys) if (key in result) picked[key] = result[key];
+  return picked;
 }

@@ -83,9 +83,11 @@ export function* performInSteps(
   context: Context,
   code: FailureCode,
 ): Steps<Performed> {
-  const { at, ...own } = validate(input, args, code);
-  const asked = typeof at === 'string' ? contextAt(context, at, code) : context;
-  const ran = operation.run(own, asked);
+  const valid = validate(input, args, code);
+  const ran =
+    typeof valid.at === 'string'
+      ? operation.run(withoutMoment(valid), contextAt(context, valid.at, code))
+      : operation.run(valid, context);
   const { result, provenance } = 'result' in ran ? ran : yield* ran;
   const body = answers
     ? pick(result, answers)
@@ -105,6 +107,10 @@ const PROVENANCE = Type.Object(
   },
   { additionalProperties: false, description: 'Where the answer comes from.' },
 );
+
+function withoutMoment({ at: _, ...own }: Record<string, unknown>): Record<string, unknown> {
+  return own;
+}
 
 function view(operation: Operation, input: TObject, answers: readonly string[]): View {
   return { operation, input, output: answerSchema(operation.full, answers), answers };

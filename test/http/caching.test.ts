@@ -126,7 +126,7 @@ describe('the server keeps an answer', () => {
 
   test('while the store and the age in seconds are the same', () => {
     const { at, of } = keeper();
-    const age = () => of('/a').headers['X-Data-Age']!;
+    const age = () => of('/a').fields.get('x-data-age');
     expect([age(), age(), at.performed]).toEqual(['0', '0', 1]);
     at.nowMs += 499;
     expect([age(), at.performed]).toEqual(['0', 1]);
