@@ -1,0 +1,365 @@
+import { join } from 'node:path';
+import { distinctOptions } from '../src/bench/workloads.ts';
+import { greeks } from '../src/math/black-scholes.ts';
+import { beginStreamable, type Target } from '../test/support/mcp-wire.ts';
+import { type Server, startServer, withFolder } from '../test/support/process.ts';
+import { requestText, Wire, type WireAnswer } from '../test/support/wire.ts';
+import { answerBatch, BATCH_GREEKS, BATCH_PATH, type BatchBody, BINARY_TYPE } from './http-servers/batch.ts';
+import { answerGreeks, GREEKS, GREEKS_PATH } from './http-servers/greeks.ts';
+import type { KeptAnswer, RawWork } from './http-servers/raw.ts';
+import { packed } from './native.ts';
+import { type NextRequest, openSocketLoad, type SocketLoad } from './socket-load.ts';
+
+/** A request of one kind as several servers answer it, or the work alone in this process. */
+export interface Contest {
+  readonly title: string;
+  readonly connections: number;
+  /** Zomma first. */
+  readonly runners: readonly Runner[];
+  /** What is not timed, and why. */
+  readonly missing: readonly string[];
+  readonly targets: readonly HttpTarget[];
+}
+
+/** What must hold between Zomma and another of the contest. */
+export interface HttpTarget {
+  readonly text: string;
+  readonly against: string;
+  /** Zomma's rate over the other's, the other's CPU time over Zomma's: at least `bound`. Zomma's CPU time over the other's: at most. */
+  readonly by: 'rate' | 'cpu' | 'time';
+  readonly bound: number;
+}
+
+export interface Runner {
+  readonly name: string;
+  /** Of the process that does the work. */
+  readonly pid: number;
+  open(): Promise<SocketLoad>;
+}
+
+export const RAW_WORK = 'raw `Bun.serve`, the same work';
+export const RAW_CONSTANT = 'raw `Bun.serve`, a constant answer';
+export const ELYSIA = 'Elysia, typed';
+export const HONO = 'Hono';
+export const FASTIFY = 'Fastify on Node, with schemas';
+export const REST_TOOL = 'REST, POST /api/v1/tools/calculate_kelly_sizing';
+export const BATCH_WORK = 'parse, kernel and stringify alone, no server';
+export const KERNEL = 'the kernel alone, no server';
+
+const OPTION = { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22, rate: 0.04 } as const;
+const GEX_PATH = '/api/v1/nodes/gex/SPY';
+const UNIVERSE_PATH = '/api/v1/universe';
+const KELLY = { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } };
+/** Relative. */
+const TOLERANCE = 1e-9;
+/** The limiter counts every request as it does with its default of 600/min, and refuses none. */
+export const RATE_LIMIT = '1000000/s';
+
+export interface ContestOptions {
+  readonly connections: number;
+  /** Rows of a batch. */
+  readonly rows: number;
+}
+
+/**
+ * Starts Zomma by its command, on a simulated market in a folder of its own, and every peer that is installed, each in a process of its own;
+ * they are ended when `work` is done. Throws where a server's answer is not Zomma's: nothing is timed that does other work.
+ */
+export function withContests<Result>(
+  command: readonly string[],
+  options: ContestOptions,
+  work: (contests: readonly Contest[]) => Promise<Result>,
+): Promise<Result> {
+  return withFolder(async (dataDir) => {
+    const servers: Server[] = [];
+    const start: Start = async (command, args) => {
+      const server = await startServer(command, args);
+      servers.push(server);
+      return server;
+    };
+    try {
+      const args = ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', RATE_LIMIT];
+      const zomma = await start(command, args);
+      const key = /ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/.exec(zomma.before.join('\n'))![0];
+      const [gex, universe] = [await keptAnswer(zomma, key, GEX_PATH), await keptAnswer(zomma, key, UNIVERSE_PATH)];
+      const kept: RawWork = { key, kept: { [GEX_PATH]: gex, [UNIVERSE_PATH]: universe } };
+      const raw = await start(BUN, [serverFile('raw.ts'), 'work', JSON.stringify(kept)]);
+      const given = { zomma, raw, key, start, ...options };
+      return await work([
+        await postGreeks(given),
+        ...(await gets(given, gex, universe)),
+        await toolCalls(given),
+        await batch(given),
+        await binaryBatch(given),
+      ]);
+    } finally {
+      await Promise.all(servers.map((server) => server.stop('SIGTERM')));
+    }
+  });
+}
+
+type Start = (command: readonly string[], args: readonly string[]) => Promise<Server>;
+
+interface Given extends ContestOptions {
+  readonly zomma: Server;
+  readonly raw: Server;
+  readonly key: string;
+  readonly start: Start;
+}
+
+async function postGreeks({ zomma, raw, key, start, connections }: Given): Promise<Contest> {
+  const request = requestText('POST', GREEKS_PATH, { 'X-API-Key': key }, OPTION);
+  const expected = answerGreeks(OPTION);
+  const verify = ({ body }: WireAnswer): void => {
+    const answer = JSON.parse(body) as typeof expected;
+    for (const name of GREEKS) sameColumn(name, [answer[name]], [expected[name]]);
+  };
+  const servers: [name: string, server: Server][] = [
+    ['Zomma', zomma],
+    [RAW_WORK, raw],
+    [RAW_CONSTANT, await start(BUN, [serverFile('raw.ts'), 'constant', JSON.stringify(expected)])],
+    [ELYSIA, await start(BUN, [serverFile('elysia.ts')])],
+  ];
+  const missing: string[] = [];
+  if (isInstalled('hono')) servers.push([HONO, await start(BUN, [serverFile('hono.ts')])]);
+  else missing.push('Hono (not installed)');
+  if (isInstalled('fastify') && Bun.which('node')) {
+    servers.push([FASTIFY, await start(['node'], [serverFile('fastify.mjs')])]);
+  } else missing.push('Fastify (it or Node is not installed)');
+  const runners = servers.map(([name, server]) => asked(name, server, { request, connections, verify }));
+  return {
+    title: '`POST /api/v1/physics/greeks`',
+    ...{ connections, runners: await Promise.all(runners), missing },
+    targets: [
+      { text: 'CPU of raw with the same work over that of Zomma', against: RAW_WORK, by: 'cpu', bound: 0.65 },
+      { text: 'CPU of raw with a constant answer over that of Zomma', against: RAW_CONSTANT, by: 'cpu', bound: 0.4 },
+      { text: 'rate over that of Elysia, typed', against: ELYSIA, by: 'rate', bound: 0.5 },
+      { text: 'rate over that of Fastify on Node', against: FASTIFY, by: 'rate', bound: 1 },
+    ],
+  };
+}
+
+async function gets(
+  { zomma, raw, key, start, connections }: Given,
+  gex: KeptAnswer,
+  universe: KeptAnswer,
+): Promise<Contest[]> {
+  const constant = await start(BUN, [serverFile('raw.ts'), 'constant', gex.body]);
+  const get = async (
+    title: string,
+    path: string,
+    { body }: KeptAnswer,
+    servers: [string, Server][],
+    targets: readonly HttpTarget[] = [],
+  ) => {
+    const request = requestText('GET', path, { 'X-API-Key': key });
+    const verify = (answer: WireAnswer) => same(path, answer.body, body);
+    const runners = servers.map(([name, server]) => asked(name, server, { request, connections, verify }));
+    return { title, connections, runners: await Promise.all(runners), missing: [], targets };
+  };
+  const both: [string, Server][] = [
+    ['Zomma', zomma],
+    [RAW_WORK, raw],
+  ];
+  const unchanged = both.map(([name, server]) =>
+    asked(name, server, {
+      // Asked for again for each slice: the market may have moved.
+      request: async () => {
+        const { fields } = await keptAnswer(server, key, GEX_PATH);
+        return requestText('GET', GEX_PATH, { 'X-API-Key': key, 'If-None-Match': fields.ETag! });
+      },
+      ...{ connections, status: 304, verify: () => {} },
+    }),
+  );
+  return [
+    await get(
+      `\`GET ${GEX_PATH}\`, kept`,
+      GEX_PATH,
+      gex,
+      [...both, [RAW_CONSTANT, constant]],
+      [{ text: 'CPU of raw with the same work over that of Zomma', against: RAW_WORK, by: 'cpu', bound: 0.7 }],
+    ),
+    {
+      title: `\`GET ${GEX_PATH}\` with its tag: 304`,
+      ...{ connections, runners: await Promise.all(unchanged), missing: [], targets: [] },
+    },
+    await get(`\`GET ${UNIVERSE_PATH}\``, UNIVERSE_PATH, universe, both),
+  ];
+}
+
+async function toolCalls({ zomma, key, connections }: Given): Promise<Contest> {
+  const target: Target = { url: zomma.url, key };
+  const rest = requestText('POST', `/api/v1/tools/${KELLY.name}`, { 'X-API-Key': key }, KELLY.arguments);
+  const { body: expected } = await ask(zomma, rest);
+  const calls = await Promise.all(Array.from({ length: connections }, () => sessionCalls(target)));
+  const verify = ({ body }: WireAnswer) =>
+    same('structuredContent', JSON.stringify(JSON.parse(body).result?.structuredContent), expected);
+  return {
+    title: '`calculate_kelly_sizing` called over MCP',
+    connections,
+    runners: await Promise.all([
+      asked('Zomma, `/mcp` with a session', zomma, { request: calls, connections, verify }),
+      asked(REST_TOOL, zomma, { request: rest, connections, verify: ({ body }) => same(rest, body, expected) }),
+    ]),
+    missing: [],
+    targets: [{ text: 'rate over that of the same call over REST', against: REST_TOOL, by: 'rate', bound: 0.6 }],
+  };
+}
+
+/** Calls of a session of its own, each with the next id: always of eight digits, written over the last. */
+async function sessionCalls(target: Target): Promise<NextRequest> {
+  const wire = await Wire.open(target.url);
+  const headers = await beginStreamable(wire, target);
+  wire.cut();
+  let id = 10_000_000;
+  const message = { jsonrpc: '2.0', id, method: 'tools/call', params: KELLY };
+  const bytes = Buffer.from(requestText('POST', '/mcp', headers, message));
+  const at = bytes.lastIndexOf(`"id":${id}`) + '"id":'.length;
+  return () => {
+    bytes.write(String(++id), at, 'latin1');
+    return bytes;
+  };
+}
+
+async function batch({ zomma, raw, key, rows }: Given): Promise<Contest> {
+  const body = batchBody(rows);
+  const text = JSON.stringify(body);
+  const request = requestText('POST', BATCH_PATH, { 'X-API-Key': key }, body);
+  const expected = JSON.parse(answerBatch(text)) as Record<string, number[]>;
+  const verify = (answer: WireAnswer): void => {
+    const columns = JSON.parse(answer.body) as typeof expected;
+    for (const name of BATCH_GREEKS) sameColumn(name, columns[name]!, expected[name]!);
+  };
+  return {
+    title: `Batch of ${rows.toLocaleString('en-US')} options as JSON`,
+    connections: 1,
+    runners: await Promise.all([
+      asked('Zomma', zomma, { request, connections: 1, verify }),
+      asked(RAW_WORK, raw, { request, connections: 1, verify }),
+      inProcess(BATCH_WORK, () => answerBatch(text)),
+    ]),
+    missing: [],
+    targets: [{ text: 'time over parse, kernel and stringify alone', against: BATCH_WORK, by: 'time', bound: 1.5 }],
+  };
+}
+
+async function binaryBatch({ zomma, raw, key, rows }: Given): Promise<Contest> {
+  const options = distinctOptions(rows);
+  const into = greeks(options);
+  const body = new Uint8Array(packed(options).buffer);
+  const fields = { 'X-API-Key': key, 'Content-Type': BINARY_TYPE, 'Content-Length': String(body.length) };
+  const request = Buffer.concat([Buffer.from(requestText('POST', `${BATCH_PATH}?units=raw`, fields)), body]);
+  const verify = (answer: WireAnswer): void => {
+    const values = new Float64Array(Uint8Array.from(Buffer.from(answer.body, 'latin1')).buffer);
+    BATCH_GREEKS.forEach((name, at) => {
+      sameColumn(name, values.subarray(at * rows, (at + 1) * rows), into[name]);
+    });
+  };
+  const { status } = await ask(zomma, request);
+  const isOffered = status !== 415 && status !== 422;
+  return {
+    title: `Batch of ${rows.toLocaleString('en-US')} options as columns of float64`,
+    connections: 1,
+    runners: await Promise.all([
+      ...(isOffered ? [asked('Zomma', zomma, { request, connections: 1, verify })] : []),
+      asked(RAW_WORK, raw, { request, connections: 1, verify }),
+      inProcess(KERNEL, () => greeks(options, undefined, into)),
+    ]),
+    missing: isOffered ? [] : [`Zomma (not offered: status ${status})`],
+    targets: [{ text: 'time over the kernel alone', against: KERNEL, by: 'time', bound: 4 }],
+  };
+}
+
+/** Columns of a batch as JSON: what the kernels' benches compute. */
+function batchBody(rows: number): BatchBody {
+  const { callPut, spot, strike, tte, iv, rate, dividend } = distinctOptions(rows);
+  return {
+    put_call: Array.from(callPut, (side) => (side === 1 ? 'C' : 'P')),
+    spot: Array.from(spot),
+    strike: Array.from(strike),
+    tte: Array.from(tte),
+    iv: Array.from(iv),
+    rate: Array.from(rate),
+    dividend: Array.from(dividend),
+  };
+}
+
+interface Asked {
+  /** The same bytes on every connection, made once or anew for each slice, or those of each connection. */
+  readonly request: string | Uint8Array | readonly NextRequest[] | (() => Promise<string>);
+  readonly connections: number;
+  readonly status?: number;
+  verify(answer: WireAnswer): void;
+}
+
+/** A server that is asked over sockets, once its answer has been found right. */
+async function asked(name: string, server: Server, { request, connections, status = 200, verify }: Asked) {
+  const requests = async (): Promise<readonly NextRequest[]> => {
+    if (Array.isArray(request)) return request;
+    const given = typeof request === 'function' ? await request() : (request as string | Uint8Array);
+    const bytes = typeof given === 'string' ? Buffer.from(given) : given;
+    return Array.from({ length: connections }, () => () => bytes);
+  };
+  const answer = await ask(server, (await requests())[0]!());
+  if (answer.status !== status) throw new Error(`${name}: status ${answer.status}\n${answer.head}\n${answer.body}`);
+  try {
+    verify(answer);
+  } catch (error) {
+    throw new Error(`${name} answers otherwise: ${(error as Error).message}`, { cause: error });
+  }
+  return { name, pid: server.pid, open: async () => openSocketLoad(server.url, await requests(), status) };
+}
+
+/** Work in this process, again and again. */
+async function inProcess(name: string, work: () => unknown): Promise<Runner> {
+  const run = async (ms: number) => {
+    const startedAt = performance.now();
+    let requests = 0;
+    do {
+      work();
+      requests++;
+    } while (performance.now() - startedAt < ms);
+    return { requests, seconds: (performance.now() - startedAt) / 1_000, unexpected: 0 };
+  };
+  return { name, pid: process.pid, open: async () => ({ run, close() {} }) };
+}
+
+async function keptAnswer(server: Server, key: string, path: string): Promise<KeptAnswer> {
+  const { status, head, body } = await ask(server, requestText('GET', path, { 'X-API-Key': key }));
+  if (status !== 200) throw new Error(`GET ${path}: status ${status}`);
+  const fields = [...head.matchAll(/^([\w-]+): (.*?)\r?$/gm)].map(([, name, value]) => [name!, value!] as const);
+  return { body, fields: Object.fromEntries(fields.filter(([name]) => !OWN_FIELDS.has(name.toLowerCase()))) };
+}
+
+/** Fields of one answer alone. */
+const OWN_FIELDS = new Set(['x-request-id', 'ratelimit-policy', 'ratelimit', 'date', 'content-length']);
+
+async function ask({ url }: Server, request: string | Uint8Array): Promise<WireAnswer> {
+  const wire = await Wire.open(url);
+  return wire.ask(request).finally(() => wire.cut());
+}
+
+function same(what: string, value: string, expected: string): void {
+  if (value !== expected) throw new Error(`${what} is ${value.slice(0, 300)}, not ${expected.slice(0, 300)}`);
+}
+
+function sameColumn(name: string, values: ArrayLike<number>, expected: ArrayLike<number>): void {
+  if (values?.length !== expected.length) throw new Error(`${name} has ${values?.length} rows`);
+  for (let at = 0; at < expected.length; at++) {
+    const difference = Math.abs(values[at]! - expected[at]!);
+    if (difference <= TOLERANCE * Math.abs(expected[at]!)) continue;
+    throw new Error(`${name} is ${values[at]} in row ${at}, not ${expected[at]}`);
+  }
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    Bun.resolveSync(name, import.meta.dir);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const serverFile = (name: string) => join(import.meta.dir, 'http-servers', name);
+const BUN = [process.execPath];
