@@ -6,26 +6,26 @@ import { type Server, startServer, withFolder } from '../test/support/process.ts
 import { requestText, Wire, type WireAnswer } from '../test/support/wire.ts';
 import { answerBatch, BATCH_GREEKS, BATCH_PATH, type BatchBody, BINARY_TYPE } from './http-servers/batch.ts';
 import { answerGreeks, GREEKS, GREEKS_PATH } from './http-servers/greeks.ts';
-import type { KeptAnswer, RawWork } from './http-servers/raw.ts';
+import type { CachedAnswer, RawWork } from './http-servers/raw.ts';
 import { packed } from './native.ts';
 import { type NextRequest, openSocketLoad, type SocketLoad } from './socket-load.ts';
 
-/** A request of one kind as several servers answer it, or the work alone in this process. */
+/** The same request to several servers, or the same work in this process without a server. */
 export interface Contest {
   readonly title: string;
   readonly connections: number;
-  /** Zomma first. */
+  /** Zomma first, if it offers this. */
   readonly runners: readonly Runner[];
-  /** What is not timed, and why. */
+  /** What is not measured, and why. */
   readonly missing: readonly string[];
   readonly targets: readonly HttpTarget[];
 }
 
-/** What must hold between Zomma and another of the contest. */
+/** A bound on Zomma's figure beside that of another row of the contest. */
 export interface HttpTarget {
   readonly text: string;
   readonly against: string;
-  /** Zomma's rate over the other's, the other's CPU time over Zomma's: at least `bound`. Zomma's CPU time over the other's: at most. */
+  /** rate: Zomma's rate over the other's >= bound; cpu: the other's CPU over Zomma's >= bound; time: Zomma's CPU over the other's <= bound. */
   readonly by: 'rate' | 'cpu' | 'time';
   readonly bound: number;
 }
@@ -34,9 +34,13 @@ export interface Runner {
   readonly name: string;
   /** Of the process that does the work. */
   readonly pid: number;
+  /** Throws an error if the answer differs from the expected one. */
+  check(): Promise<void>;
   open(): Promise<SocketLoad>;
 }
 
+/** How the name of Zomma's row begins. */
+export const ZOMMA = 'Zomma';
 export const RAW_WORK = 'raw `Bun.serve`, the same work';
 export const RAW_CONSTANT = 'raw `Bun.serve`, a constant answer';
 export const ELYSIA = 'Elysia, typed';
@@ -52,7 +56,7 @@ const UNIVERSE_PATH = '/api/v1/universe';
 const KELLY = { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } };
 /** Relative. */
 const TOLERANCE = 1e-9;
-/** The limiter counts every request as it does with its default of 600/min, and refuses none. */
+/** The limiter counts every request as with its default of 600/min, but refuses none. */
 export const RATE_LIMIT = '1000000/s';
 
 export interface ContestOptions {
@@ -62,8 +66,8 @@ export interface ContestOptions {
 }
 
 /**
- * Starts Zomma by its command, on a simulated market in a folder of its own, and every peer that is installed, each in a process of its own;
- * they are ended when `work` is done. Throws where a server's answer is not Zomma's: nothing is timed that does other work.
+ * Starts Zomma by its command, with a simulated market in a temporary folder, and each installed peer, one process each; stops them all after
+ * `work`. Throws an error if a server's answer differs from the expected one.
  */
 export function withContests<Result>(
   command: readonly string[],
@@ -81,17 +85,20 @@ export function withContests<Result>(
       const args = ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', RATE_LIMIT];
       const zomma = await start(command, args);
       const key = /ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/.exec(zomma.before.join('\n'))![0];
-      const [gex, universe] = [await keptAnswer(zomma, key, GEX_PATH), await keptAnswer(zomma, key, UNIVERSE_PATH)];
-      const kept: RawWork = { key, kept: { [GEX_PATH]: gex, [UNIVERSE_PATH]: universe } };
-      const raw = await start(BUN, [serverFile('raw.ts'), 'work', JSON.stringify(kept)]);
+      const gex = await cachedAnswer(zomma, key, GEX_PATH);
+      const universe = await cachedAnswer(zomma, key, UNIVERSE_PATH);
+      const rawWork: RawWork = { key, cached: { [GEX_PATH]: gex, [UNIVERSE_PATH]: universe } };
+      const raw = await start(BUN, [serverFile('raw.ts'), 'work', JSON.stringify(rawWork)]);
       const given = { zomma, raw, key, start, ...options };
-      return await work([
+      const contests = [
         await postGreeks(given),
         ...(await gets(given, gex, universe)),
         await toolCalls(given),
-        await batch(given),
+        batch(given),
         await binaryBatch(given),
-      ]);
+      ];
+      for (const { runners } of contests) for (const runner of runners) await runner.check();
+      return await work(contests);
     } finally {
       await Promise.all(servers.map((server) => server.stop('SIGTERM')));
     }
@@ -115,7 +122,7 @@ async function postGreeks({ zomma, raw, key, start, connections }: Given): Promi
     for (const name of GREEKS) sameColumn(name, [answer[name]], [expected[name]]);
   };
   const servers: [name: string, server: Server][] = [
-    ['Zomma', zomma],
+    [ZOMMA, zomma],
     [RAW_WORK, raw],
     [RAW_CONSTANT, await start(BUN, [serverFile('raw.ts'), 'constant', JSON.stringify(expected)])],
     [ELYSIA, await start(BUN, [serverFile('elysia.ts')])],
@@ -129,7 +136,7 @@ async function postGreeks({ zomma, raw, key, start, connections }: Given): Promi
   const runners = servers.map(([name, server]) => asked(name, server, { request, connections, verify }));
   return {
     title: '`POST /api/v1/physics/greeks`',
-    ...{ connections, runners: await Promise.all(runners), missing },
+    ...{ connections, runners, missing },
     targets: [
       { text: 'CPU of raw with the same work over that of Zomma', against: RAW_WORK, by: 'cpu', bound: 0.65 },
       { text: 'CPU of raw with a constant answer over that of Zomma', against: RAW_CONSTANT, by: 'cpu', bound: 0.4 },
@@ -141,50 +148,54 @@ async function postGreeks({ zomma, raw, key, start, connections }: Given): Promi
 
 async function gets(
   { zomma, raw, key, start, connections }: Given,
-  gex: KeptAnswer,
-  universe: KeptAnswer,
+  gex: CachedAnswer,
+  universe: CachedAnswer,
 ): Promise<Contest[]> {
   const constant = await start(BUN, [serverFile('raw.ts'), 'constant', gex.body]);
-  const get = async (
-    title: string,
-    path: string,
-    { body }: KeptAnswer,
-    servers: [string, Server][],
-    targets: readonly HttpTarget[] = [],
-  ) => {
+  const common = { connections, missing: [], targets: [] };
+  const get = (path: string, { body }: CachedAnswer) => {
     const request = requestText('GET', path, { 'X-API-Key': key });
+    // The simulated market moves every minute of a trading session, the copies that the others hold do not.
+    const verifyZomma = (answer: WireAnswer) => same(path, fieldsOf(answer.body), fieldsOf(body));
     const verify = (answer: WireAnswer) => same(path, answer.body, body);
-    const runners = servers.map(([name, server]) => asked(name, server, { request, connections, verify }));
-    return { title, connections, runners: await Promise.all(runners), missing: [], targets };
+    return {
+      zomma: asked(ZOMMA, zomma, { request, connections, verify: verifyZomma }),
+      peer: (name: string, server: Server) => asked(name, server, { request, connections, verify }),
+    };
   };
-  const both: [string, Server][] = [
-    ['Zomma', zomma],
-    [RAW_WORK, raw],
-  ];
-  const unchanged = both.map(([name, server]) =>
+  const unchanged = (name: string, server: Server) =>
     asked(name, server, {
-      // Asked for again for each slice: the market may have moved.
+      // The ETag is read anew for each slice: the market may have moved.
       request: async () => {
-        const { fields } = await keptAnswer(server, key, GEX_PATH);
+        const { fields } = await cachedAnswer(server, key, GEX_PATH);
         return requestText('GET', GEX_PATH, { 'X-API-Key': key, 'If-None-Match': fields.ETag! });
       },
       ...{ connections, status: 304, verify: () => {} },
-    }),
-  );
+    });
+  const [getGex, getUniverse] = [get(GEX_PATH, gex), get(UNIVERSE_PATH, universe)];
   return [
-    await get(
-      `\`GET ${GEX_PATH}\`, kept`,
-      GEX_PATH,
-      gex,
-      [...both, [RAW_CONSTANT, constant]],
-      [{ text: 'CPU of raw with the same work over that of Zomma', against: RAW_WORK, by: 'cpu', bound: 0.7 }],
-    ),
     {
-      title: `\`GET ${GEX_PATH}\` with its tag: 304`,
-      ...{ connections, runners: await Promise.all(unchanged), missing: [], targets: [] },
+      ...common,
+      title: `\`GET ${GEX_PATH}\`, cached`,
+      runners: [getGex.zomma, getGex.peer(RAW_WORK, raw), getGex.peer(RAW_CONSTANT, constant)],
+      targets: [{ text: 'CPU of raw with the same work over that of Zomma', against: RAW_WORK, by: 'cpu', bound: 0.7 }],
     },
-    await get(`\`GET ${UNIVERSE_PATH}\``, UNIVERSE_PATH, universe, both),
+    {
+      ...common,
+      title: `\`GET ${GEX_PATH}\` with If-None-Match: 304`,
+      runners: [unchanged(ZOMMA, zomma), unchanged(RAW_WORK, raw)],
+    },
+    {
+      ...common,
+      title: `\`GET ${UNIVERSE_PATH}\``,
+      runners: [getUniverse.zomma, getUniverse.peer(RAW_WORK, raw)],
+    },
   ];
+}
+
+/** Names of an answer's fields. */
+function fieldsOf(body: string): string {
+  return Object.keys(JSON.parse(body)).join();
 }
 
 async function toolCalls({ zomma, key, connections }: Given): Promise<Contest> {
@@ -197,16 +208,16 @@ async function toolCalls({ zomma, key, connections }: Given): Promise<Contest> {
   return {
     title: '`calculate_kelly_sizing` called over MCP',
     connections,
-    runners: await Promise.all([
-      asked('Zomma, `/mcp` with a session', zomma, { request: calls, connections, verify }),
+    runners: [
+      asked(`${ZOMMA}, \`/mcp\` with a session`, zomma, { request: calls, connections, verify }),
       asked(REST_TOOL, zomma, { request: rest, connections, verify: ({ body }) => same(rest, body, expected) }),
-    ]),
+    ],
     missing: [],
     targets: [{ text: 'rate over that of the same call over REST', against: REST_TOOL, by: 'rate', bound: 0.6 }],
   };
 }
 
-/** Calls of a session of its own, each with the next id: always of eight digits, written over the last. */
+/** Calls of one new session, each with the next request id: always eight digits, written over the one before. */
 async function sessionCalls(target: Target): Promise<NextRequest> {
   const wire = await Wire.open(target.url);
   const headers = await beginStreamable(wire, target);
@@ -221,7 +232,7 @@ async function sessionCalls(target: Target): Promise<NextRequest> {
   };
 }
 
-async function batch({ zomma, raw, key, rows }: Given): Promise<Contest> {
+function batch({ zomma, raw, key, rows }: Given): Contest {
   const body = batchBody(rows);
   const text = JSON.stringify(body);
   const request = requestText('POST', BATCH_PATH, { 'X-API-Key': key }, body);
@@ -233,11 +244,11 @@ async function batch({ zomma, raw, key, rows }: Given): Promise<Contest> {
   return {
     title: `Batch of ${rows.toLocaleString('en-US')} options as JSON`,
     connections: 1,
-    runners: await Promise.all([
-      asked('Zomma', zomma, { request, connections: 1, verify }),
+    runners: [
+      asked(ZOMMA, zomma, { request, connections: 1, verify }),
       asked(RAW_WORK, raw, { request, connections: 1, verify }),
       inProcess(BATCH_WORK, () => answerBatch(text)),
-    ]),
+    ],
     missing: [],
     targets: [{ text: 'time over parse, kernel and stringify alone', against: BATCH_WORK, by: 'time', bound: 1.5 }],
   };
@@ -256,21 +267,22 @@ async function binaryBatch({ zomma, raw, key, rows }: Given): Promise<Contest> {
     });
   };
   const { status } = await ask(zomma, request);
+  // Without the binary form a server refuses the media type, or finds that the body is not JSON.
   const isOffered = status !== 415 && status !== 422;
   return {
     title: `Batch of ${rows.toLocaleString('en-US')} options as columns of float64`,
     connections: 1,
-    runners: await Promise.all([
-      ...(isOffered ? [asked('Zomma', zomma, { request, connections: 1, verify })] : []),
+    runners: [
+      ...(isOffered ? [asked(ZOMMA, zomma, { request, connections: 1, verify })] : []),
       asked(RAW_WORK, raw, { request, connections: 1, verify }),
       inProcess(KERNEL, () => greeks(options, undefined, into)),
-    ]),
-    missing: isOffered ? [] : [`Zomma (not offered: status ${status})`],
+    ],
+    missing: isOffered ? [] : [`${ZOMMA} (not offered: status ${status})`],
     targets: [{ text: 'time over the kernel alone', against: KERNEL, by: 'time', bound: 4 }],
   };
 }
 
-/** Columns of a batch as JSON: what the kernels' benches compute. */
+/** The options of the kernel benches as the JSON body of a batch. */
 function batchBody(rows: number): BatchBody {
   const { callPut, spot, strike, tte, iv, rate, dividend } = distinctOptions(rows);
   return {
@@ -285,33 +297,39 @@ function batchBody(rows: number): BatchBody {
 }
 
 interface Asked {
-  /** The same bytes on every connection, made once or anew for each slice, or those of each connection. */
+  /** The same bytes on every connection, made once or for each slice; or a source of requests for each connection. */
   readonly request: string | Uint8Array | readonly NextRequest[] | (() => Promise<string>);
   readonly connections: number;
   readonly status?: number;
   verify(answer: WireAnswer): void;
 }
 
-/** A server that is asked over sockets, once its answer has been found right. */
-async function asked(name: string, server: Server, { request, connections, status = 200, verify }: Asked) {
+/** Sends a server the same request over sockets. */
+function asked(name: string, server: Server, { request, connections, status = 200, verify }: Asked): Runner {
   const requests = async (): Promise<readonly NextRequest[]> => {
     if (Array.isArray(request)) return request;
     const given = typeof request === 'function' ? await request() : (request as string | Uint8Array);
     const bytes = typeof given === 'string' ? Buffer.from(given) : given;
     return Array.from({ length: connections }, () => () => bytes);
   };
-  const answer = await ask(server, (await requests())[0]!());
-  if (answer.status !== status) throw new Error(`${name}: status ${answer.status}\n${answer.head}\n${answer.body}`);
-  try {
-    verify(answer);
-  } catch (error) {
-    throw new Error(`${name} answers otherwise: ${(error as Error).message}`, { cause: error });
-  }
-  return { name, pid: server.pid, open: async () => openSocketLoad(server.url, await requests(), status) };
+  return {
+    name,
+    pid: server.pid,
+    async check() {
+      const answer = await ask(server, (await requests())[0]!());
+      try {
+        if (answer.status !== status) throw new Error(`status ${answer.status}\n${answer.head}\n${answer.body}`);
+        verify(answer);
+      } catch (error) {
+        throw new Error(`${name} gives another answer: ${(error as Error).message}`, { cause: error });
+      }
+    },
+    open: async () => openSocketLoad(server.url, await requests(), status),
+  };
 }
 
-/** Work in this process, again and again. */
-async function inProcess(name: string, work: () => unknown): Promise<Runner> {
+/** The work in this process, repeated. */
+function inProcess(name: string, work: () => unknown): Runner {
   const run = async (ms: number) => {
     const startedAt = performance.now();
     let requests = 0;
@@ -321,17 +339,17 @@ async function inProcess(name: string, work: () => unknown): Promise<Runner> {
     } while (performance.now() - startedAt < ms);
     return { requests, seconds: (performance.now() - startedAt) / 1_000, unexpected: 0 };
   };
-  return { name, pid: process.pid, open: async () => ({ run, close() {} }) };
+  return { name, pid: process.pid, check: async () => {}, open: async () => ({ run, close() {} }) };
 }
 
-async function keptAnswer(server: Server, key: string, path: string): Promise<KeptAnswer> {
+async function cachedAnswer(server: Server, key: string, path: string): Promise<CachedAnswer> {
   const { status, head, body } = await ask(server, requestText('GET', path, { 'X-API-Key': key }));
   if (status !== 200) throw new Error(`GET ${path}: status ${status}`);
   const fields = [...head.matchAll(/^([\w-]+): (.*?)\r?$/gm)].map(([, name, value]) => [name!, value!] as const);
   return { body, fields: Object.fromEntries(fields.filter(([name]) => !OWN_FIELDS.has(name.toLowerCase()))) };
 }
 
-/** Fields of one answer alone. */
+/** Header fields that belong to a single response. */
 const OWN_FIELDS = new Set(['x-request-id', 'ratelimit-policy', 'ratelimit', 'date', 'content-length']);
 
 async function ask({ url }: Server, request: string | Uint8Array): Promise<WireAnswer> {

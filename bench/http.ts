@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { arch, cpus, platform } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { arch, cpus, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quantile } from '../src/bench/race.ts';
 import { BINARY, FROM_SOURCE, ROOT, run } from '../test/support/process.ts';
-import { type Contest, type HttpTarget, RATE_LIMIT, type Runner, withContests } from './http-contests.ts';
+import { type Contest, type HttpTarget, RATE_LIMIT, type Runner, withContests, ZOMMA } from './http-contests.ts';
 import { keepSection, sectionUnder } from './page.ts';
 
 const HEADING = '## Requests over sockets, beside other servers';
@@ -27,9 +27,9 @@ export interface Row {
   readonly name: string;
   /** Requests a second, median. */
   readonly rate: number;
-  /** CPU time of the main thread a request, µs, median; NaN where the system does not tell. */
+  /** CPU time of the main thread a request, µs, median; NaN if the system has no /proc. */
   readonly cpu: number;
-  /** The contest's first row beside this one: its rate over this one's, and this one's CPU time over its. More is better for the first. */
+  /** Zomma's rate over this one's, and this one's CPU time over Zomma's: more is better for Zomma. NaN if Zomma is not in the contest. */
   readonly rateRatio: Quartiles;
   readonly cpuRatio: Quartiles;
   /** Requests, all rounds together. */
@@ -51,7 +51,7 @@ export interface HttpFigures {
 export function measureHttp(command: readonly string[], options: HttpOptions): Promise<HttpFigures> {
   return withContests(command, options, async (contests) => {
     const slices = contests.map(({ runners }) => runners.map(() => [] as Slice[]));
-    // The first round warms up: the compilers have climbed their tiers by its end.
+    // The first round is a warm-up: by its end the JIT compilers have optimised the hot paths.
     for (let round = -1; round < options.rounds; round++) {
       process.stderr.write(`round ${round + 1} of ${options.rounds} …\n`);
       for (const [at, { runners }] of contests.entries()) {
@@ -79,14 +79,14 @@ interface Slice {
   readonly requests: number;
 }
 
-/** A market that moves within a slice changes tags: such a slice is taken again. */
+/** A market that moves within a slice changes the ETag: such a slice is measured again. */
 const TRIES = 3;
 
 async function sliceOf(runner: Runner, ms: number): Promise<Slice> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const load = await runner.open();
     try {
-      // One request on each connection: what it takes to accept them is no part of the slice.
+      // One request on each connection first: accepting them is not part of the slice.
       await load.run(0);
       const [server, client] = [mainThreadNs(runner.pid), mainThreadNs(process.pid)];
       const { requests, seconds, unexpected } = await load.run(ms);
@@ -101,10 +101,10 @@ async function sliceOf(runner: Runner, ms: number): Promise<Slice> {
       load.close();
     }
   }
-  throw new Error(`${runner.name} answers with a status that is not expected`);
+  throw new Error(`${runner.name} answers with an unexpected status`);
 }
 
-/** CPU time of a process's main thread so far; NaN where the system does not tell. */
+/** CPU time of a process's main thread so far, ns; NaN if the system has no /proc. */
 function mainThreadNs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]);
@@ -114,16 +114,16 @@ function mainThreadNs(pid: number): number {
 }
 
 function rowsOf({ runners }: Contest, slices: readonly (readonly Slice[])[]): Row[] {
-  const first = slices[0]!;
+  const zomma = slices[runners.findIndex(({ name }) => name.startsWith(ZOMMA))];
   return runners.map(({ name }, at) => {
     const own = slices[at]!;
-    const median = (values: number[]) => quantile(values, 0.5);
+    const median = (of: (slice: Slice) => number) => quantile(own.map(of), 0.5);
     return {
       name,
-      rate: median(own.map(({ rate }) => rate)),
-      cpu: median(own.map(({ cpu }) => cpu)),
-      rateRatio: quartiles(own.map(({ rate }, round) => first[round]!.rate / rate)),
-      cpuRatio: quartiles(own.map(({ cpu }, round) => cpu / first[round]!.cpu)),
+      rate: median(({ rate }) => rate),
+      cpu: median(({ cpu }) => cpu),
+      rateRatio: quartiles(own.map(({ rate }, round) => (zomma?.[round]?.rate ?? Number.NaN) / rate)),
+      cpuRatio: quartiles(own.map(({ cpu }, round) => cpu / (zomma?.[round]?.cpu ?? Number.NaN))),
       requests: own.reduce((sum, { requests }) => sum + requests, 0),
     };
   });
@@ -133,13 +133,12 @@ function quartiles(values: readonly number[]): Quartiles {
   return [quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)];
 }
 
-/** What is measured of a target: undefined where it cannot be. */
+/** The figure that a target is judged by; undefined if a side was not measured. */
 function measured({ against, by }: HttpTarget, { rows }: Table): number | undefined {
   const row = rows.find(({ name }) => name === against);
-  const value =
-    by === 'rate' ? row?.rateRatio[1] : by === 'cpu' ? row?.cpuRatio[1] : 1 / (row?.cpuRatio[1] ?? Number.NaN);
-  // Where Zomma is missing, the first row is another's.
-  return rows[0]?.name.startsWith('Zomma') && Number.isFinite(value) ? value : undefined;
+  if (!row) return undefined;
+  const value = by === 'rate' ? row.rateRatio[1] : by === 'cpu' ? row.cpuRatio[1] : 1 / row.cpuRatio[1];
+  return Number.isNaN(value) ? undefined : value;
 }
 
 function isReached(target: HttpTarget, value: number): boolean {
@@ -162,17 +161,25 @@ export function httpSection(page: string): string {
 }
 
 export function sectionOf({ tables, clientCpu }: HttpFigures, { rounds, sliceMs }: HttpOptions): string {
+  const processor = cpus()[0]?.model ?? 'an unknown processor';
   return `${HEADING}
 
-Generated by \`bun bench/http.ts --write\` on ${cpus()[0]?.model ?? 'an unknown processor'}, ${platform()} ${arch()}, Bun ${Bun.version}.
+Generated by \`bun bench/http.ts --write\` on ${processor}, ${platform()} ${arch()}, Bun ${Bun.version}.
 
-Each server is a process of its own: Zomma the compiled binary on its simulated market, with keys, limits and logging as shipped (only the rate
-is ${RATE_LIMIT}, so that the limiter, which counts all the same, refuses none); raw \`Bun.serve\` with a constant answer; raw \`Bun.serve\` that does the same work by hand (key looked
-up, body parsed, the same kernel, the same header fields; kept answers and tags for GET); Elysia and Hono on Bun and Fastify on Node as their users write
-them, without keys or limits, Elysia and Fastify with schemas, all by the same kernel. All give the same answers before anything is timed.
-A load generator in another process keeps one request under way on each keep-alive connection; it needs ${figure(clientCpu)} µs of CPU a
-\`POST\`, so a server that needs less is held back by it: its CPU time tells, its rate does not. Servers of a table take turns in slices of ${sliceMs} ms, ${rounds} rounds in
-turning order; figures are medians, ratios are taken within each round (with their quartiles). CPU is that of the server's main thread.
+Each server is a process of its own on a loopback port. Zomma is the compiled binary on its simulated market, with keys, limits
+and logging as shipped; only its rate limit is ${RATE_LIMIT}, so that the limiter counts every request and refuses none. The raw
+\`Bun.serve\` with the same work looks up the key, parses the body, calls the same kernel and sends the same header fields; for
+GET it holds the bodies and compares tags. Elysia and Hono run on Bun, Fastify on ${nodeVersion()}; they have no keys and
+no limits; Elysia checks the body by its schema, Fastify body and answer. All use the same kernel, and nothing is timed before
+its answer equals Zomma's.
+
+A load generator in another process has one request under way on each keep-alive connection and spends ${figure(clientCpu)} µs of CPU
+on it: a server that needs less waits for the generator, so its CPU time is its own, its rate is not. Servers of a table take
+turns in slices of ${sliceMs} ms, ${rounds} rounds in rotating order; figures are medians, ratios are taken within each round (with their
+quartiles). CPU is that of the server's main thread. On one connection the rate is the inverse of the latency.
+
+\`bun bench/http.ts --profile gex\` profiles Zomma, run from source, under the requests whose title contains \`gex\` (POST greeks if
+no word is given) with Bun's \`--cpu-prof-md\`: it prints the time by function and the name of the file with the whole profile.
 ${tables.map(tableText).join('')}`;
 }
 
@@ -180,20 +187,20 @@ function tableText(table: Table): string {
   const { title, connections, missing, targets } = table.contest;
   const lines = table.rows.map(
     ({ name, rate, cpu, rateRatio, cpuRatio }) =>
-      `| ${name} | ${Math.round(rate).toLocaleString('en-US')} | ${figure(cpu)} | ${ratio(rateRatio)} | ${ratio(cpuRatio)} |`,
+      `| ${name} | ${figure(rate)} | ${figure(cpu)} | ${ratio(rateRatio)} | ${ratio(cpuRatio)} |`,
   );
-  const held = targets.map((target) => {
+  const judged = targets.map((target) => {
     const value = measured(target, table);
-    const bound = `${target.by === 'time' ? '<=' : '>='} ${target.bound}`;
-    const judged =
-      value === undefined ? 'not measured' : `${isReached(target, value) ? 'reached' : 'missed'} (${value.toFixed(2)})`;
-    return `- ${target.text} ${bound}: ${judged}\n`;
+    const verdict = value === undefined ? 'not measured' : isReached(target, value) ? 'reached' : 'missed';
+    const shown = value === undefined ? '' : ` (${value.toFixed(2)})`;
+    return `- ${target.text} ${target.by === 'time' ? '<=' : '>='} ${target.bound}: ${verdict}${shown}\n`;
   });
+  const asked = connections === 1 ? 'one connection' : `${connections} connections`;
   return `
-| ${title}, ${connections === 1 ? 'one connection' : `${connections} connections`} | requests a second | CPU µs a request | rate of the first over it | its CPU over the first's |
+| ${title}, ${asked} | requests a second | CPU µs a request | Zomma's rate over its | its CPU over Zomma's |
 |---|---|---|---|---|
 ${lines.join('\n')}
-${missing.length > 0 ? `\nNot here: ${missing.join(', ')}.\n` : ''}${held.length > 0 ? `\n${held.join('')}` : ''}`;
+${missing.length > 0 ? `\nNot measured: ${missing.join(', ')}.\n` : ''}${judged.length > 0 ? '\n' : ''}${judged.join('')}`;
 }
 
 function ratio([low, median, high]: Quartiles): string {
@@ -201,15 +208,44 @@ function ratio([low, median, high]: Quartiles): string {
 }
 
 function figure(value: number): string {
-  return Number.isNaN(value) ? 'not measured' : value.toPrecision(3);
+  if (Number.isNaN(value)) return 'not measured';
+  return value < 1_000 ? value.toPrecision(3) : Math.round(value).toLocaleString('en-US');
 }
 
+function nodeVersion(): string {
+  return Bun.which('node') ? `Node ${Bun.spawnSync(['node', '--version']).stdout.toString().trim().slice(1)}` : 'Node';
+}
+
+/** Profiles Zomma, run from source, under the requests of the first contest whose title contains the word. */
+async function profile(word: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-profile-'));
+  const [bun, ...main] = FROM_SOURCE;
+  const command = [bun!, '--cpu-prof-md', '--cpu-prof-dir', folder, '--cpu-prof-interval', '250', ...main];
+  await withContests(command, FULL, async (contests) => {
+    const contest = contests.find(({ title }) => title.toLowerCase().includes(word.toLowerCase()));
+    if (!contest) throw new Error(`no request is called "${word}": ${contests.map(({ title }) => title).join(', ')}`);
+    await sliceOf(contest.runners[0]!, PROFILE_MS);
+  });
+  const file = join(folder, readdirSync(folder)[0]!);
+  const lines = (await Bun.file(file).text()).split('\n');
+  return [...lines.slice(0, PROFILE_LINES), '', file].join('\n');
+}
+
+const PROFILE_MS = 10_000;
+/** The functions with the most time of their own come first. */
+const PROFILE_LINES = 60;
+
 /**
- * `bun bench/http.ts [--tiny] [--write]`: four minutes; `--write` puts the section into the page, where the other benches leave it. Ends
- * with 1 where a target is missed. `--tiny`: one short round from source, whose figures say nothing.
+ * `bun bench/http.ts [--tiny] [--write] [--profile [WORD]]`: three minutes; `--write` puts the section into the page. Exits with 1 if a
+ * target is missed. `--tiny`: one short round from source, whose figures say nothing.
  */
 if (import.meta.main) {
   const isTiny = process.argv.includes('--tiny');
+  const profileAt = process.argv.indexOf('--profile');
+  if (profileAt > 0) {
+    console.log(await profile(process.argv[profileAt + 1] ?? 'greeks'));
+    process.exit(0);
+  }
   if (!isTiny) {
     const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
     if (code !== 0) throw new Error(stderr);

@@ -1,6 +1,6 @@
 import type { Socket } from 'bun';
 
-/** Bytes of the next request of a connection, whole. They are sent before the next are asked for. */
+/** Gives the bytes of a connection's next request; may reuse the buffer of the one before. */
 export type NextRequest = () => Uint8Array;
 
 export interface LoadFigures {
@@ -12,16 +12,15 @@ export interface LoadFigures {
 }
 
 export interface SocketLoad {
-  /** Every connection asks again as soon as it has its answer, for so long; ends when all answers are there. */
+  /** Each connection sends its next request as soon as it has an answer, until the time is over; resolves when all have their last answer. */
   run(ms: number): Promise<LoadFigures>;
   close(): void;
 }
 
 /**
- * An HTTP/1.1 load generator over raw sockets: requests are prepared bytes, of an answer it reads its status and its Content-Length and
- * counts the bytes of the body. An HTTP library would cost more CPU than the servers that it is to measure.
- * One keep-alive connection for each of `requests`, one request at a time on each. Throws where a connection ends, or for an answer without a
- * length.
+ * An HTTP/1.1 load generator over raw sockets: requests are prepared bytes; of an answer it reads status and Content-Length, and counts the
+ * bytes of the body. An HTTP library would need more CPU than the servers under test. Opens one keep-alive connection for each of
+ * `requests`, with one request at a time on each. `run` throws an error if the server closes a connection or sends no Content-Length.
  */
 export async function openSocketLoad(
   url: string,
@@ -50,14 +49,15 @@ type Counts = Pick<LoadFigures, 'requests' | 'unexpected'>;
 class Connection {
   private socket!: Socket<undefined>;
   private unsent: Uint8Array = EMPTY;
-  /** The start of a header that has not come whole. */
+  /** The start of a header whose end has not arrived. */
   private partial: Buffer | undefined;
-  /** Bytes of the body to come. */
+  /** Bytes of the body that have not arrived. */
   private left = 0;
   private requests = 0;
   private unexpected = 0;
   private until = 0;
   private done: PromiseWithResolvers<Counts> | undefined;
+  private failure: Error | undefined;
 
   private constructor(
     private readonly next: NextRequest,
@@ -81,6 +81,7 @@ class Connection {
   }
 
   run(until: number): Promise<Counts> {
+    if (this.failure) return Promise.reject(this.failure);
     this.until = until;
     this.requests = 0;
     this.unexpected = 0;
@@ -115,7 +116,7 @@ class Connection {
     else this.done!.resolve({ requests: this.requests, unexpected: this.unexpected });
   }
 
-  /** False where the header is not whole; else what is left of the body is known. */
+  /** False if the header is incomplete; otherwise sets how much of the body is left. */
   private takeHead(bytes: Buffer): boolean {
     const end = bytes.indexOf(HEAD_END);
     this.partial = end < 0 ? Buffer.from(bytes) : undefined;
@@ -129,11 +130,12 @@ class Connection {
   }
 
   private fail(reason: string): void {
-    this.done?.reject(new Error(reason));
+    this.failure ??= new Error(reason);
+    this.done?.reject(this.failure);
   }
 }
 
-/** -1 where the header has none. */
+/** -1 if the header has none. */
 function contentLength(bytes: Buffer, headEnd: number): number {
   for (const name of LENGTH_NAMES) {
     const at = bytes.indexOf(name);
@@ -150,7 +152,7 @@ function numberAt(bytes: Buffer, start: number): number {
 
 const EMPTY = new Uint8Array();
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** As Bun writes it, and as Node does. */
+/** As Bun writes it, and as Fastify does. */
 const LENGTH_NAMES = [Buffer.from('\r\nContent-Length: '), Buffer.from('\r\ncontent-length: ')];
 const STATUS_AT = 'HTTP/1.1 '.length;
 const NOT_MODIFIED = 304;

@@ -1,6 +1,6 @@
 import { type GreekName, greeks, inMarketUnits, type OptionColumns } from '../../src/math/black-scholes.ts';
 
-/** Columns of a batch's answer, in the order of its binary form. */
+/** Columns of the answer, in the order of its binary form. */
 export const BATCH_GREEKS = [
   'price',
   'delta',
@@ -27,7 +27,7 @@ export interface BatchBody {
   readonly dividend: readonly number[];
 }
 
-/** Parse, kernel and stringify: what a batch as JSON cannot do without. */
+/** Parse, kernel and stringify: the least that a batch as JSON takes. */
 export function answerBatch(text: string): string {
   const body: BatchBody = JSON.parse(text);
   const columns = inMarketUnits(
@@ -47,8 +47,8 @@ export function answerBatch(text: string): string {
 }
 
 /**
- * The same with a binary body: seven columns of little-endian float64, one after the other, put_call (+1 call, -1 put), spot, strike, tte,
- * iv, rate, dividend; answers the nine of BATCH_GREEKS as plain derivatives.
+ * The same with binary bodies. Given: seven columns of little-endian float64, one after the other: put_call (+1 call, -1 put), spot, strike,
+ * tte, iv, rate, dividend. Answered: the nine of BATCH_GREEKS as plain derivatives.
  */
 export function answerBinaryBatch(body: ArrayBuffer): Uint8Array<ArrayBuffer> {
   const count = body.byteLength / Float64Array.BYTES_PER_ELEMENT / 7;

@@ -1,21 +1,22 @@
 import { answerBatch, answerBinaryBatch, BATCH_PATH, BINARY_TYPE } from './batch.ts';
 import { answerGreeks, GREEKS_PATH } from './greeks.ts';
 
-/**
- * `bun bench/http-servers/raw.ts constant TEXT` answers TEXT to everything. `… work JSON`, of RawWork, does by hand what Zomma does for
- * the same requests: a key looked up, the body parsed, the kernel, the answer with the same header fields.
- */
+/** What `bun bench/http-servers/raw.ts work JSON` is given. */
 export interface RawWork {
   readonly key: string;
-  /** Answers of GET requests by path, as kept. */
-  readonly kept: Readonly<Record<string, KeptAnswer>>;
+  /** Responses to GET requests by path. */
+  readonly cached: Readonly<Record<string, CachedAnswer>>;
 }
 
-export interface KeptAnswer {
+export interface CachedAnswer {
   readonly body: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/**
+ * `raw.ts constant TEXT` answers TEXT to every request. `raw.ts work JSON` does by hand what Zomma does for the same requests: it looks up the
+ * key, parses the body, calls the kernel and sends the same header fields.
+ */
 if (import.meta.main) {
   const [mode, given] = process.argv.slice(2) as ['constant' | 'work', string];
   const fetch = mode === 'constant' ? constant(given) : work(JSON.parse(given));
@@ -29,9 +30,9 @@ function constant(text: string): Fetch {
   return () => new Response(text, { headers: { 'Content-Type': JSON_TYPE } });
 }
 
-function work({ key, kept }: RawWork): Fetch {
+function work({ key, cached }: RawWork): Fetch {
   const accounts = new Map([[key, { remaining: 1e9 }]]);
-  const answers = new Map(Object.entries(kept));
+  const answers = new Map(Object.entries(cached));
   return (request) => {
     const account = accounts.get(request.headers.get('x-api-key') ?? '');
     if (!account) return new Response(null, { status: 403 });
