@@ -4,11 +4,12 @@ import { greeks } from '../src/math/black-scholes.ts';
 import { beginStreamable, type Target } from '../test/support/mcp-wire.ts';
 import { type Server, startServer, withFolder } from '../test/support/process.ts';
 import { requestText, Wire, type WireAnswer } from '../test/support/wire.ts';
+import { ask, asked, cachedAnswer, fieldsOf, inProcess, type Runner, same, sameColumn } from './http-runners.ts';
 import { answerBatch, BATCH_GREEKS, BATCH_PATH, type BatchBody, BINARY_TYPE } from './http-servers/batch.ts';
 import { answerGreeks, GREEKS, GREEKS_PATH } from './http-servers/greeks.ts';
 import type { CachedAnswer, RawWork } from './http-servers/raw.ts';
 import { packed } from './native.ts';
-import { type NextRequest, openSocketLoad, type SocketLoad } from './socket-load.ts';
+import type { NextRequest } from './socket-load.ts';
 
 /** The same request to several servers, or the same work in this process without a server. */
 export interface Contest {
@@ -30,15 +31,6 @@ export interface HttpTarget {
   readonly bound: number;
 }
 
-export interface Runner {
-  readonly name: string;
-  /** Of the process that does the work. */
-  readonly pid: number;
-  /** Throws an error if the answer differs from the expected one. */
-  check(): Promise<void>;
-  open(): Promise<SocketLoad>;
-}
-
 /** How the name of Zomma's row begins. */
 export const ZOMMA = 'Zomma';
 export const RAW_WORK = 'raw `Bun.serve`, the same work';
@@ -54,8 +46,6 @@ const OPTION = { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22, rat
 const GEX_PATH = '/api/v1/nodes/gex/SPY';
 const UNIVERSE_PATH = '/api/v1/universe';
 const KELLY = { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } };
-/** Relative. */
-const TOLERANCE = 1e-9;
 /** The limiter counts every request as with its default of 600/min, but refuses none. */
 export const RATE_LIMIT = '1000000/s';
 
@@ -193,11 +183,6 @@ async function gets(
   ];
 }
 
-/** Names of an answer's fields. */
-function fieldsOf(body: string): string {
-  return Object.keys(JSON.parse(body)).join();
-}
-
 async function toolCalls({ zomma, key, connections }: Given): Promise<Contest> {
   const target: Target = { url: zomma.url, key };
   const rest = requestText('POST', `/api/v1/tools/${KELLY.name}`, { 'X-API-Key': key }, KELLY.arguments);
@@ -294,80 +279,6 @@ function batchBody(rows: number): BatchBody {
     rate: Array.from(rate),
     dividend: Array.from(dividend),
   };
-}
-
-interface Asked {
-  /** The same bytes on every connection, made once or for each slice; or a source of requests for each connection. */
-  readonly request: string | Uint8Array | readonly NextRequest[] | (() => Promise<string>);
-  readonly connections: number;
-  readonly status?: number;
-  verify(answer: WireAnswer): void;
-}
-
-/** Sends a server the same request over sockets. */
-function asked(name: string, server: Server, { request, connections, status = 200, verify }: Asked): Runner {
-  const requests = async (): Promise<readonly NextRequest[]> => {
-    if (Array.isArray(request)) return request;
-    const given = typeof request === 'function' ? await request() : (request as string | Uint8Array);
-    const bytes = typeof given === 'string' ? Buffer.from(given) : given;
-    return Array.from({ length: connections }, () => () => bytes);
-  };
-  return {
-    name,
-    pid: server.pid,
-    async check() {
-      const answer = await ask(server, (await requests())[0]!());
-      try {
-        if (answer.status !== status) throw new Error(`status ${answer.status}\n${answer.head}\n${answer.body}`);
-        verify(answer);
-      } catch (error) {
-        throw new Error(`${name} gives another answer: ${(error as Error).message}`, { cause: error });
-      }
-    },
-    open: async () => openSocketLoad(server.url, await requests(), status),
-  };
-}
-
-/** The work in this process, repeated. */
-function inProcess(name: string, work: () => unknown): Runner {
-  const run = async (ms: number) => {
-    const startedAt = performance.now();
-    let requests = 0;
-    do {
-      work();
-      requests++;
-    } while (performance.now() - startedAt < ms);
-    return { requests, seconds: (performance.now() - startedAt) / 1_000, unexpected: 0 };
-  };
-  return { name, pid: process.pid, check: async () => {}, open: async () => ({ run, close() {} }) };
-}
-
-async function cachedAnswer(server: Server, key: string, path: string): Promise<CachedAnswer> {
-  const { status, head, body } = await ask(server, requestText('GET', path, { 'X-API-Key': key }));
-  if (status !== 200) throw new Error(`GET ${path}: status ${status}`);
-  const fields = [...head.matchAll(/^([\w-]+): (.*?)\r?$/gm)].map(([, name, value]) => [name!, value!] as const);
-  return { body, fields: Object.fromEntries(fields.filter(([name]) => !OWN_FIELDS.has(name.toLowerCase()))) };
-}
-
-/** Header fields that belong to a single response. */
-const OWN_FIELDS = new Set(['x-request-id', 'ratelimit-policy', 'ratelimit', 'date', 'content-length']);
-
-async function ask({ url }: Server, request: string | Uint8Array): Promise<WireAnswer> {
-  const wire = await Wire.open(url);
-  return wire.ask(request).finally(() => wire.cut());
-}
-
-function same(what: string, value: string, expected: string): void {
-  if (value !== expected) throw new Error(`${what} is ${value.slice(0, 300)}, not ${expected.slice(0, 300)}`);
-}
-
-function sameColumn(name: string, values: ArrayLike<number>, expected: ArrayLike<number>): void {
-  if (values?.length !== expected.length) throw new Error(`${name} has ${values?.length} rows`);
-  for (let at = 0; at < expected.length; at++) {
-    const difference = Math.abs(values[at]! - expected[at]!);
-    if (difference <= TOLERANCE * Math.abs(expected[at]!)) continue;
-    throw new Error(`${name} is ${values[at]} in row ${at}, not ${expected[at]}`);
-  }
 }
 
 function isInstalled(name: string): boolean {

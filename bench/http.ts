@@ -3,7 +3,8 @@ import { arch, cpus, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quantile } from '../src/bench/race.ts';
 import { BINARY, FROM_SOURCE, ROOT, run } from '../test/support/process.ts';
-import { type Contest, type HttpTarget, RATE_LIMIT, type Runner, withContests, ZOMMA } from './http-contests.ts';
+import { type Contest, type HttpTarget, RATE_LIMIT, withContests, ZOMMA } from './http-contests.ts';
+import type { Runner } from './http-runners.ts';
 import { keepSection, sectionUnder } from './page.ts';
 
 const HEADING = '## Requests over sockets, beside other servers';
@@ -176,7 +177,9 @@ its answer equals Zomma's.
 A load generator in another process has one request under way on each keep-alive connection and spends ${figure(clientCpu)} µs of CPU
 on it: a server that needs less waits for the generator, so its CPU time is its own, its rate is not. Servers of a table take
 turns in slices of ${sliceMs} ms, ${rounds} rounds in rotating order; figures are medians, ratios are taken within each round (with their
-quartiles). CPU is that of the server's main thread. On one connection the rate is the inverse of the latency.
+quartiles). CPU is that of the server's main thread. Batches are sent one after the other on one connection, so their rate is
+the inverse of the latency; they are judged by the same work in the generator's process without any server, which is stricter
+than by the raw server, since that reads and writes the same bytes.
 
 \`bun bench/http.ts --profile gex\` profiles Zomma, run from source, under the requests whose title contains \`gex\` (POST greeks if
 no word is given) with Bun's \`--cpu-prof-md\`: it prints the time by function and the name of the file with the whole profile.
