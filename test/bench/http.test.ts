@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { type HttpOptions, httpSection, measureHttp, missedTargets, sectionOf } from '../../bench/http.ts';
-import { ELYSIA, FASTIFY, HONO, RAW_WORK, ZOMMA } from '../../bench/http-contests.ts';
+import { type HttpOptions, httpSection, measureHttp, missedTargets, type Row, sectionOf } from '../../bench/http.ts';
+import { ELYSIA, FASTIFY, HONO, type HttpTarget, RAW_WORK, ZOMMA } from '../../bench/http-contests.ts';
 import { FROM_SOURCE } from '../support/process.ts';
 
 const SMALL: HttpOptions = { connections: 3, rows: 64, rounds: 2, sliceMs: 20 };
@@ -41,3 +41,27 @@ test('every installed server gives the same answers, and every row and target of
   expect(missedTargets(figures)).toHaveLength(judged.filter((line) => line.includes('missed')).length);
   expect(httpSection(`# Page\n\n${section}\n## Next\n\ntext\n`)).toBe(`${section}\n`);
 }, 60_000);
+
+/** A peer at twice Zomma's rate, for 0.8 of its CPU time. */
+const PEER: Row = {
+  ...{ name: 'peer', rate: 2, cpu: 0.8, requests: 1 },
+  ...{ rateRatio: [0.4, 0.5, 0.6], cpuRatio: [0.7, 0.8, 0.9] },
+};
+const UNKNOWN = [Number.NaN, Number.NaN, Number.NaN] as const;
+
+test.each<[by: HttpTarget['by'], bound: number, peer: Row | undefined, line: string]>([
+  ['rate', 0.5, PEER, '>= 0.5: reached (0.50)'],
+  ['rate', 0.51, PEER, '>= 0.51: missed (0.50)'],
+  ['cpu', 0.8, PEER, '>= 0.8: reached (0.80)'],
+  ['cpu', 0.81, PEER, '>= 0.81: missed (0.80)'],
+  ['time', 1.25, PEER, '<= 1.25: reached (1.25)'],
+  ['time', 1.2, PEER, '<= 1.2: missed (1.25)'],
+  ['cpu', 0.5, { ...PEER, cpu: Number.NaN, cpuRatio: UNKNOWN }, '>= 0.5: not measured'],
+  ['rate', 0.5, undefined, '>= 0.5: not measured'],
+])('a target by %s of %d', (by, bound, peer, line) => {
+  const target: HttpTarget = { text: 'a figure', against: 'peer', by, bound };
+  const contest = { title: 'A request', connections: 1, runners: [], missing: [], targets: [target] };
+  const figures = { tables: [{ contest, rows: peer ? [peer] : [] }], clientCpu: 1 };
+  expect(sectionOf(figures, SMALL)).toContain(`- a figure ${line}\n`);
+  expect(missedTargets(figures)).toEqual(line.includes('missed') ? [target] : []);
+});
