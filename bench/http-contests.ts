@@ -253,7 +253,7 @@ async function binaryBatch({ zomma, raw, key, rows }: Given): Promise<Contest> {
   };
   const { status } = await ask(zomma, request);
   // Without the binary form a server refuses the media type, or finds that the body is not JSON.
-  const isOffered = status !== 415 && status !== 422;
+  const isOffered = status !== 415;
   return {
     title: `Batch of ${rows.toLocaleString('en-US')} options as columns of float64`,
     connections: 1,

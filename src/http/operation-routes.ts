@@ -49,7 +49,7 @@ function addRoute(app: HttpApp, operation: Operation, context: Context, cache: R
     async ({ request, set }) => {
       if (request.headers.get('content-type') !== BINARY_TYPE) return answerJson(request, set);
       const units = queryOf(request.url).get('units') ?? undefined;
-      const columns = binary(await readBytes(request, bodyBytesMax!), units);
+      const columns = binary.compute(await readBytes(request, bodyBytesMax!), units);
       return respond(set, columns, BINARY_FIELDS);
     },
     UNPARSED,

@@ -161,12 +161,20 @@ export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
 };
 
 /**
- * Raw Greeks in market units, as new columns: vega per volatility point (0.01), theta per calendar day (1/365), rho per 1 % of
+ * Raw Greeks in market units: vega per volatility point (0.01), theta per calendar day (1/365), rho per 1 % of
  * rate, vanna = change of delta per volatility point, charm = change of delta per calendar day as time passes, volga = change
- * of market vega per volatility point (1e-4 of raw). Price, delta and gamma keep theirs (1.00).
+ * of market vega per volatility point (1e-4 of raw). Price, delta and gamma keep theirs (1.00), and are the same columns. With `into`
+ * equal to `raw` the columns are written over.
  */
-export function inMarketUnits(raw: GreekColumns): GreekColumns {
-  return named((name) => raw[name].map((value) => value * MARKET_UNITS[name]));
+export function inMarketUnits(raw: GreekColumns, into?: GreekColumns): GreekColumns {
+  return named((name) => {
+    const unit = MARKET_UNITS[name];
+    const column = raw[name];
+    if (unit === 1) return column;
+    const scaled = into?.[name] ?? new Float64Array(column.length);
+    for (let i = 0; i < column.length; i++) scaled[i] = column[i]! * unit;
+    return scaled;
+  });
 }
 
 function named<T>(of: (name: GreekName, at: number) => T): Record<GreekName, T> {

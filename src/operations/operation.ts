@@ -64,11 +64,16 @@ export interface RestFace<Full extends TObject = TObject> {
   readonly answers?: readonly (keyof Static<Full> & string)[];
   /** Bound of the request's body where the arguments are columns; without it, the bound of every body. */
   readonly bodyBytesMax?: number;
-  /**
-   * The same from columns of float64 in a binary body, answered as such. Throws `Failure`, 422, for a body of another length, a value
-   * out of bounds or other units.
-   */
-  readonly binary?: (body: ArrayBuffer, units: string | undefined) => Uint8Array;
+  readonly binary?: BinaryFace;
+}
+
+/** The same arguments and answer as columns of float64, little-endian, one after the other in a body of `application/octet-stream`. */
+export interface BinaryFace {
+  /** Names of the columns in their order. */
+  readonly inputs: readonly string[];
+  readonly answers: readonly string[];
+  /** Throws `Failure`: 422 for a body of another length or a value out of bounds, 400 for units that are none. */
+  compute(body: ArrayBuffer, units: string | undefined): Uint8Array;
 }
 
 export interface Answer<Result> {

@@ -1,7 +1,9 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { Failure, type FailureCode, type Fault } from '../errors.ts';
-import { EQUAL_LENGTHS } from './columns.ts';
+
+/** Keyword of a schema whose array fields are all of one length. */
+export const EQUAL_LENGTHS = 'x-equal-lengths';
 
 /** Enough for a person to mend a request; a hostile one gets no longer answer than an honest one. */
 const FAULTS_MAX = 10;
