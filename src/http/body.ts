@@ -11,10 +11,13 @@ export const JSON_DEPTH_MAX = 32;
 
 /** The request's JSON, bounded in bytes, depth and time. Throws `Failure`: 413 for a body that is too large, 422 for one that is not JSON. */
 export async function readJson(request: Request, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
-  const text = isDeclared(request, bytesMax)
-    ? await inTime(request.text())
-    : new TextDecoder().decode(await readChunks(request, bytesMax));
-  return parseJson(text);
+  return parseJson(
+    isDeclared(request, bytesMax) ? await inTime(request.text()) : await readChunkedText(request, bytesMax),
+  );
+}
+
+async function readChunkedText(request: Request, bytesMax: number): Promise<string> {
+  return new TextDecoder().decode(await readChunks(request, bytesMax));
 }
 
 /** The request's bytes, bounded as JSON is. Throws `Failure`, 413. */

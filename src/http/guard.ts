@@ -2,7 +2,7 @@ import type { Access, Account } from '../access/access.ts';
 import { type RateLimiter, rateLimitHeaders } from '../access/rate-limit.ts';
 import { Failure } from '../errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
-import { type HttpApp, pathOf } from './http-app.ts';
+import type { BeforeRouting, HttpApp } from './http-app.ts';
 
 /** All else needs a key, unknown paths too: what is forgotten here is closed, not open. */
 const PUBLIC_PATHS = new Set(['/health', ...DOCS_PATHS, '/api/v1/auth/my-key', '/api/v1/auth/telegram-status']);
@@ -19,8 +19,7 @@ const BEARER_PATH = '/mcp';
  */
 export const guard = (access: Access, limiter: RateLimiter | undefined) => (app: HttpApp) =>
   app.onRequest((context) => {
-    const { request, set } = context;
-    const path = pathOf(context);
+    const { request, set, path } = context as typeof context & BeforeRouting;
     if (PUBLIC_PATHS.has(path)) return;
     context.account = authenticate(access, path, request.headers);
     if (!limiter) return;

@@ -64,9 +64,9 @@ function withHead(response: Response, set: ResponseHead): Response {
 
 const NO_FIELDS = Object.freeze({});
 
-/** The path that the router matches. It is there before routing too, which Elysia's types do not say. */
-export function pathOf(context: { readonly request: Request }): string {
-  return (context as typeof context & { path: string }).path;
+/** The path that the router matches: a context has it before routing too, which Elysia's types do not say. */
+export interface BeforeRouting {
+  readonly path: string;
 }
 
 /** The query of an address: Elysia's own reader keeps the last of a parameter that is given twice, which is to be refused. */

@@ -38,19 +38,15 @@ function addRoute(app: HttpApp, operation: Operation, context: Context, cache: R
     });
     return;
   }
-  const answerJson = async (request: Request, set: ResponseHead) =>
-    answer(await performInTurns(view, await readJson(request, bodyBytesMax), context, 'invalid_body'), set);
-  if (!binary) {
-    app.post(routerPath(path), async ({ request, set }) => answerJson(request, set), UNPARSED);
-    return;
-  }
   app.post(
     routerPath(path),
     async ({ request, set }) => {
-      if (request.headers.get('content-type') !== BINARY_TYPE) return answerJson(request, set);
-      const units = queryOf(request.url).get('units') ?? undefined;
-      const columns = binary.compute(await readBytes(request, bodyBytesMax!), units);
-      return respond(set, columns, BINARY_FIELDS);
+      if (binary && request.headers.get('content-type') === BINARY_TYPE) {
+        const units = queryOf(request.url).get('units') ?? undefined;
+        return respond(set, binary.compute(await readBytes(request, bodyBytesMax!), units), BINARY_FIELDS);
+      }
+      const performed = performInTurns(view, await readJson(request, bodyBytesMax), context, 'invalid_body');
+      return answer(performed instanceof Promise ? await performed : performed, set);
     },
     UNPARSED,
   );

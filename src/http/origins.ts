@@ -1,5 +1,5 @@
 import { Failure, OperatorError } from '../errors.ts';
-import { type HttpApp, pathOf } from './http-app.ts';
+import type { BeforeRouting, HttpApp } from './http-app.ts';
 
 /**
  * Against pages in a browser of this machine or network that would talk to the server in its user's place (DNS rebinding, cross-site
@@ -62,8 +62,8 @@ const MCP_PATHS: ReadonlySet<string> = new Set(['/sse', '/messages', '/mcp']);
 /** Refuses pages of other origins, and names that are not this server's, on MCP paths; answers a browser's question ahead of a request. */
 export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
   app.onRequest((context) => {
-    if (!MCP_PATHS.has(pathOf(context))) return;
-    const { request, set } = context;
+    const { request, set, path } = context as typeof context & BeforeRouting;
+    if (!MCP_PATHS.has(path)) return;
     refuseForeign(request.headers, policy);
     const shared = crossOriginHeaders(request.headers, policy);
     if (!shared) return;

@@ -139,10 +139,21 @@ export type Option = Readonly<Record<Exclude<keyof OptionColumns, 'count'>, numb
 export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
   const { callPut, spot, strike, tte, iv, rate, dividend } = option;
   mapRow(generic, [callPut, spot, strike, tte, iv, rate, dividend]);
-  return named((_, at) => ROW_OUTPUTS[at]![0]!);
+  return {
+    price: ROW.price[0]!,
+    delta: ROW.delta[0]!,
+    gamma: ROW.gamma[0]!,
+    vega: ROW.vega[0]!,
+    theta: ROW.theta[0]!,
+    rho: ROW.rho[0]!,
+    vanna: ROW.vanna[0]!,
+    charm: ROW.charm[0]!,
+    volga: ROW.volga[0]!,
+  };
 }
 
-const ROW_OUTPUTS = OUTPUTS.map(arenaColumn);
+/** The arena's columns that the kernel writes. */
+const ROW = named((name) => arenaColumn(COLUMNS[name]));
 
 const DAY_YEARS = 1 / 365;
 const POINT = 0.01;
