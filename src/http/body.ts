@@ -36,14 +36,10 @@ export function refuseOtherThanJson(headers: Headers): void {
   });
 }
 
-/** Reads to its end, within bounds, a body that nobody has read. */
+/** Reads to its end a body that nobody has read, unless it says that it is longer than is read of any. */
 export async function drain(request: Request): Promise<void> {
-  if (request.bodyUsed || !hasBody(request.headers)) return;
-  await readAll(request, () => {}).catch(() => {});
-}
-
-function hasBody(headers: Headers): boolean {
-  return headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
+  const isTooLong = Number(request.headers.get('content-length') ?? 0) > DRAIN_BYTES_MAX;
+  if (!isTooLong && !request.bodyUsed) await readAll(request, () => {}).catch(() => {});
 }
 
 /** Whether the body says its length: the runtime, which holds a client to it, then reads it whole. Throws `Failure`, 413, for one too large. */
