@@ -21,7 +21,8 @@ export interface Problem {
 /** Answers whatever is thrown, and paths and methods without a route, with the one error body. Defects are observed and stay opaque. */
 export const problemDetails = (observe: Observe) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, requestId, set }) => {
-    const failure = code === 'NOT_FOUND' ? noRoute(app, path, set.headers) : failureOf(error, request);
+    const failure = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : failureOf(error, request);
+    if (failure.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
     if (failure.code === 'internal') {
       observe({ kind: 'request_failed', route: patternOf(app, request.method, path), request_id: requestId, error });
     }
@@ -56,19 +57,15 @@ function failureOf(error: unknown, request: Request): Failure {
   });
 }
 
-/** 405 with `Allow` for a path that answers other methods, else 404. */
-function noRoute(app: HttpApp, path: string, headers: Record<string, string | number>): Failure {
-  const allowed = methodsOf(app, path).join(', ');
-  if (allowed === '') {
-    return new Failure('not_found', 'There is nothing at this path', {
-      hint: 'GET /openapi.json lists what there is.',
-    });
-  }
-  headers.Allow = allowed;
-  return methodNotAllowed(allowed);
+/** 405 for a path that answers other methods, else 404. */
+function noRoute(allowed: readonly string[]): Failure {
+  if (allowed.length > 0) return methodNotAllowed(allowed);
+  return new Failure('not_found', 'There is nothing at this path', { hint: 'GET /openapi.json lists what there is.' });
 }
 
 /** Of a path that answers only the allowed methods. */
-export function methodNotAllowed(allowed: string): Failure {
-  return new Failure('method_not_allowed', 'This path does not answer that method', { hint: `Use ${allowed}.` });
+export function methodNotAllowed(allowed: readonly string[]): Failure {
+  return new Failure('method_not_allowed', 'This path does not answer that method', {
+    hint: `Use ${allowed.join(', ')}.`,
+  });
 }

@@ -63,7 +63,7 @@ const UNPARSED = { parse: 'none' } as const;
 
 /** A stream has no end, and so no length that HEAD could tell. */
 function refuseHead({ method }: Request): void {
-  if (method === 'HEAD') throw methodNotAllowed('GET');
+  if (method === 'HEAD') throw methodNotAllowed(['GET']);
 }
 
 /** On `/mcp` a body that cannot be read is JSON-RPC's own error. */
