@@ -2,29 +2,20 @@ import { Failure } from '../errors.ts';
 
 /** Every request of the contract fits many times over; routes that take columns have a bound of their own. */
 export const BODY_BYTES_MAX = 1024 * 1024;
-/** A body that takes longer to arrive is refused. */
-const BODY_MS_MAX = 10_000;
 /** Of a body that is too large or unwanted, so much is still read, so that the client hears the answer. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
+const BODY_MS_MAX = 10_000;
 /** No schema is deeper than a few levels; parsers and validators recurse. */
 export const JSON_DEPTH_MAX = 32;
 
 /** The request's JSON, bounded in bytes, depth and time. Throws `Failure`: 413 for a body that is too large, 422 for one that is not JSON. */
 export async function readJson(request: Request, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
-  return parseJson(
-    isDeclared(request, bytesMax) ? await inTime(request.text()) : await readChunkedText(request, bytesMax),
-  );
-}
-
-async function readChunkedText(request: Request, bytesMax: number): Promise<string> {
-  return new TextDecoder().decode(await readChunks(request, bytesMax));
+  return parseJson(await inTime(bounded(request, bytesMax).text()));
 }
 
 /** The request's bytes, bounded as JSON is. Throws `Failure`, 413. */
-export async function readBytes(request: Request, bytesMax: number): Promise<ArrayBuffer> {
-  if (isDeclared(request, bytesMax)) return inTime(request.arrayBuffer());
-  const bytes = await readChunks(request, bytesMax);
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+export function readBytes(request: Request, bytesMax: number): Promise<ArrayBuffer> {
+  return inTime(bounded(request, bytesMax).arrayBuffer());
 }
 
 /** Throws `Failure`, 415, where the body says that it is something else than JSON; one that says nothing is taken for it. */
@@ -38,63 +29,48 @@ export function refuseOtherThanJson(headers: Headers): void {
 
 /** Reads to its end a body that nobody has read, unless it says that it is longer than is read of any. */
 export async function drain(request: Request): Promise<void> {
-  const isTooLong = Number(request.headers.get('content-length') ?? 0) > DRAIN_BYTES_MAX;
-  if (!isTooLong && !request.bodyUsed) await readAll(request, () => {}).catch(() => {});
+  if (request.bodyUsed || declaredBytes(request) > DRAIN_BYTES_MAX) return;
+  await inTime(bounded(request, 0).text()).catch(() => {});
 }
 
-/** Whether the body says its length: the runtime, which holds a client to it, then reads it whole. Throws `Failure`, 413, for one too large. */
-function isDeclared({ headers }: Request, bytesMax: number): boolean {
-  const length = headers.get('content-length');
-  if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax);
-  return length !== null;
+function declaredBytes({ headers }: Request): number {
+  return Number(headers.get('content-length') ?? Number.NaN);
 }
 
-/** What arrives in time; else a `Failure`, 422: who sends a byte now and then holds no request. */
-function inTime<Body>(arriving: Promise<Body>): Promise<Body> {
+/**
+ * A body that says its length, to which the runtime holds the client, is the request's own, read whole; any other is counted as it comes.
+ * Throws `Failure`, 413.
+ */
+function bounded(request: Request, bytesMax: number): Pick<Response, 'text' | 'arrayBuffer'> {
+  const declared = declaredBytes(request);
+  if (declared <= bytesMax || !request.body) return request;
+  if (declared > bytesMax && bytesMax > 0) throw tooLarge(bytesMax);
+  let total = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      total += chunk.byteLength;
+      if (total <= bytesMax) controller.enqueue(chunk);
+      else if (total > DRAIN_BYTES_MAX) controller.error(tooLarge(bytesMax));
+    },
+    flush(controller) {
+      if (total > bytesMax) controller.error(tooLarge(bytesMax));
+    },
+  });
+  return new Response(request.body.pipeThrough(counted));
+}
+
+/** What arrives in time; else throws `Failure`, 422: who sends a byte now and then holds no request. */
+function inTime<Read>(arriving: Promise<Read>): Promise<Read> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), BODY_MS_MAX);
-    arriving.then(
-      (body) => {
+    const settled =
+      <Value>(settle: (value: Value) => void) =>
+      (value: Value) => {
         clearTimeout(timer);
-        resolve(body);
-      },
-      (error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
+        settle(value);
+      };
+    arriving.then(settled(resolve), settled(reject));
   });
-}
-
-/** A body of unknown length. What is over the bound is read and forgotten, so that the client can hear the answer. */
-async function readChunks(request: Request, bytesMax: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  const bytes = await readAll(request, (chunk, total) => {
-    if (total <= bytesMax) chunks.push(chunk);
-    else chunks.length = 0;
-  });
-  if (bytes > bytesMax) throw tooLarge(bytesMax);
-  return Buffer.concat(chunks);
-}
-
-/** Hands over chunks with the bytes so far until the body ends or a bound is reached; returns the bytes read. */
-async function readAll({ body }: Request, take: (chunk: Uint8Array, total: number) => void): Promise<number> {
-  if (!body) return 0;
-  const reader = body.getReader();
-  const timer = setTimeout(() => void reader.cancel(), BODY_MS_MAX);
-  let total = 0;
-  try {
-    while (total <= DRAIN_BYTES_MAX) {
-      const { value, done } = await reader.read();
-      if (done) return total;
-      total += value.byteLength;
-      take(value, total);
-    }
-    void reader.cancel();
-    return total;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function parseJson(text: string): unknown {
