@@ -26,7 +26,6 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
     if (failure.code === 'internal') {
       observe({ kind: 'request_failed', route: patternOf(app, request.method, path), request_id: requestId, error });
     }
-    // Over HTTP/2 an answer ahead of the body resets the stream, and the client never sees it.
     await drain(request);
     set.status = failure.status;
     Object.assign(set.headers, DEFAULT_FIELDS, { 'content-type': 'application/problem+json' });
