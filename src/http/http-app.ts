@@ -2,8 +2,8 @@ import { Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
 
 /**
- * The Elysia application that every plugin and route of this folder extends. Two values travel with a request: `requestId`, and
- * `account`, which the guard sets (undefined on public paths). Elysia reads from a handler's source text what of a request it needs:
+ * The Elysia application that every plugin and route of this folder extends. What travels with a request: its id,
+ * its account, which the guard sets (undefined on public paths), and for the access log when it came. Elysia reads from a handler's source text what of a request it needs:
  * handlers name each part in their parameter, since for one that takes the whole context Elysia reads headers, cookies and query of
  * every request.
  */
@@ -11,6 +11,7 @@ export function createHttpApp() {
   return new Elysia({ normalize: false, strictPath: true }).decorate({
     requestId: '',
     account: undefined as Account | undefined,
+    startedAt: 0,
   });
 }
 
@@ -67,6 +68,11 @@ const NO_FIELDS = Object.freeze({});
 /** The path that the router matches: a context has it before routing too, which Elysia's types do not say. */
 export interface BeforeRouting {
   readonly path: string;
+}
+
+/** A route as observations name it, `/api/v1/nodes/gex/{ticker}`: never a raw path, which may hold what a caller wrote. */
+export function patternOf(route: string | undefined): string {
+  return route?.replaceAll(/:(\w+)/g, '{$1}') ?? '(none)';
 }
 
 /** The query of an address: Elysia's own reader keeps the last of a parameter that is given twice, which is to be refused. */
