@@ -49,9 +49,11 @@ function kernels(): void {
 /** Packs the server with its kernels into one file, build/zomma, which needs nothing beside it. */
 function binary(): void {
   const started = performance.now();
-  // Without the autoload flags a stray .env or bunfig in the folder it is started from would be taken in.
+  // Without the autoload flags a stray .env or bunfig in the folder it is started from would be taken in. Names stay: Elysia reads
+  // the source text of handlers to find what they need of a request, and in names of one letter it finds everything.
   const flags = [
-    '--minify',
+    '--minify-whitespace',
+    '--minify-syntax',
     '--bytecode',
     '--format=esm',
     // Each command, and MCP, is a chunk of its own, which is read when it is asked for.

@@ -15,7 +15,7 @@ export async function measureCached(rounds: number, requests: number): Promise<C
   const service = await startService();
   const ask = (path: string, headers: Record<string, string> = {}) => {
     const sent = { 'X-API-Key': service.key, ...headers };
-    return () => service.app.handle(new Request(`http://localhost${path}`, { headers: sent }));
+    return async () => service.app.handle(new Request(`http://localhost${path}`, { headers: sent }));
   };
   const gexPath = '/api/v1/nodes/gex/SPY';
   const etag = (await ask(gexPath)()).headers.get('etag')!;

@@ -1,6 +1,7 @@
 import { arch, cpus, platform } from 'node:os';
 import { join } from 'node:path';
 import { type Result, race } from '../src/bench/race.ts';
+import { httpSection } from './http.ts';
 import { ingestTables } from './ingest.ts';
 import { type Contest, contests, isReached } from './kernels.ts';
 import { mcpSection } from './mcp.ts';
@@ -42,8 +43,8 @@ console.log(lines.join('\n'));
 if (process.argv.includes('--write')) {
   const page = Bun.file(join(import.meta.dir, '../docs/benchmarks.md'));
   const text = await page.text();
-  for (const section of [serviceSection(text), mcpSection(text), startSection(text), stallsSection(text)])
-    if (section) lines.push('', section.trimEnd());
+  const sections = [serviceSection, mcpSection, httpSection, startSection, stallsSection];
+  for (const section of sections.map((of) => of(text))) if (section) lines.push('', section.trimEnd());
   await Bun.write(page, `${lines.join('\n')}\n`);
 }
 if (tiny && invalid > 0) process.exitCode = 1;

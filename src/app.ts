@@ -4,13 +4,11 @@ import { createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
 import { began } from './event-loop-watchdog.ts';
 import type { Observe } from './events.ts';
-import { createGuard } from './http/guard.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { type OriginSettings, originPolicy } from './http/origins.ts';
-import { routesOf } from './http/routes.ts';
-import { createHttp, type Handler } from './http/server.ts';
+import { createServerApp, type Handler, handlerOf } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
 import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
 import type { Offered } from './mcp/parts.ts';
@@ -26,6 +24,8 @@ export interface AppSettings extends DataSettings, FeedSettings, OriginSettings 
 /** The service, built and not yet listening. */
 export interface App {
   readonly handle: Handler;
+  /** Every route that is served. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
   readonly feeds: readonly Feed[];
   readonly store: Store;
   readonly mcp: McpOnDemand;
@@ -59,26 +59,33 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
-  let document: Record<string, unknown> | undefined;
-  const openapi = () => (document ??= openapiDocument(version));
-  const answer = createHttp({
-    guard: createGuard(access, policy && createRateLimiter(policy, Date.now)),
-    routes: routesOf({ context, access, members: store, gexStreams, version: store.version, openapi }),
+  const http = createServerApp({
+    context,
+    access,
+    members: store,
+    limiter: policy && createRateLimiter(policy, Date.now),
+    gexStreams,
     mcp,
     origins: originPolicy(settings),
+    storeVersion: store.version,
+    openapi: () => openapiDocument(version),
     observe,
   });
+  const answer = handlerOf(http);
   // A server that starts with data serves what it has; one that has none yet lets requests wait for it.
   const isEmpty = store.underlyings(simulated).length === 0;
-  const handle: Handler = async (request) => {
-    began('request');
-    if (isEmpty && !loading.isOver && !request.url.endsWith('/health')) await loading.over(LOADING_WAIT_MS);
+  const answerOnceLoaded = async (request: Request): Promise<Response> => {
+    if (isEmpty && !request.url.endsWith('/health')) await loading.over(LOADING_WAIT_MS);
     if (mcp.isFor(request.url)) await mcp.load();
     const response = await answer(request);
     if (response.status === 503 && !loading.isOver) response.headers.set('Retry-After', String(RETRY_AFTER_S));
     return response;
   };
-  return { handle, feeds, store, mcp, gexStreams, access, context, loading };
+  const handle: Handler = (request) => {
+    began('request');
+    return loading.isOver && !mcp.isFor(request.url) ? answer(request) : answerOnceLoaded(request);
+  };
+  return { handle, routes: http.routes, feeds, store, mcp, gexStreams, access, context, loading };
 }
 
 /** The simulated market takes less than a second. A folder may take minutes: clients are told to come again. */

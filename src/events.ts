@@ -66,4 +66,9 @@ export type Observation =
   | { readonly kind: 'loaded'; readonly duration_ms: number }
   | { readonly kind: 'stopping'; readonly signal: string };
 
-export type Observe = (observation: Observation) => void;
+/** Takes observations. */
+export interface Observe {
+  (observation: Observation): void;
+  /** Kinds that it drops: an emitter may save the work of making them. */
+  readonly ignores?: ReadonlySet<Observation['kind']>;
+}

@@ -1,4 +1,4 @@
-import { configureSync, getJsonLinesFormatter, getLogger, type LogLevel } from '@logtape/logtape';
+import { configureSync, getJsonLinesFormatter, getLogger } from '@logtape/logtape';
 import { OperatorError } from './errors.ts';
 import type { Observation, Observe } from './events.ts';
 
@@ -29,7 +29,7 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
 };
 
 /** Writes observations as JSON lines on stderr, from a level up; stdout stays free for what programs read. */
-export function createLog(lowestLevel: LogLevel): Observe {
+export function createLog(lowestLevel: (typeof LOG_LEVELS)[number]): Observe {
   const format = getJsonLinesFormatter({ properties: 'flatten' });
   configureSync({
     reset: true,
@@ -40,12 +40,16 @@ export function createLog(lowestLevel: LogLevel): Observe {
     ],
   });
   const logger = getLogger('zomma');
-  return ({ kind, ...properties }) => {
+  const kinds = Object.keys(LEVEL) as Observation['kind'][];
+  const ignores = new Set(kinds.filter((kind) => LOG_LEVELS.indexOf(LEVEL[kind]) < LOG_LEVELS.indexOf(lowestLevel)));
+  const observe: Observe = ({ kind, ...properties }) => {
+    if (ignores.has(kind)) return;
     logger[LEVEL[kind]](
       kind,
       'error' in properties ? { ...properties, error: describe(properties.error) } : properties,
     );
   };
+  return Object.assign(observe, { ignores });
 }
 
 /** Throws `OperatorError` for a text that is no level. */

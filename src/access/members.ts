@@ -22,6 +22,8 @@ export interface TelegramLink {
 
 /** What access keeps. Reads see other processes' writes at once. */
 export interface MemberStore {
+  /** Changes with each write of this process at once, and of another's within 10 ms. */
+  version(): string;
   member(uuid: string): Member | undefined;
   memberByKeyDigest(keyDigest: string): Member | undefined;
   members(): Member[];

@@ -18,14 +18,9 @@ export interface RateDecision {
   readonly retryAfterS: number;
 }
 
-/** Counts requests by account. An implementation that counts across machines answers later. */
+/** Counts requests by account, in this process's memory. */
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  take(accountId: string): RateDecision | Promise<RateDecision>;
-}
-
-/** A limiter in this process's memory, which answers at once. */
-export interface LocalRateLimiter extends RateLimiter {
   take(accountId: string): RateDecision;
   /** Accounts held in memory now. */
   readonly size: number;
@@ -43,7 +38,7 @@ export function createRateLimiter(
   policy: RateLimitPolicy,
   now: () => number,
   accountsMax: number = ACCOUNTS_MAX,
-): LocalRateLimiter {
+): RateLimiter {
   const { burst, windowS } = policy;
   const refillPerMs = burst / (windowS * 1000);
   // In order of last use: a Map iterates by insertion, and every take inserts anew.
@@ -54,6 +49,7 @@ export function createRateLimiter(
 
   /** Two out for each one in: the table shrinks while there is anything to drop. */
   const dropFull = (atMs: number): void => {
+    if (buckets.size === 1) return;
     let looks = 2;
     for (const [accountId, bucket] of buckets) {
       if (looks-- === 0) return;

@@ -3,14 +3,24 @@ import { canonicalUuid } from '../access/api-key.ts';
 import type { MemberStore } from '../access/members.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
 import { Failure } from '../errors.ts';
+import { type HttpApp, queryOf, respondJson } from './http-app.ts';
+
+/** Routes of members, who have no key yet or ask for no more than that: public, by uuid. */
+export const accountRoutes = (access: Access, members: MemberStore) => (app: HttpApp) =>
+  app
+    .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
+    .get('/api/v1/auth/my-key', ({ request, set }) => respondJson(set, myKey(queryOf(request.url), access)))
+    .get('/api/v1/auth/telegram-status', ({ request, set }) =>
+      respondJson(set, telegramLinkage(queryOf(request.url), members)),
+    );
 
 /** `GET /api/v1/auth/my-key`: a member's key. Throws `Failure`: 400 for a bad uuid, 403 for a member without access. */
-export function myKey(query: URLSearchParams, access: Access): Record<string, unknown> {
+function myKey(query: URLSearchParams, access: Access): Record<string, unknown> {
   return { status: 'authorized', api_key: access.issueKey(uuidOf(query)) };
 }
 
 /** `GET /api/v1/auth/telegram-status`. A uuid that nobody has is answered as a member not linked: it tells nothing. */
-export function telegramLinkage(query: URLSearchParams, members: MemberStore): Record<string, unknown> {
+function telegramLinkage(query: URLSearchParams, members: MemberStore): Record<string, unknown> {
   return { ...telegramStatus(members.telegramLink(uuidOf(query))) };
 }
 

@@ -1,7 +1,8 @@
 import { version } from 'swagger-ui-dist/package.json';
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' };
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
-import type { Tagged } from './conditional.ts';
+import { type HttpApp, JSON_TYPE } from './http-app.ts';
+import { type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 const SCRIPT = `/docs/swagger-ui-${version}.js`;
 const STYLE = `/docs/swagger-ui-${version}.css`;
@@ -40,28 +41,43 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const OPENAPI = '/openapi.json';
+
+/** Public, as the document is. */
+export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPENAPI];
+
 /**
- * The OpenAPI document as a page for people, by address: Swagger UI, embedded, so that it works without internet. Public, as
- * the document is.
+ * The OpenAPI document, and as a page for people: Swagger UI, embedded, so that it works without internet. Each is prepared when it
+ * is first asked for.
  */
-export const DOCS_FILES: Readonly<Record<string, Tagged>> = {
-  '/docs': own(PAGE, { ...type('html'), 'Content-Security-Policy': POLICY }),
-  [START]: own(START_SCRIPT, type('javascript')),
-  [SCRIPT]: packaged(scriptPath, type('javascript')),
-  [STYLE]: packaged(stylePath, type('css')),
+export const docsRoutes = (openapi: () => Record<string, unknown>) => (app: HttpApp) => {
+  const prepare: Record<string, () => PreparedResponse> = {
+    '/docs': () => own(PAGE, { ...type('html'), 'Content-Security-Policy': POLICY }),
+    [START]: () => own(START_SCRIPT, type('javascript')),
+    [SCRIPT]: () => packaged(scriptPath, type('javascript')),
+    [STYLE]: () => packaged(stylePath, type('css')),
+    [OPENAPI]: () => own(JSON.stringify(openapi()), { 'Content-Type': JSON_TYPE }),
+  };
+  for (const path of DOCS_PATHS) {
+    let prepared: PreparedResponse | undefined;
+    app.get(path, async ({ request, set }) => {
+      prepared ??= prepare[path]!();
+      return sendPrepared(prepared, request.headers, set);
+    });
+  }
+  return app;
 };
 
 /** Ours: changes with the service. */
-function own(text: string, headers: Record<string, string>): Tagged {
+function own(text: string, headers: Record<string, string>): PreparedResponse {
   const etag = `"${new Bun.CryptoHasher('sha256').update(text).digest('base64url')}"`;
-  return { text, etag, headers: new Headers({ ...headers, 'Cache-Control': 'no-cache', ETag: etag }) };
+  return prepareResponse(text, etag, { ...headers, 'Cache-Control': 'no-cache' });
 }
 
 /** The package's: its address names the version, so that what is there never changes. */
-function packaged(path: string, headers: Record<string, string>): Tagged {
-  const etag = `"${version}"`;
-  const kept = { ...headers, 'Cache-Control': 'public, max-age=31536000, immutable', ETag: etag };
-  return { text: Bun.file(path), etag, headers: new Headers(kept) };
+function packaged(path: string, headers: Record<string, string>): PreparedResponse {
+  const cacheControl = 'public, max-age=31536000, immutable';
+  return prepareResponse(Bun.file(path), `"${version}"`, { ...headers, 'Cache-Control': cacheControl });
 }
 
 function type(kind: 'html' | 'javascript' | 'css') {

@@ -1,4 +1,5 @@
 import { FAILURES } from '../errors.ts';
+import type { BinaryFace } from '../operations/operation.ts';
 
 /** What operations of the OpenAPI document refer to. */
 export function components(): Record<string, unknown> {
@@ -17,8 +18,15 @@ export function problems(statuses: readonly Status[]): Record<string, unknown> {
 
 export type Status = (typeof FAILURES)[keyof typeof FAILURES]['status'];
 
-export function body(schema: object, example?: unknown) {
-  return { required: true, content: { 'application/json': { schema, ...(example !== undefined && { example }) } } };
+export function body(schema: object, example?: unknown, binary?: BinaryFace) {
+  const json = { schema, ...(example !== undefined && { example }) };
+  return { required: true, content: { 'application/json': json, ...(binary && binaryContent(binary.inputs)) } };
+}
+
+/** Columns of float64, one after the other. */
+export function binaryContent(columns: readonly string[]) {
+  const description = `float64, little-endian, columns one after the other: ${columns.join(', ')}.`;
+  return { 'application/octet-stream': { schema: { type: 'string', format: 'binary', description } } };
 }
 
 export function json(description: string, schema: unknown) {

@@ -59,15 +59,16 @@ export function accountPaths() {
 
 /** Of the streams, whose answers have no end. */
 export function streamPaths() {
+  const events = (statuses: readonly Status[]) => ({
+    200: { description: 'Stream.', content: { 'text/event-stream': {} } },
+    ...problems(statuses),
+  });
   return {
     '/sse': {
       get: {
         operationId: 'mcp_stream',
         summary: 'MCP stream (HTTP+SSE): an endpoint event, then message events',
-        responses: {
-          200: { description: 'Stream.', content: { 'text/event-stream': {} } },
-          ...problems([403, 429, 500, 503]),
-        },
+        responses: events([403, 429, 500, 503]),
       },
     },
     '/api/v1/stream/gex/{ticker}': {
@@ -80,22 +81,15 @@ export function streamPaths() {
         parameters: [
           { name: 'ticker', in: 'path', required: true, schema: text('A ticker, or several joined by commas.') },
           {
-            name: 'Last-Event-ID',
-            in: 'header',
+            ...{ name: 'Last-Event-ID', in: 'header', schema: EVENT_ID },
             description: 'Id of the last event that arrived: all since come first. Without it, the current levels do.',
-            schema: EVENT_ID,
           },
           {
-            name: 'last_event_id',
-            in: 'query',
+            ...{ name: 'last_event_id', in: 'query', schema: EVENT_ID },
             description: 'The same, where no header can be set.',
-            schema: EVENT_ID,
           },
         ],
-        responses: {
-          200: { description: 'Stream.', content: { 'text/event-stream': {} } },
-          ...problems([400, 401, 403, 429, 500, 503]),
-        },
+        responses: events([400, 401, 403, 429, 500, 503]),
       },
     },
     '/messages': {
@@ -129,10 +123,7 @@ export function streamPaths() {
         operationId: 'mcp_session_stream',
         summary: 'Stream of what the server tells a session unasked',
         parameters: [{ ...MCP_SESSION, required: true }],
-        responses: {
-          200: { description: 'Stream.', content: { 'text/event-stream': {} } },
-          ...problems([400, 401, 403, 404, 429, 500, 503]),
-        },
+        responses: events([400, 401, 403, 404, 429, 500, 503]),
       },
       delete: {
         operationId: 'mcp_session_end',

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { Operation } from '../operations/operation.ts';
 import { datedToolView, extendedView, restView } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
-import { body, components, json, problems, under } from './openapi-parts.ts';
+import { binaryContent, body, components, json, problems, under } from './openapi-parts.ts';
 import { accountPaths, streamPaths } from './openapi-routes.ts';
 
 /** OpenAPI 3.1 of everything served over HTTP, from the registry. */
@@ -44,7 +44,7 @@ export function exampleOf({ description }: Operation): Readonly<Record<string, u
 function operationPaths() {
   return Object.fromEntries(
     OPERATIONS.filter(({ rest }) => rest).map((operation) => {
-      const { method, path } = operation.rest!;
+      const { method, path, binary } = operation.rest!;
       const view = restView(operation);
       const properties = Object.entries(view.input.properties);
       const example = exampleOf(operation);
@@ -54,14 +54,17 @@ function operationPaths() {
           [method.toLowerCase()]: {
             ...words(operation, operation.name),
             ...(method === 'POST'
-              ? { requestBody: body(view.input, example) }
+              ? { requestBody: body(view.input, example, binary) }
               : {
                   parameters: properties.map(([name, schema]) =>
                     parameter(name, path.includes(`{${name}}`) ? 'path' : 'query', schema, example?.[name]),
                   ),
                 }),
             responses: {
-              200: json('Success.', view.output),
+              200: {
+                description: 'Success.',
+                content: { ...json('', view.output).content, ...(binary && binaryContent(binary.answers)) },
+              },
               ...(method === 'GET' &&
                 !operation.ofNow && { 304: { description: 'Unchanged: If-None-Match has the tag of the answer.' } }),
               ...problems(method === 'POST' ? [401, 403, 413, 422, 429, 500] : [400, 401, 403, 429, 500]),

@@ -1,4 +1,5 @@
 import { Failure, OperatorError } from '../errors.ts';
+import type { BeforeRouting, HttpApp } from './http-app.ts';
 
 /**
  * Against pages in a browser of this machine or network that would talk to the server in its user's place (DNS rebinding, cross-site
@@ -55,6 +56,30 @@ function listOf(text: string | undefined): string[] {
     .map((each) => each.trim())
     .filter(Boolean);
 }
+
+const MCP_PATHS: ReadonlySet<string> = new Set(['/sse', '/messages', '/mcp']);
+
+/** Refuses pages of other origins, and names that are not this server's, on MCP paths; answers a browser's question ahead of a request. */
+export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
+  app.onRequest((context) => {
+    const { request, set, path } = context as typeof context & BeforeRouting;
+    if (!MCP_PATHS.has(path)) return;
+    refuseForeign(request.headers, policy);
+    const shared = crossOriginHeaders(request.headers, policy);
+    if (!shared) return;
+    Object.assign(set.headers, shared);
+    // A browser asks before its page does, and without the page's key.
+    if (request.method === 'OPTIONS') return new Response(null, { status: 204 });
+  });
+
+/** Two Host headers arrive joined by a comma, and other marks would move where the address's path begins. */
+export const checkHost = (app: HttpApp) =>
+  app.onRequest(({ request }) => {
+    if (ONE_HOST.test(request.headers.get('host') ?? '')) return;
+    throw new Failure('invalid_parameter', 'The Host header is not one host', { hint: 'Send one Host header.' });
+  });
+
+const ONE_HOST = /^[A-Za-z0-9._:[\]-]*$/;
 
 /** Throws `Failure`, 403, for a name that is not this server's and for a page of another origin. Programs send no Origin. */
 export function refuseForeign(headers: Headers, { hosts, origins }: OriginPolicy): void {

@@ -1,136 +1,84 @@
-import type { Account } from '../access/access.ts';
-import { Failure } from '../errors.ts';
+import type { Access } from '../access/access.ts';
+import type { MemberStore } from '../access/members.ts';
+import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../events.ts';
-import { drain } from './body.ts';
-import type { Guard } from './guard.ts';
-import { crossOriginHeaders, type OriginPolicy, refuseForeign } from './origins.ts';
-import { problemResponse } from './problem.ts';
-import { createRouter, type McpTransports, notFound } from './router.ts';
-import type { Route } from './routes.ts';
+import type { Context } from '../operations/operation.ts';
+import { accessLog } from './access-log.ts';
+import { accountRoutes } from './account.ts';
+import { docsRoutes } from './docs-page.ts';
+import { guard } from './guard.ts';
+import { createHttpApp, type HttpApp } from './http-app.ts';
+import type { GexStreams } from './live/gex-streams.ts';
 
-export interface HttpParts {
-  readonly guard: Guard;
-  readonly routes: readonly Route[];
+import { operationRoutes } from './operation-routes.ts';
+import { checkHost, checkOrigin, type OriginPolicy } from './origins.ts';
+import { problemDetails } from './problem-details.ts';
+import { type McpTransports, streamRoutes } from './stream-routes.ts';
+
+export interface HttpDeps {
+  readonly context: Context;
+  readonly access: Access;
+  readonly members: MemberStore;
+  /** Undefined: requests are not limited. */
+  readonly limiter: RateLimiter | undefined;
+  readonly gexStreams: GexStreams;
   readonly mcp: McpTransports;
-  /** Which pages of others' browsers, and under which names this server is asked, the MCP paths answer. */
+  /** Which names and which web pages' origins MCP paths answer. */
   readonly origins: OriginPolicy;
+  /** Changes with every write to the store. */
+  readonly storeVersion: () => string;
+  /** Builds the OpenAPI document. */
+  readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;
 }
 
-export type Handler = (request: Request) => Promise<Response>;
-
-/** What is known of a request by the time it is answered, or refused. */
-interface Asking {
-  readonly requestId: string;
-  /** Fields of the answer, whatever it will be. */
-  readonly headers: Record<string, string>;
-  route: string;
-  account: Account | undefined;
-  /** As the router gets it. */
-  request: Request;
-}
+export type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
- * The whole HTTP surface as one function. Around Elysia's routing it puts what must hold for every request, found or not: an id,
- * the guard before anything is parsed, one error shape, and one observation.
+ * The whole HTTP surface, an Elysia application. Hooks run in this order before a route is looked up, whether there is one or not:
+ * request id, Host, Origin (MCP paths), key and rate limit. They see the path that the router matches, so no path leads past them.
  */
-export function createHttp({ guard, routes, mcp, origins, observe }: HttpParts): Handler {
-  const router = createRouter(routes, mcp);
-
-  const answer = async (request: Request, asking: Asking): Promise<Response> => {
-    const { headers } = asking;
-    refuseStrangeHost(request.headers);
-    const { path, query } = targetOf(request.url);
-    const found = router.find(path);
-    asking.route = found[0]?.path ?? '(none)';
-    if (found[0]?.mcp) {
-      refuseForeign(request.headers, origins);
-      const shared = crossOriginHeaders(request.headers, origins);
-      Object.assign(headers, shared);
-      // A browser asks before its page does, and without the page's key.
-      if (request.method === 'OPTIONS' && shared) return new Response(null, { status: 204 });
-    }
-    const admission = await guard(path, request.headers);
-    asking.account = admission.account;
-    Object.assign(headers, admission.headers);
-    if (admission.refusal) throw admission.refusal;
-    // HEAD is GET without the body, wherever the answer ends.
-    const bodiless = request.method === 'HEAD' && !found[0]?.stream;
-    refuseMethod(found, bodiless ? 'GET' : request.method, headers);
-    // The router reads a path of its own out of the address: it gets one in which there is no other than the guard's.
-    const init = bodiless ? { headers: request.headers } : request;
-    asking.request = new Request(ORIGIN + path + query, init);
-    const response = await router.handle(asking.request, { route: asking.route, account: asking.account });
-    return bodiless ? new Response(null, response) : response;
-  };
-
-  const refuse = (error: unknown, request: Request, { route, requestId }: Asking): Response => {
-    const failure = failureOf(error, request);
-    if (failure.code === 'internal') observe({ kind: 'request_failed', route, request_id: requestId, error });
-    return problemResponse(failure, requestId);
-  };
-
-  return async (request) => {
-    const startedAt = performance.now();
-    const requestId = newRequestId();
-    const headers = { 'X-Request-Id': requestId };
-    const asking: Asking = { requestId, headers, route: '(none)', account: undefined, request };
-    const response = await answer(request, asking).catch((error) => refuse(error, request, asking));
-    // Over HTTP/2 an answer ahead of the body resets the stream, and the client never sees it.
-    await drain(asking.request);
-    for (const [name, value] of Object.entries(asking.headers)) response.headers.set(name, value);
-    response.headers.set('X-Content-Type-Options', 'nosniff');
-    // What does not say for how long it holds is kept nowhere: answers have keys in them, and refusals pass.
-    if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', 'no-store');
-    observe({
-      kind: 'request_answered',
-      method: request.method,
-      route: asking.route,
-      status: response.status,
-      duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
-      request_id: requestId,
-      account: asking.account?.id,
-    });
-    return response;
-  };
+export function createServerApp(deps: HttpDeps): HttpApp {
+  const { access, members, limiter, origins, observe } = deps;
+  const app = createHttpApp()
+    .onRequest((context) => {
+      context.requestId = newRequestId();
+      context.set.headers['X-Request-Id'] = context.requestId;
+    })
+    .use(accessLog(observe))
+    .use(problemDetails(observe))
+    .use(checkHost)
+    .use(checkOrigin(origins))
+    .use(guard(access, limiter));
+  // Elysia decides by a hook's source text whether to await it, and minified code misleads it: none of these is asynchronous.
+  for (const hook of app.event.request ?? []) hook.isAsync = false;
+  return app
+    .use(accountRoutes(access, members))
+    .use(docsRoutes(deps.openapi))
+    .use(operationRoutes(deps.context, deps.storeVersion))
+    .use(streamRoutes(deps.mcp, deps.gexStreams)) as unknown as HttpApp;
 }
 
-const ORIGIN = 'http://localhost';
-
-function failureOf(error: unknown, request: Request): Failure {
-  if (error instanceof Failure) return error;
-  // Nobody reads this answer: the client hung up while it was sending.
-  if (request.signal.aborted) return new Failure('invalid_body', 'The body ended early');
-  return new Failure('internal', 'The request could not be answered', {
-    hint: 'Retry shortly; if it stays, report the request_id.',
-  });
-}
-
-function refuseMethod(found: readonly { method: string }[], method: string, headers: Record<string, string>): void {
-  if (found.length === 0) throw notFound();
-  const allowed = found.map((route) => route.method);
-  if (allowed.some((each) => each === method)) return;
-  headers.Allow = allowed.join(', ');
-  throw new Failure('method_not_allowed', 'This path does not answer that method', { hint: `Use ${headers.Allow}.` });
-}
-
-/** Two Host headers arrive joined by a comma, and other marks would move where the address's path begins. */
-function refuseStrangeHost(headers: Headers): void {
-  if (/^[A-Za-z0-9._:[\]-]*$/.test(headers.get('host') ?? '')) return;
-  throw new Failure('invalid_parameter', 'The Host header is not one host', { hint: 'Send one Host header.' });
-}
-
-/** Path and query (with its question mark) as sent: nothing decoded, nothing normalised. */
-function targetOf(url: string): { path: string; query: string } {
-  const [address] = url.split('#', 1) as [string];
-  // Without a Host the address is the path alone.
-  const start = address.startsWith('/') ? 0 : address.indexOf('/', address.indexOf('//') + 2);
-  const target = start < 0 ? '/' : address.slice(start);
-  const mark = target.indexOf('?');
-  return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark) };
+/** Answers requests by the application. */
+export function handlerOf(app: HttpApp): Handler {
+  return (request) => app.fetch(withRoutableUrl(request));
 }
 
 /** 64 random bits in hex: enough to find a request by, and no UUID. */
 function newRequestId(): string {
-  return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16).padStart(16, '0');
+  return crypto.getRandomValues(randomBits)[0]!.toString(16).padStart(16, '0');
+}
+
+const randomBits = new BigUint64Array(1);
+
+/** Elysia looks for the path from here on, behind scheme and host. */
+const PATH_SEARCHED_FROM = 11;
+
+/** The request, or where its Host is shorter than Elysia takes a host to be, or absent, one with the same path and a standard host. */
+function withRoutableUrl(request: Request): Request {
+  const { url } = request;
+  const isAbsolute = !url.startsWith('/');
+  const pathStart = isAbsolute ? url.indexOf('/', url.indexOf('://') + 3) : 0;
+  if (isAbsolute && pathStart >= PATH_SEARCHED_FROM) return request;
+  return new Request(`http://localhost${pathStart < 0 ? '/' : url.slice(pathStart)}`, request);
 }

@@ -26,7 +26,10 @@ export interface Retention {
  * Writes are one transaction each; a write seen by one process is seen by every other at once.
  */
 export interface MarketStore {
-  /** Changes whenever this or another process has written: what was read under one version holds while it stands. */
+  /**
+   * Changes with each write of this process at once, and of another's within 10 ms: what was read under one version holds while it
+   * stands.
+   */
   version(): string;
   /** Keeps a snapshot, whose levels are due from then on. The same (underlying, asOf, simulated) again replaces it. */
   saveChain(chain: Chain): void;

@@ -1,4 +1,4 @@
-import { type Column, kernels, mapColumns } from './kernels.ts';
+import { arenaColumn, type Column, kernels, mapColumns, mapRow } from './kernels.ts';
 
 /** Options as columns of `count` rows; a number stands for a column of it. */
 export interface OptionColumns {
@@ -137,9 +137,23 @@ export type Option = Readonly<Record<Exclude<keyof OptionColumns, 'count'>, numb
 
 /** The same kernel for a single option. */
 export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
-  const columns = greeks({ ...option, count: 1 });
-  return named((name) => columns[name][0]!);
+  const { callPut, spot, strike, tte, iv, rate, dividend } = option;
+  mapRow(generic, [callPut, spot, strike, tte, iv, rate, dividend]);
+  return {
+    price: ROW.price[0]!,
+    delta: ROW.delta[0]!,
+    gamma: ROW.gamma[0]!,
+    vega: ROW.vega[0]!,
+    theta: ROW.theta[0]!,
+    rho: ROW.rho[0]!,
+    vanna: ROW.vanna[0]!,
+    charm: ROW.charm[0]!,
+    volga: ROW.volga[0]!,
+  };
 }
+
+/** The arena's columns that the kernel writes. */
+const ROW = named((name) => arenaColumn(COLUMNS[name]));
 
 const DAY_YEARS = 1 / 365;
 const POINT = 0.01;
@@ -158,12 +172,20 @@ export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
 };
 
 /**
- * Raw Greeks in market units, as new columns: vega per volatility point (0.01), theta per calendar day (1/365), rho per 1 % of
+ * Raw Greeks in market units: vega per volatility point (0.01), theta per calendar day (1/365), rho per 1 % of
  * rate, vanna = change of delta per volatility point, charm = change of delta per calendar day as time passes, volga = change
- * of market vega per volatility point (1e-4 of raw). Price, delta and gamma keep theirs (1.00).
+ * of market vega per volatility point (1e-4 of raw). Price, delta and gamma keep theirs (1.00), and are the same columns. With `into`
+ * equal to `raw` the columns are written over.
  */
-export function inMarketUnits(raw: GreekColumns): GreekColumns {
-  return named((name) => raw[name].map((value) => value * MARKET_UNITS[name]));
+export function inMarketUnits(raw: GreekColumns, into?: GreekColumns): GreekColumns {
+  return named((name) => {
+    const unit = MARKET_UNITS[name];
+    const column = raw[name];
+    if (unit === 1) return column;
+    const scaled = into?.[name] ?? new Float64Array(column.length);
+    for (let i = 0; i < column.length; i++) scaled[i] = column[i]! * unit;
+    return scaled;
+  });
 }
 
 function named<T>(of: (name: GreekName, at: number) => T): Record<GreekName, T> {

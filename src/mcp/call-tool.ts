@@ -9,12 +9,15 @@ import type { McpParts } from './parts.ts';
 import { columnsOf } from './resources.ts';
 import type { Turns } from './turns.ts';
 
+/** As much of an `AbortSignal` as a call asks for. */
+export type CancelSignal = Pick<AbortSignal, 'aborted' | 'throwIfAborted'>;
+
 export interface ToolCall {
   readonly account: Account | undefined;
   readonly name: string;
   readonly args: unknown;
   /** Aborted where the client has cancelled the call, or is gone. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Whether the client knows links to resources. */
   readonly linksResources: boolean;
   /** Tells the client how far the call is; undefined where it did not ask. */

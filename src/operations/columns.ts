@@ -1,6 +1,8 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { Failure } from '../errors.ts';
 import type { Column } from '../math/kernels.ts';
 import type { Steps } from './operation.ts';
+import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
 /** Rows of one request: a whole index chain's worth, which takes some 30 ms in all. More rows are more requests. */
 export const ROWS_MAX = 20_000;
@@ -46,9 +48,6 @@ export const column = <Schema extends TSchema>(scalar: Schema) =>
 export const table = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, [EQUAL_LENGTHS]: true });
 
-/** Keyword of a schema whose array fields are all of one length. */
-export const EQUAL_LENGTHS = 'x-equal-lengths';
-
 /** A column of an answer. */
 export const answerColumn = <Schema extends TSchema>(cell: Schema, description: string) =>
   Type.Array(cell, { description });
@@ -60,7 +59,7 @@ export function rowCount(input: Readonly<Record<string, unknown>>): number {
 
 /** Some rows of a column of numbers, as kernels take it. */
 export function numbers(given: number | readonly number[], from: number, to: number): Column {
-  return typeof given === 'number' ? given : Float64Array.from(given.slice(from, to));
+  return typeof given === 'number' ? given : new Float64Array(given.slice(from, to));
 }
 
 /** Some rows of a column of sides, as kernels take it: +1 for a call, -1 for a put. */
@@ -72,4 +71,44 @@ type Side = 'C' | 'P';
 
 function sign(side: Side): number {
   return side === 'C' ? 1 : -1;
+}
+
+/** A side as a number, for bodies that have no letters. */
+export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { description: '1 for a call, -1 for a put.' });
+
+/**
+ * Columns of float64, little-endian, that lie one after the other in a body, as views of it. Throws `Failure`, 422: for a length that
+ * such columns cannot have, for too many rows, and for the first value that its schema does not take, by column and row.
+ */
+export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
+  const names = Object.keys(schemas) as Name[];
+  const rowBytes = names.length * Float64Array.BYTES_PER_ELEMENT;
+  const count = body.byteLength / rowBytes;
+  if (!Number.isInteger(count) || count > ROWS_MAX) {
+    throw new Failure(
+      'invalid_body',
+      `${body.byteLength} bytes are not ${names.length} columns of up to ${ROWS_MAX} rows`,
+      {
+        hint: `Send the columns ${names.join(', ')} one after the other, each of 8 bytes a row.`,
+      },
+    );
+  }
+  const columns = {} as Record<Name, Float64Array>;
+  for (const [i, name] of names.entries()) {
+    const values = new Float64Array(body, i * count * Float64Array.BYTES_PER_ELEMENT, count);
+    const row = firstOutside(values, schemas[name]);
+    if (row >= 0) {
+      const fault = { field: `/${name}/${row}`, expected: expectation(schemas[name]) };
+      throw new Failure('invalid_body', `${fault.field} ${fault.expected}`, { faults: [fault] });
+    }
+    columns[name] = values;
+  }
+  return { count, columns };
+}
+
+/** Row of the first value that is not finite or not within the bounds, or of a side that is none; -1 where all are good. */
+function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
+  if (anyOf) return values.findIndex((value) => value !== 1 && value !== -1);
+  for (let row = 0; row < values.length; row++) if (!(values[row]! >= minimum && values[row]! <= maximum)) return row;
+  return -1;
 }

@@ -1,18 +1,22 @@
 import { Type } from '@sinclair/typebox';
-import { greeks, inMarketUnits } from '../math/black-scholes.ts';
+import { Failure } from '../errors.ts';
+import { type GreekName, greeks, inMarketUnits } from '../math/black-scholes.ts';
 import {
   answerColumn,
+  binaryColumns,
   byRows,
   COLUMNS_BYTES_MAX,
   column,
   numbers,
   ROWS_MAX,
   rowCount,
+  SIDE,
   sides,
   table,
 } from './columns.ts';
 import { defineOperation } from './operation.ts';
 import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from './schemas.ts';
+import { expectation } from './validate.ts';
 
 const units = oneOf(
   ['market', 'raw'],
@@ -39,6 +43,30 @@ const full = Type.Object(
   { additionalProperties: false },
 );
 
+/** Columns of a binary body in their order; a call is +1, a put -1. */
+const BINARY_INPUTS = { put_call: SIDE, spot, strike, tte, iv, rate, dividend: dividendYield };
+
+const BINARY_ANSWERS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
+
+/** Greeks of columns that lie one after the other in a body, written so too: no value is a JavaScript object on the way. */
+function greeksOfBinary(body: ArrayBuffer, given: string | undefined): Uint8Array {
+  if (given !== undefined && given !== 'market' && given !== 'raw') {
+    throw new Failure('invalid_parameter', 'The query parameter units must be market or raw', {
+      hint: 'Leave it out for market units.',
+      faults: [{ field: '/units', expected: expectation(units) }],
+    });
+  }
+  const { count, columns } = binaryColumns(body, BINARY_INPUTS);
+  const { put_call: callPut, ...inputs } = columns;
+  const answer = new Float64Array(BINARY_ANSWERS.length * count);
+  const into = Object.fromEntries(
+    BINARY_ANSWERS.map((name, i) => [name, answer.subarray(i * count, (i + 1) * count)]),
+  ) as Record<GreekName, Float64Array>;
+  greeks({ count, callPut, ...inputs }, undefined, into);
+  if (given !== 'raw') inMarketUnits(into, into);
+  return new Uint8Array(answer.buffer);
+}
+
 /** Many options at once, columns in and columns out; each row is the same as that option's alone, to the bit. */
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
@@ -62,6 +90,7 @@ export const computeGreeksBatch = defineOperation({
     method: 'POST',
     path: '/api/v1/physics/greeks/batch',
     bodyBytesMax: COLUMNS_BYTES_MAX,
+    binary: { inputs: Object.keys(BINARY_INPUTS), answers: BINARY_ANSWERS, compute: greeksOfBinary },
   },
   run(input) {
     const count = rowCount(input);

@@ -64,6 +64,16 @@ export interface RestFace<Full extends TObject = TObject> {
   readonly answers?: readonly (keyof Static<Full> & string)[];
   /** Bound of the request's body where the arguments are columns; without it, the bound of every body. */
   readonly bodyBytesMax?: number;
+  readonly binary?: BinaryFace;
+}
+
+/** The same arguments and answer as columns of float64, little-endian, one after the other in a body of `application/octet-stream`. */
+export interface BinaryFace {
+  /** Names of the columns in their order. */
+  readonly inputs: readonly string[];
+  readonly answers: readonly string[];
+  /** Throws `Failure`: 422 for a body of another length or a value out of bounds, 400 for units that are none. */
+  compute(body: ArrayBuffer, units: string | undefined): Uint8Array;
 }
 
 export interface Answer<Result> {
@@ -120,5 +130,7 @@ export function answerSchema(full: TObject, keys: readonly string[]): TObject {
 
 /** Picks those keys from a full result, in their order; a key that it leaves out is left out. */
 export function pick(result: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(keys.flatMap((key) => (key in result ? [[key, result[key]]] : [])));
+  const picked: Record<string, unknown> = {};
+  for (const key of keys) if (key in result) picked[key] = result[key];
+  return picked;
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { type GreekColumns, greeks, inMarketUnits } from '../math/black-scholes.ts';
+import { greeksOf, MARKET_UNITS } from '../math/black-scholes.ts';
 import { defineOperation } from './operation.ts';
 import { defaulted, dividend, iv, number, putCall, rate, spot, strike, tte } from './schemas.ts';
 
@@ -46,23 +46,21 @@ export const computeOptionsGreeks = defineOperation({
     answers: GREEKS,
   },
   run(option) {
-    const columns = greeks({
-      count: 1,
-      callPut: option.put_call === 'C' ? 1 : -1,
-      spot: option.spot,
-      strike: option.strike,
-      tte: option.tte,
-      iv: option.iv,
-      rate: option.rate,
-      dividend: option.dividend,
-    });
-    const market = only(inMarketUnits(columns));
-    return { result: { ...market, price: columns.price[0]!, raw: only(columns) } };
+    const { put_call, spot, strike, tte, iv, rate, dividend } = option;
+    const { price, ...raw } = greeksOf({ callPut: put_call === 'C' ? 1 : -1, spot, strike, tte, iv, rate, dividend });
+    return {
+      result: {
+        delta: raw.delta,
+        gamma: raw.gamma,
+        vega: raw.vega * MARKET_UNITS.vega,
+        theta: raw.theta * MARKET_UNITS.theta,
+        rho: raw.rho * MARKET_UNITS.rho,
+        vanna: raw.vanna * MARKET_UNITS.vanna,
+        charm: raw.charm * MARKET_UNITS.charm,
+        volga: raw.volga * MARKET_UNITS.volga,
+        price,
+        raw,
+      },
+    };
   },
 });
-
-type Greek = (typeof GREEKS)[number];
-
-function only(columns: GreekColumns): Record<Greek, number> {
-  return Object.fromEntries(GREEKS.map((name) => [name, columns[name][0]!])) as Record<Greek, number>;
-}

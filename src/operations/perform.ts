@@ -56,6 +56,26 @@ export function perform(view: View, args: unknown, context: Context, code: Failu
   return finish(performInSteps(view, args, context, code));
 }
 
+/** The same, with a turn of the event loop for others before each step of an operation that has several. */
+export function performInTurns(
+  view: View,
+  args: unknown,
+  context: Context,
+  code: FailureCode,
+): Performed | Promise<Performed> {
+  const steps = performInSteps(view, args, context, code);
+  const first = steps.next();
+  return first.done ? first.value : restInTurns(steps);
+}
+
+async function restInTurns(steps: Steps<Performed>): Promise<Performed> {
+  for (;;) {
+    await new Promise(setImmediate);
+    const { value, done } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** The same in the operation's steps; of one that has none, in one. */
 export function* performInSteps(
   { operation, input, output, answers }: View,
@@ -63,9 +83,11 @@ export function* performInSteps(
   context: Context,
   code: FailureCode,
 ): Steps<Performed> {
-  const { at, ...own } = validate(input, args, code);
-  const asked = typeof at === 'string' ? contextAt(context, at, code) : context;
-  const ran = operation.run(own, asked);
+  const valid = validate(input, args, code);
+  const ran =
+    typeof valid.at === 'string'
+      ? operation.run(withoutMoment(valid), contextAt(context, valid.at, code))
+      : operation.run(valid, context);
   const { result, provenance } = 'result' in ran ? ran : yield* ran;
   const body = answers
     ? pick(result, answers)
@@ -85,6 +107,10 @@ const PROVENANCE = Type.Object(
   },
   { additionalProperties: false, description: 'Where the answer comes from.' },
 );
+
+function withoutMoment({ at: _, ...own }: Record<string, unknown>): Record<string, unknown> {
+  return own;
+}
 
 function view(operation: Operation, input: TObject, answers: readonly string[]): View {
   return { operation, input, output: answerSchema(operation.full, answers), answers };

@@ -1,7 +1,9 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { Failure, type FailureCode, type Fault } from '../errors.ts';
-import { EQUAL_LENGTHS } from './columns.ts';
+
+/** Keyword of a schema whose array fields are all of one length. */
+export const EQUAL_LENGTHS = 'x-equal-lengths';
 
 /** Enough for a person to mend a request; a hostile one gets no longer answer than an honest one. */
 const FAULTS_MAX = 10;
@@ -12,9 +14,11 @@ const NAME_MAX = 40;
  * Throws a `Failure` of the given code naming each faulty field and what must hold there; the value itself is never repeated.
  */
 export function validate(schema: TObject, value: unknown, code: FailureCode): Record<string, unknown> {
-  const candidate = isRecord(value) ? withDefaults(schema, value) : value;
-  const check = compiled(schema);
-  const faults = check.Check(candidate)
+  const { check, defaults } = compiled(schema);
+  const candidate = isRecord(value) ? withDefaults(defaults, value) : value;
+  const isValid = check.Check(candidate);
+  if (isValid && !schema[EQUAL_LENGTHS]) return candidate as Record<string, unknown>;
+  const faults = isValid
     ? lengthFaults(schema, candidate as Record<string, unknown>)
     : faultsOf(schema, check, candidate);
   if (faults.length === 0) return candidate as Record<string, unknown>;
@@ -28,25 +32,33 @@ export function validate(schema: TObject, value: unknown, code: FailureCode): Re
 
 /** True where the value satisfies the schema: the last look at an answer before it leaves. */
 export function satisfies(schema: TObject, value: unknown): boolean {
-  return compiled(schema).Check(value);
+  return compiled(schema).check.Check(value);
 }
 
-const checks = new WeakMap<TObject, TypeCheck<TObject>>();
+interface Compiled {
+  readonly check: TypeCheck<TObject>;
+  /** What absent fields stand for. */
+  readonly defaults: readonly (readonly [field: string, value: unknown])[];
+}
 
-function compiled(schema: TObject): TypeCheck<TObject> {
-  let check = checks.get(schema);
-  if (!check) {
-    check = TypeCompiler.Compile(schema);
-    checks.set(schema, check);
+const known = new WeakMap<TObject, Compiled>();
+
+function compiled(schema: TObject): Compiled {
+  let its = known.get(schema);
+  if (!its) {
+    const fields = Object.entries(schema.properties);
+    const defaults = fields.flatMap(([field, { default: value }]) =>
+      value === undefined ? [] : [[field, value] as const],
+    );
+    its = { check: TypeCompiler.Compile(schema), defaults };
+    known.set(schema, its);
   }
-  return check;
+  return its;
 }
 
-function withDefaults(schema: TObject, value: Record<string, unknown>): Record<string, unknown> {
+function withDefaults(defaults: Compiled['defaults'], value: Record<string, unknown>): Record<string, unknown> {
   const filled = { ...value };
-  for (const [key, property] of Object.entries(schema.properties)) {
-    if (filled[key] === undefined && property.default !== undefined) filled[key] = property.default;
-  }
+  for (const [field, its] of defaults) if (filled[field] === undefined) filled[field] = its;
   return filled;
 }
 
@@ -90,7 +102,6 @@ function arrayVariant(schema: TSchema): number {
 
 /** Columns of a table that are not as long as its first. */
 function lengthFaults(schema: TObject, value: Record<string, unknown>): Fault[] {
-  if (!schema[EQUAL_LENGTHS]) return [];
   const columns = Object.keys(schema.properties).flatMap((key) => {
     const column = value[key];
     return Array.isArray(column) ? [{ key, length: column.length }] : [];

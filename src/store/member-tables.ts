@@ -3,7 +3,7 @@ import type { Member, MemberStore, TelegramLink } from '../access/members.ts';
 import { Failure } from '../errors.ts';
 
 /** Members and their linked messaging accounts. A link needs a member; members are revoked, never removed. */
-export function memberTables(db: Database): MemberStore {
+export function memberTables(db: Database): Omit<MemberStore, 'version'> {
   const columns = 'uuid, tier, status, expires_at AS expiresAt, key_digest AS keyDigest';
   const selectByUuid = db.prepare<Member, [string]>(`SELECT ${columns} FROM members WHERE uuid = ?`);
   const selectByDigest = db.prepare<Member, [string]>(`SELECT ${columns} FROM members WHERE key_digest = ?`);

@@ -57,12 +57,8 @@ const BUSY_PAUSE_MS = 5;
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 function storeOn(db: Database): Store {
-  // SQLite counts the commits of other connections and the rows changed by this one.
-  const selectVersion = db.prepare<{ version: string }, []>(
-    "SELECT data_version || '.' || total_changes() AS version FROM pragma_data_version",
-  );
   return {
-    version: () => selectVersion.get()!.version,
+    version: versionOf(db),
     ...chainTable(db),
     ...printTable(db),
     ...closeTable(db),
@@ -73,6 +69,28 @@ function storeOn(db: Database): Store {
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
     // Only a close that may throw ends the statements too: without it the file stays open until they are collected.
     close: () => db.close(true),
+  };
+}
+
+/** How often it is looked whether another process has written: that takes a lock of the file, which costs as much as any read. */
+const OTHERS_LOOK_MS = 10;
+
+/** SQLite counts the rows changed by this connection, and the commits of others. */
+function versionOf(db: Database): () => string {
+  const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
+  const selectOthers = db.prepare<{ data_version: number }, []>('PRAGMA data_version');
+  let [own, others, version] = [-1, -1, ''];
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = performance.now();
+    const look = nowMs - lookedAt >= OTHERS_LOOK_MS;
+    if (look) lookedAt = nowMs;
+    const [ownNow, othersNow] = [selectOwn.get()!.changes, look ? selectOthers.get()!.data_version : others];
+    if (ownNow !== own || othersNow !== others) {
+      [own, others] = [ownNow, othersNow];
+      version = `${others}.${own}`;
+    }
+    return version;
   };
 }
 

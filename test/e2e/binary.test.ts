@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createClient, ProblemError } from '../../src/client/client.ts';
-import { DOCS_FILES } from '../../src/http/docs-page.ts';
+import { DOCS_PATHS } from '../../src/http/docs-page.ts';
 import { CLIENT_NAMES, CLIENTS, type McpClient } from '../mcp/connect.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
@@ -159,10 +159,15 @@ describe('serving a folder of chains', () => {
   });
 
   test('the page of the OpenAPI document is within the binary', async () => {
-    for (const [path, { text }] of Object.entries(DOCS_FILES)) {
-      const response = await fetch(server.url + path);
-      expect([path, response.status, response.headers.get('content-encoding')]).toEqual([path, 200, null]);
-      expect(await response.text()).toBe(typeof text === 'string' ? text : await text.text());
+    for (const path of DOCS_PATHS) {
+      const plain = await fetch(server.url + path, { headers: { 'Accept-Encoding': 'identity' } });
+      expect([path, plain.status, plain.headers.get('content-encoding')]).toEqual([path, 200, null]);
+      const packaged = /swagger-ui-[\d.]+\.(js|css)$/.exec(path)?.[1];
+      const source = packaged === 'js' ? 'swagger-ui-bundle.js' : 'swagger-ui.css';
+      const text = await plain.text();
+      if (packaged) expect(text).toBe(readFileSync(join(ROOT, 'node_modules/swagger-ui-dist', source), 'utf8'));
+      const compressed = await fetch(server.url + path, { headers: { 'Accept-Encoding': 'gzip' } });
+      expect(await compressed.text()).toBe(text);
     }
     // It reads them from itself: it knows of no folder of packages.
     expect(readFileSync(BINARY[0]!).includes(join(ROOT, 'node_modules'))).toBe(false);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { buildApp } from '../../src/app.ts';
-import { createKeptAnswers } from '../../src/http/kept-answers.ts';
+import type { PreparedResponse } from '../../src/http/prepared-response.ts';
+import { createResponseCache } from '../../src/http/response-cache.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** What a client may keep, what tells it that it has the newest, and what the server itself keeps. */
@@ -107,7 +108,7 @@ describe('the server keeps an answer', () => {
   const AS_OF = Date.UTC(2026, 0, 5, 21);
   function keeper() {
     const at = { version: '1', nowMs: AS_OF, performed: 0 };
-    const answers = createKeptAnswers(
+    const answers = createResponseCache(
       () => at.version,
       () => at.nowMs,
     );
@@ -120,12 +121,12 @@ describe('the server keeps an answer', () => {
         provenance: { source: 'test', simulated: false, as_of, age_s, stale: false, notes: [] },
       };
     };
-    return { at, perform, of: (address: string) => answers.of(address, perform), answers };
+    return { at, perform, of: (address: string) => answers.of(address, perform) as PreparedResponse, answers };
   }
 
   test('while the store and the age in seconds are the same', () => {
     const { at, of } = keeper();
-    const age = () => of('/a').headers.get('x-data-age');
+    const age = () => of('/a').fields.get('x-data-age');
     expect([age(), age(), at.performed]).toEqual(['0', '0', 1]);
     at.nowMs += 499;
     expect([age(), at.performed]).toEqual(['0', 1]);

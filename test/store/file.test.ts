@@ -65,7 +65,7 @@ test('a link of nobody is refused without naming whom', () => {
   store.close();
 });
 
-test('another process sees a member and a snapshot at once, and a change of version', () =>
+test('another process sees a member and a snapshot at once, and within 50 ms that the version changed', () =>
   inFolder(async (folder) => {
     const path = `${folder}/z.db`;
     const store = openStore(path);
@@ -94,8 +94,10 @@ test('another process sees a member and a snapshot at once, and a change of vers
     expect((await ask())[2]).toBe(before);
     store.saveMember(MEMBER);
     store.saveChain(chainOf({ spot: 4321 }));
-    const [members, spot, after] = await ask();
+    const writtenAt = performance.now();
+    let [members, spot, after] = await ask();
     expect([members, spot]).toEqual([1, 4321]);
+    while (after === before && performance.now() - writtenAt < 50) [members, spot, after] = await ask();
     expect(after).not.toBe(before);
     const own = store.version();
     store.saveMember({ ...MEMBER, tier: 'none' });

@@ -78,7 +78,7 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
     key: apiKey,
     observations,
     load,
-    request(method, path, { body, raw, headers = {} } = {}) {
+    async request(method, path, { body, raw, headers = {} } = {}) {
       const sent = new Headers({ 'X-API-Key': apiKey });
       if (body !== undefined || raw !== undefined) sent.set('Content-Type', 'application/json');
       for (const [name, value] of Object.entries(headers)) {

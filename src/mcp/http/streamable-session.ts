@@ -10,10 +10,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import { type CancelSignal, callTool } from '../call-tool.ts';
 import type { McpSession } from '../parts.ts';
 import { takesResourceLinks } from '../resource-links.ts';
 import { createMcpServer } from '../server.ts';
 import { type HeldStream, held, isEventStream, openHeld } from './held-stream.ts';
+import type { PlainCall } from './plain-call.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 import type { TransportParts } from './transport-parts.ts';
 
@@ -28,6 +30,8 @@ export class StreamableSession implements McpSession {
   readonly life = new SignsOfLife();
   /** Whose answers are under way. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
+  /** Calls under way that have no engine. */
+  private readonly calls = new Set<CallSignal>();
   /** The session's own stream, where there is one. */
   private listening: HeldStream | undefined;
 
@@ -40,6 +44,25 @@ export class StreamableSession implements McpSession {
   /** Whether the client has said who it is. */
   get hasBegun(): boolean {
     return this.takesLinks !== undefined;
+  }
+
+  /**
+   * Answers a tool call without an engine, whose schemas and transport take three times as long as most tools. What the client is told,
+   * and what cancels the call, is the same.
+   */
+  async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
+    const { parts, account } = this;
+    parts.watch.refuseTooMany(account);
+    const signal = new CallSignal(id, request);
+    this.calls.add(signal);
+    try {
+      const result = await callTool(parts, { account, name, args, signal, linksResources: this.takesLinks ?? false });
+      if (signal.aborted) return new Response(null, { status: 202 });
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result });
+      return new Response(text, { headers: { 'Content-Type': 'application/json', 'Mcp-Session-Id': this.id } });
+    } finally {
+      this.calls.delete(signal);
+    }
   }
 
   /** Answers what a client has posted, a message or a batch. */
@@ -106,6 +129,7 @@ export class StreamableSession implements McpSession {
   /** Ends its streams, and what is under way. */
   end(): void {
     this.listening?.close();
+    for (const call of this.calls) call.isDropped = true;
     for (const [transport, { drop }] of this.posts) {
       void transport.close();
       drop();
@@ -115,6 +139,7 @@ export class StreamableSession implements McpSession {
   /** A cancellation comes in a post of its own, and is about another, to which there is no answer then. */
   private tellPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
+    for (const call of this.calls) if (call.id === cancelled) call.isDropped = true;
     for (const [transport, { id, drop }] of this.posts) {
       transport.onmessage?.(message);
       if (id === undefined || id !== cancelled) continue;
@@ -137,6 +162,24 @@ export class StreamableSession implements McpSession {
     if (client) this.takesLinks = takesResourceLinks(server?.getNegotiatedProtocolVersion(), client);
     this.posts.delete(transport);
     void transport.close();
+  }
+}
+
+/** Tells a call that its client has cancelled it, or is gone. */
+class CallSignal implements CancelSignal {
+  isDropped = false;
+
+  constructor(
+    readonly id: RequestId,
+    private readonly request: Request,
+  ) {}
+
+  get aborted(): boolean {
+    return this.isDropped || this.request.signal.aborted;
+  }
+
+  throwIfAborted(): void {
+    if (this.aborted) throw new DOMException('The call was cancelled', 'AbortError');
   }
 }
 

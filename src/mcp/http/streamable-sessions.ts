@@ -3,6 +3,7 @@ import { AccountCounts } from '../../access/account-counts.ts';
 import { Failure } from '../../errors.ts';
 import { notificationOf } from '../change-notification.ts';
 import { isEventStream } from './held-stream.ts';
+import { plainCallOf } from './plain-call.ts';
 import { newSessionId } from './session-id.ts';
 import { type SessionPlace, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
@@ -26,6 +27,8 @@ const LIMITS: SessionLimits = {
 
 /** Streamable HTTP with sessions, as clients speak it up to 2025-11-25. A session answers only to the account that opened it. */
 export interface StreamableSessions {
+  /** The answer to a tool call of a session; undefined for a post that is for the engine to answer. */
+  call(account: Account, request: Request, body: unknown): Promise<Response> | undefined;
   handle(account: Account, request: Request, body: unknown): Promise<Response>;
   close(): void;
   readonly size: number;
@@ -84,6 +87,14 @@ export function createStreamableSessions(
   };
 
   return {
+    call(account, request, body) {
+      const call = plainCallOf(request, body);
+      const session = call && sessions.get(request.headers.get('mcp-session-id') ?? '');
+      if (!call || session?.account.id !== account.id || !session.hasBegun) return undefined;
+      if (!parts.tools().some(({ name }) => name === call.name)) return undefined;
+      session.life.heard();
+      return session.call(request, call);
+    },
     async handle(account, request, body) {
       const id = request.headers.get('mcp-session-id');
       if (id === null && isInitializing(body)) return begin(account, request, body);

@@ -36,6 +36,8 @@ export function createStreamable(parts: TransportParts): Streamable {
   );
   return {
     async handle(account, request, body) {
+      const called = sessions.call(account, request, body);
+      if (called) return called;
       if (body !== undefined) batchOf(body);
       if (!claimsNewEra(body) && (await isLegacyRequest(request, body))) return sessions.handle(account, request, body);
       const isListening = isRecord(body) && body.method === 'subscriptions/listen';

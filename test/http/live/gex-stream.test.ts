@@ -237,7 +237,7 @@ describe('what ends a stream', () => {
     while (streams.size === 2) expect((await quick.next())!.id).toBe(String(++expected));
     for (let more = 0; more < 1_000; more++) expect((await quick.next())!.id).toBe(String(++expected));
     // The one that read nothing was given what sockets buffer and a page or two.
-    expect(served - expected).toBeLessThan(50_000);
+    expect(served - expected).toBeLessThan(150_000);
     expect(service.observations.findLast(({ kind }) => kind === 'stream_closed')).toMatchObject({ reason: 'behind' });
     slow.end();
     streams.close();

@@ -1,0 +1,69 @@
+import { type GreekName, greeks, inMarketUnits, type OptionColumns } from '../../src/math/black-scholes.ts';
+
+/** Columns of the answer, in the order of its binary form. */
+export const BATCH_GREEKS = [
+  'price',
+  'delta',
+  'gamma',
+  'vega',
+  'theta',
+  'rho',
+  'vanna',
+  'charm',
+  'volga',
+] as const satisfies readonly GreekName[];
+
+export const BATCH_PATH = '/api/v1/physics/greeks/batch';
+export const BINARY_TYPE = 'application/octet-stream';
+
+/** Body of a batch as JSON, every field a column. */
+export interface BatchBody {
+  readonly put_call: readonly ('C' | 'P')[];
+  readonly spot: readonly number[];
+  readonly strike: readonly number[];
+  readonly tte: readonly number[];
+  readonly iv: readonly number[];
+  readonly rate: readonly number[];
+  readonly dividend: readonly number[];
+}
+
+/** Parse, kernel and stringify: the least that a batch as JSON takes. */
+export function answerBatch(text: string): string {
+  const body: BatchBody = JSON.parse(text);
+  const columns = inMarketUnits(
+    greeks({
+      count: body.spot.length,
+      callPut: Float64Array.from(body.put_call, (side) => (side === 'C' ? 1 : -1)),
+      spot: Float64Array.from(body.spot),
+      strike: Float64Array.from(body.strike),
+      tte: Float64Array.from(body.tte),
+      iv: Float64Array.from(body.iv),
+      rate: Float64Array.from(body.rate),
+      dividend: Float64Array.from(body.dividend),
+    }),
+  );
+  const arrays = Object.fromEntries(BATCH_GREEKS.map((name) => [name, Array.from(columns[name])]));
+  return JSON.stringify({ count: body.spot.length, units: 'market', ...arrays });
+}
+
+/**
+ * The same with binary bodies. Given: seven columns of little-endian float64, one after the other: put_call (+1 call, -1 put), spot, strike,
+ * tte, iv, rate, dividend. Answered: the nine of BATCH_GREEKS as plain derivatives.
+ */
+export function answerBinaryBatch(body: ArrayBuffer): Uint8Array<ArrayBuffer> {
+  const count = body.byteLength / Float64Array.BYTES_PER_ELEMENT / 7;
+  const answer = new Float64Array(BATCH_GREEKS.length * count);
+  const columns = greeks(optionsOf(new Float64Array(body), count));
+  BATCH_GREEKS.forEach((name, at) => {
+    answer.set(columns[name], at * count);
+  });
+  return new Uint8Array(answer.buffer);
+}
+
+/** Views of the seven columns of a binary body. */
+export function optionsOf(values: Float64Array, count: number): OptionColumns {
+  const [callPut, spot, strike, tte, iv, rate, dividend] = Array.from({ length: 7 }, (_, at) =>
+    values.subarray(at * count, (at + 1) * count),
+  ) as [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
+  return { count, callPut, spot, strike, tte, iv, rate, dividend };
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import Fastify from 'fastify';
+
+/**
+ * Fastify on Node with schemas of body and answer, as its users write it. Node reads no TypeScript, so the kernel is loaded here by hand:
+ * the same build/kernels.wasm, its block of columns from 64 KiB on (src/math/kernels.ts).
+ */
+const memory = new WebAssembly.Memory({ initial: 6, maximum: 6 });
+const wasm = readFileSync(new URL('../../build/kernels.wasm', import.meta.url));
+const { exports: kernels } = new WebAssembly.Instance(new WebAssembly.Module(wasm), {
+  env: {
+    memory,
+    abort() {
+      throw new Error('a kernel aborted');
+    },
+  },
+});
+const BLOCK = 65_536;
+const cells = new Float64Array(memory.buffer);
+const cell = (column) => (BLOCK + column * kernels.columnBytes()) / Float64Array.BYTES_PER_ELEMENT;
+const INPUTS = Array.from({ length: 7 }, (_, at) => cell(at));
+/** Column and market unit of each (src/math/black-scholes.ts). */
+const OUTPUTS = Object.entries({
+  delta: [10, 1],
+  gamma: [14, 1],
+  vega: [15, 0.01],
+  theta: [11, 1 / 365],
+  rho: [12, 0.01],
+  vanna: [16, 0.01],
+  charm: [13, 1 / 365],
+  volga: [17, 0.0001],
+}).map(([name, [column, unit]]) => [name, cell(column), unit]);
+
+function answer({ put_call, spot, strike, tte, iv, rate, dividend }) {
+  const given = [put_call === 'C' ? 1 : -1, spot, strike, tte, iv, rate, dividend];
+  for (let at = 0; at < given.length; at++) cells[INPUTS[at]] = given[at];
+  kernels.blackScholes(1, BLOCK, false);
+  const greeks = {};
+  for (const [name, at, unit] of OUTPUTS) greeks[name] = cells[at] * unit;
+  return greeks;
+}
+
+const number = (minimum, maximum, rest = {}) => ({ type: 'number', minimum, maximum, ...rest });
+const schema = {
+  body: {
+    type: 'object',
+    required: ['put_call', 'spot', 'strike', 'tte', 'iv'],
+    additionalProperties: false,
+    properties: {
+      put_call: { type: 'string', enum: ['C', 'P'] },
+      spot: number(1e-6, 1e9),
+      strike: number(1e-6, 1e9),
+      tte: number(1e-8, 100),
+      iv: number(1e-4, 100),
+      rate: number(-1, 1, { default: 0.04 }),
+      dividend: number(-1, 1, { default: 0 }),
+    },
+  },
+  response: {
+    200: { type: 'object', properties: Object.fromEntries(OUTPUTS.map(([name]) => [name, { type: 'number' }])) },
+  },
+};
+
+const app = Fastify();
+app.post('/api/v1/physics/greeks', { schema }, (request, reply) => {
+  reply.send(answer(request.body));
+});
+console.log(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}`);

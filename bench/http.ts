@@ -1,0 +1,262 @@
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { arch, cpus, platform, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { quantile } from '../src/bench/race.ts';
+import { BINARY, FROM_SOURCE, ROOT, run } from '../test/support/process.ts';
+import { type Contest, type HttpTarget, RATE_LIMIT, withContests, ZOMMA } from './http-contests.ts';
+import type { Runner } from './http-runners.ts';
+import { keepSection, sectionUnder } from './page.ts';
+
+const HEADING = '## Requests over sockets, beside other servers';
+
+export interface HttpOptions {
+  readonly connections: number;
+  /** Rows of a batch. */
+  readonly rows: number;
+  readonly rounds: number;
+  /** How long each server is asked in a round, ms. */
+  readonly sliceMs: number;
+}
+
+const FULL: HttpOptions = { connections: 32, rows: 4_096, rounds: 21, sliceMs: 400 };
+const TINY: HttpOptions = { connections: 4, rows: 64, rounds: 1, sliceMs: 20 };
+
+/** Lower quartile, median and upper quartile over the rounds. */
+export type Quartiles = readonly [low: number, median: number, high: number];
+
+export interface Row {
+  readonly name: string;
+  /** Requests a second, median. */
+  readonly rate: number;
+  /** CPU time of the main thread a request, µs, median; NaN if the system has no /proc. */
+  readonly cpu: number;
+  /** Zomma's rate over this one's, and this one's CPU time over Zomma's: more is better for Zomma. NaN if Zomma is not in the contest. */
+  readonly rateRatio: Quartiles;
+  readonly cpuRatio: Quartiles;
+  /** Requests, all rounds together. */
+  readonly requests: number;
+}
+
+export interface Table {
+  readonly contest: Contest;
+  readonly rows: readonly Row[];
+}
+
+export interface HttpFigures {
+  readonly tables: readonly Table[];
+  /** CPU time of the load generator a request, µs. */
+  readonly clientCpu: number;
+}
+
+/** Measures a server that a command starts, in turns with its peers. */
+export function measureHttp(command: readonly string[], options: HttpOptions): Promise<HttpFigures> {
+  return withContests(command, options, async (contests) => {
+    const slices = contests.map(({ runners }) => runners.map(() => [] as Slice[]));
+    // The first round is a warm-up: by its end the JIT compilers have optimised the hot paths.
+    for (let round = -1; round < options.rounds; round++) {
+      process.stderr.write(`round ${round + 1} of ${options.rounds} …\n`);
+      for (const [at, { runners }] of contests.entries()) {
+        for (let turn = 0; turn < runners.length; turn++) {
+          const whose = (Math.max(0, round) + turn) % runners.length;
+          const slice = await sliceOf(runners[whose]!, options.sliceMs);
+          if (round >= 0) slices[at]![whose]!.push(slice);
+        }
+      }
+    }
+    return {
+      tables: contests.map((contest, at) => ({ contest, rows: rowsOf(contest, slices[at]!) })),
+      clientCpu: quantile(
+        slices[0]!.flat().map(({ clientCpu }) => clientCpu),
+        0.5,
+      ),
+    };
+  });
+}
+
+interface Slice {
+  readonly rate: number;
+  readonly cpu: number;
+  readonly clientCpu: number;
+  readonly requests: number;
+}
+
+/** A market that moves within a slice changes the ETag: such a slice is measured again. */
+const TRIES = 3;
+
+async function sliceOf(runner: Runner, ms: number): Promise<Slice> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const load = await runner.open();
+    try {
+      // One request on each connection first: accepting them is not part of the slice.
+      await load.run(0);
+      const [server, client] = [mainThreadNs(runner.pid), mainThreadNs(process.pid)];
+      const { requests, seconds, unexpected } = await load.run(ms);
+      if (unexpected > 0) continue;
+      return {
+        requests,
+        rate: requests / seconds,
+        cpu: (mainThreadNs(runner.pid) - server) / requests / 1e3,
+        clientCpu: (mainThreadNs(process.pid) - client) / requests / 1e3,
+      };
+    } finally {
+      load.close();
+    }
+  }
+  throw new Error(`${runner.name} answers with an unexpected status`);
+}
+
+/** CPU time of a process's main thread so far, ns; NaN if the system has no /proc. */
+function mainThreadNs(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function rowsOf({ runners }: Contest, slices: readonly (readonly Slice[])[]): Row[] {
+  const zomma = slices[runners.findIndex(({ name }) => name.startsWith(ZOMMA))];
+  return runners.map(({ name }, at) => {
+    const own = slices[at]!;
+    const median = (of: (slice: Slice) => number) => quantile(own.map(of), 0.5);
+    return {
+      name,
+      rate: median(({ rate }) => rate),
+      cpu: median(({ cpu }) => cpu),
+      rateRatio: quartiles(own.map(({ rate }, round) => (zomma?.[round]?.rate ?? Number.NaN) / rate)),
+      cpuRatio: quartiles(own.map(({ cpu }, round) => cpu / (zomma?.[round]?.cpu ?? Number.NaN))),
+      requests: own.reduce((sum, { requests }) => sum + requests, 0),
+    };
+  });
+}
+
+function quartiles(values: readonly number[]): Quartiles {
+  return [quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)];
+}
+
+/** The figure that a target is judged by; undefined if a side was not measured. */
+function measured({ against, by }: HttpTarget, { rows }: Table): number | undefined {
+  const row = rows.find(({ name }) => name === against);
+  if (!row) return undefined;
+  const value = by === 'rate' ? row.rateRatio[1] : by === 'cpu' ? row.cpuRatio[1] : 1 / row.cpuRatio[1];
+  return Number.isNaN(value) ? undefined : value;
+}
+
+function isReached(target: HttpTarget, value: number): boolean {
+  return target.by === 'time' ? value <= target.bound : value >= target.bound;
+}
+
+/** Targets that were measured and missed. */
+export function missedTargets({ tables }: HttpFigures): HttpTarget[] {
+  return tables.flatMap((table) =>
+    table.contest.targets.filter((target) => {
+      const value = measured(target, table);
+      return value !== undefined && !isReached(target, value);
+    }),
+  );
+}
+
+/** The section as it stands on a page, to its end; empty where there is none. */
+export function httpSection(page: string): string {
+  return sectionUnder(HEADING, page);
+}
+
+export function sectionOf({ tables, clientCpu }: HttpFigures, { rounds, sliceMs }: HttpOptions): string {
+  const processor = cpus()[0]?.model ?? 'an unknown processor';
+  return `${HEADING}
+
+Generated by \`bun bench/http.ts --write\` on ${processor}, ${platform()} ${arch()}, Bun ${Bun.version}.
+
+Each server is a process of its own on a loopback port. Zomma is the compiled binary on its simulated market, with keys, limits
+and logging as shipped; only its rate limit is ${RATE_LIMIT}, so that the limiter counts every request and refuses none. The raw
+\`Bun.serve\` with the same work looks up the key, parses the body, calls the same kernel and sends the same header fields; for
+GET it holds the bodies and compares tags. Elysia and Hono run on Bun, Fastify on ${nodeVersion()}; they have no keys and
+no limits; Elysia checks the body by its schema, Fastify body and answer. All use the same kernel, and nothing is timed before
+its answer equals Zomma's.
+
+A load generator in another process has one request under way on each keep-alive connection and spends ${figure(clientCpu)} µs of CPU
+on it: a server that needs less waits for the generator, so its CPU time is its own, its rate is not. Servers of a table take
+turns in slices of ${sliceMs} ms, ${rounds} rounds in rotating order; figures are medians, ratios are taken within each round (with their
+quartiles). CPU is that of the server's main thread. Batches are sent one after the other on one connection, so their rate is
+the inverse of the latency; they are judged by the same work in the generator's process without any server, which is stricter
+than by the raw server, since that reads and writes the same bytes.
+
+\`bun bench/http.ts --profile gex\` profiles Zomma, run from source, under the requests whose title contains \`gex\` (POST greeks if
+no word is given) with Bun's \`--cpu-prof-md\`: it prints the time by function and the name of the file with the whole profile.
+${tables.map(tableText).join('')}`;
+}
+
+function tableText(table: Table): string {
+  const { title, connections, missing, targets } = table.contest;
+  const lines = table.rows.map(
+    ({ name, rate, cpu, rateRatio, cpuRatio }) =>
+      `| ${name} | ${figure(rate)} | ${figure(cpu)} | ${ratio(rateRatio)} | ${ratio(cpuRatio)} |`,
+  );
+  const judged = targets.map((target) => {
+    const value = measured(target, table);
+    const verdict = value === undefined ? 'not measured' : isReached(target, value) ? 'reached' : 'missed';
+    const shown = value === undefined ? '' : ` (${value.toFixed(2)})`;
+    return `- ${target.text} ${target.by === 'time' ? '<=' : '>='} ${target.bound}: ${verdict}${shown}\n`;
+  });
+  const asked = connections === 1 ? 'one connection' : `${connections} connections`;
+  return `
+| ${title}, ${asked} | requests a second | CPU µs a request | Zomma's rate over its | its CPU over Zomma's |
+|---|---|---|---|---|
+${lines.join('\n')}
+${missing.length > 0 ? `\nNot measured: ${missing.join(', ')}.\n` : ''}${judged.length > 0 ? '\n' : ''}${judged.join('')}`;
+}
+
+function ratio([low, median, high]: Quartiles): string {
+  return Number.isNaN(median) ? 'not measured' : `${median.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
+}
+
+function figure(value: number): string {
+  if (Number.isNaN(value)) return 'not measured';
+  return value < 1_000 ? value.toPrecision(3) : Math.round(value).toLocaleString('en-US');
+}
+
+function nodeVersion(): string {
+  return Bun.which('node') ? `Node ${Bun.spawnSync(['node', '--version']).stdout.toString().trim().slice(1)}` : 'Node';
+}
+
+/** Profiles Zomma, run from source, under the requests of the first contest whose title contains the word. */
+async function profile(word: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-profile-'));
+  const [bun, ...main] = FROM_SOURCE;
+  const command = [bun!, '--cpu-prof-md', '--cpu-prof-dir', folder, '--cpu-prof-interval', '250', ...main];
+  await withContests(command, FULL, async (contests) => {
+    const contest = contests.find(({ title }) => title.toLowerCase().includes(word.toLowerCase()));
+    if (!contest) throw new Error(`no request is called "${word}": ${contests.map(({ title }) => title).join(', ')}`);
+    await sliceOf(contest.runners[0]!, PROFILE_MS);
+  });
+  const file = join(folder, readdirSync(folder)[0]!);
+  const lines = (await Bun.file(file).text()).split('\n');
+  return [...lines.slice(0, PROFILE_LINES), '', file].join('\n');
+}
+
+const PROFILE_MS = 10_000;
+/** The functions with the most time of their own come first. */
+const PROFILE_LINES = 60;
+
+/**
+ * `bun bench/http.ts [--tiny] [--write] [--profile [WORD]]`: three minutes; `--write` puts the section into the page. Exits with 1 if a
+ * target is missed. `--tiny`: one short round from source, whose figures say nothing.
+ */
+if (import.meta.main) {
+  const isTiny = process.argv.includes('--tiny');
+  const profileAt = process.argv.indexOf('--profile');
+  if (profileAt > 0) {
+    console.log(await profile(process.argv[profileAt + 1] ?? 'greeks'));
+    process.exit(0);
+  }
+  if (!isTiny) {
+    const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
+    if (code !== 0) throw new Error(stderr);
+  }
+  const options = isTiny ? TINY : FULL;
+  const figures = await measureHttp(isTiny ? FROM_SOURCE : BINARY, options);
+  const section = sectionOf(figures, options);
+  console.log(section);
+  if (!isTiny && process.argv.includes('--write')) await keepSection(HEADING, section);
+  process.exit(!isTiny && missedTargets(figures).length > 0 ? 1 : 0);
+}

@@ -1,0 +1,22 @@
+import type { Observe } from '../events.ts';
+import { type HttpApp, patternOf } from './http-app.ts';
+
+/** Observes every answered request. Where nobody listens for that it adds no hook, and costs nothing. */
+export const accessLog = (observe: Observe) => (app: HttpApp) => {
+  if (observe.ignores?.has('request_answered')) return app;
+  return app
+    .onRequest((context) => {
+      context.startedAt = performance.now();
+    })
+    .onAfterResponse(({ request: { method }, route, set, responseValue, requestId, account, startedAt }) => {
+      observe({
+        kind: 'request_answered',
+        method,
+        route: patternOf(route),
+        status: responseValue instanceof Response ? responseValue.status : Number(set.status ?? 200),
+        duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
+        request_id: requestId,
+        account: account?.id,
+      });
+    });
+};

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test';
+import { openAccess, openData } from '../../src/stored-data.ts';
+import { FROM_SOURCE, startServer, withFolder } from '../support/process.ts';
+
+const UUID = '5d0e3f5c-3a55-4d0e-9a43-6a3c1f1d7e21';
+/** What operators are promised; the server looks every 10 ms. */
+const SEEN_WITHIN_MS = 50;
+
+test('a key that another process revokes, or admits again, is known within 50 ms to a server that has cached it', async () => {
+  await withFolder(async (folder) => {
+    const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+    const store = openData(folder);
+    try {
+      const access = openAccess(store, folder);
+      const { apiKey } = access.addMember({ uuid: UUID });
+      const ask = async () =>
+        (await fetch(`${server.url}/api/v1/universe`, { headers: { 'X-API-Key': apiKey } })).status;
+      const seenAfter = async (status: number): Promise<number> => {
+        const changedAt = performance.now();
+        for (;;) {
+          const askedAt = performance.now();
+          if ((await ask()) === status) return askedAt - changedAt;
+          expect(askedAt - changedAt).toBeLessThan(1_000);
+        }
+      };
+      expect(await seenAfter(200)).toBeLessThan(SEEN_WITHIN_MS);
+      for (let round = 0; round < 5; round++) {
+        for (let each = 0; each < 50; each++) expect(await ask()).toBe(200);
+        access.revoke(UUID);
+        expect(await seenAfter(403)).toBeLessThan(SEEN_WITHIN_MS);
+        access.addMember({ uuid: UUID });
+        expect(await seenAfter(200)).toBeLessThan(SEEN_WITHIN_MS);
+      }
+    } finally {
+      store.close();
+      await server.stop('SIGTERM');
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { plainCallOf } from '../../../src/mcp/http/plain-call.ts';
+import { ACCEPT, INITIALIZE, INITIALIZED } from '../../support/mcp-wire.ts';
+import { type Service, startService } from '../../support/service.ts';
+
+/** Tool calls that need no protocol engine are answered as it answers them; all else is left to it. */
+let service: Service;
+let session: Record<string, string>;
+beforeAll(async () => {
+  service = await startService();
+  session = await begin();
+});
+afterAll(() => service.close());
+
+const HEADERS = { ...ACCEPT, 'Content-Type': 'application/json', 'MCP-Protocol-Version': '2025-11-25' };
+const KELLY = { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } };
+const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: KELLY };
+
+async function begin(): Promise<Record<string, string>> {
+  const response = await service.request('POST', '/mcp', { body: INITIALIZE, headers: ACCEPT });
+  const headers = { ...HEADERS, 'Mcp-Session-Id': response.headers.get('mcp-session-id')! };
+  await service.request('POST', '/mcp', { body: INITIALIZED, headers });
+  return headers;
+}
+
+const post = (body: unknown, headers: Record<string, string | null> = {}) =>
+  service.request('POST', '/mcp', { body, headers: { ...session, ...headers } });
+
+describe('a call is plain', () => {
+  const cases: [what: string, change: object, headers: Record<string, string>, isPlain: boolean][] = [
+    ['as clients send it', {}, {}, true],
+    ['with an id that is a text', { id: 'a' }, {}, true],
+    ['without arguments', { params: { name: 'x' } }, {}, true],
+    ['under JSON with a charset', {}, { 'Content-Type': 'application/json; charset=utf-8' }, true],
+    ['but not with metadata', { params: { ...KELLY, _meta: { progressToken: 1 } } }, {}, false],
+    ['but not with a field of its own', { extra: 1 }, {}, false],
+    ['but not without an id', { id: undefined }, {}, false],
+    ['but not with an id that is a fraction', { id: 1.5 }, {}, false],
+    ['but not of another JSON-RPC', { jsonrpc: '1.0' }, {}, false],
+    ['but not by another method', { method: 'tools/list' }, {}, false],
+    ['but not with a name that is no text', { params: { name: 1 } }, {}, false],
+    ['but not with arguments that are a list', { params: { ...KELLY, arguments: [] } }, {}, false],
+    ['but not where events are not accepted', {}, { Accept: 'application/json' }, false],
+    ['but not of another content type', {}, { 'Content-Type': 'text/plain' }, false],
+    ['but not of an unknown revision', {}, { 'MCP-Protocol-Version': '1999-01-01' }, false],
+  ];
+  test.each(cases)('%s', (_, change, headers, isPlain) => {
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers: { ...HEADERS, ...headers } });
+    expect(plainCallOf(request, { ...CALL, ...change }) !== undefined).toBe(isPlain);
+  });
+  test.each([[[CALL]], [null], ['text'], [1]])('but not where the body is %j', (body) => {
+    expect(plainCallOf(new Request('http://localhost/mcp', { headers: HEADERS }), body)).toBeUndefined();
+  });
+});
+
+describe('is answered as the engine answers it', () => {
+  const calls: [what: string, params: { name: string; arguments?: object }][] = [
+    ['a tool', KELLY],
+    ['a tool of the market', { name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } }],
+    ['a tool in steps', { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' } }],
+    ['arguments that it refuses', { name: 'calculate_kelly_sizing', arguments: { win_prob: 2 } }],
+    ['no arguments', { name: 'calculate_kelly_sizing' }],
+    ['a tool that is not registered', { name: 'calculate_kelly' }],
+  ];
+  test.each(calls)('%s', async (_, params) => {
+    const plain = await post({ ...CALL, params });
+    // With metadata, of which there is none, the engine answers.
+    const engine = await post({ ...CALL, params: { ...params, _meta: {} } });
+    expect(plain.status).toBe(engine.status);
+    for (const name of ['content-type', 'mcp-session-id', 'cache-control', 'x-content-type-options']) {
+      expect([name, plain.headers.get(name)]).toEqual([name, engine.headers.get(name)]);
+    }
+    // Of both the age is now's.
+    const answerOf = async (response: Response) =>
+      JSON.parse(
+        (await response.text()).replaceAll(/\d+ (?:s|min|h|days) old/g, 'old').replaceAll(/(age_s\\?":)\d+/g, '$10'),
+      );
+    expect(await answerOf(plain)).toEqual(await answerOf(engine));
+  });
+
+  test('a cancelled call is accepted, and has no answer', async () => {
+    const slow = { ...CALL, id: 77, params: { name: 'run_strategic_omni_radar', arguments: { ticker: 'QQQ' } } };
+    const called = post(slow);
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 77 } };
+    expect((await post(cancel)).status).toBe(202);
+    const response = await called;
+    expect([response.status, await response.text()]).toEqual([202, '']);
+  });
+
+  test('only in its session, and only for who opened it', async () => {
+    const { apiKey } = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' });
+    const codeOf = async (headers: Record<string, string | null>) => {
+      const response = await post(CALL, headers);
+      return [response.status, ((await response.json()) as { code: string }).code];
+    };
+    expect(await codeOf({ 'X-API-Key': apiKey })).toEqual([403, 'session_foreign']);
+    expect(await codeOf({ 'Mcp-Session-Id': 'none' })).toEqual([404, 'not_found']);
+    expect(await codeOf({ 'Mcp-Session-Id': null })).toEqual([400, 'invalid_parameter']);
+  });
+});
