@@ -74,6 +74,7 @@ export function withContests<Result>(
     try {
       const args = ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', RATE_LIMIT];
       const zomma = await start(command, args);
+      await zomma.loaded;
       const key = /ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/.exec(zomma.before.join('\n'))![0];
       const gex = await cachedAnswer(zomma, key, GEX_PATH);
       const universe = await cachedAnswer(zomma, key, UNIVERSE_PATH);

@@ -24,7 +24,7 @@ const STOP_DEADLINE_MS = 3_000;
 /** Flow reads thirty days, and parts of one. */
 const FLOW_DAYS = 31;
 /** Of the analyses of the first tickers: their code is compiled then. */
-const WARM_UP_MS = 25;
+const WARM_UP_MS = 10;
 
 /**
  * Runs the service until SIGTERM or SIGINT: listens, prints the ready line, loads what lies at hand, polls on.

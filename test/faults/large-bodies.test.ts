@@ -17,6 +17,7 @@ let server: Server;
 let key: string;
 beforeAll(async () => {
   server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+  await server.loaded;
   key = server.before.join('\n').match(/ZOMMA_\w{16}/)![0];
 });
 afterAll(async () => {
