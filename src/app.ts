@@ -2,7 +2,6 @@ import { version } from '../package.json';
 import type { Access } from './access/access.ts';
 import { createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
-import { began } from './event-loop-watchdog.ts';
 import type { Observe } from './events.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
@@ -12,7 +11,7 @@ import { createServerApp, type Handler, handlerOf } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
 import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
 import type { Offered } from './mcp/parts.ts';
-import { createLoading, type Loading, RETRY_AFTER_S, whileLoading } from './operations/loading.ts';
+import { createLoading, type Loading, whileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
 import type { Store } from './store/sqlite.ts';
 import { createContext, type DataSettings, openAccess, openData, readUniverse } from './stored-data.ts';
@@ -59,6 +58,8 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
+  // A server that starts with data serves what it has; one that has none yet lets requests wait for it.
+  const isEmpty = store.underlyings(simulated).length === 0;
   const http = createServerApp({
     context,
     access,
@@ -68,24 +69,11 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     mcp,
     origins: originPolicy(settings),
     storeVersion: store.version,
+    loaded: () => (isEmpty && !loading.isOver ? loading.over(LOADING_WAIT_MS) : undefined),
     openapi: () => openapiDocument(version),
     observe,
   });
-  const answer = handlerOf(http);
-  // A server that starts with data serves what it has; one that has none yet lets requests wait for it.
-  const isEmpty = store.underlyings(simulated).length === 0;
-  const answerOnceLoaded = async (request: Request): Promise<Response> => {
-    if (isEmpty && !request.url.endsWith('/health')) await loading.over(LOADING_WAIT_MS);
-    if (mcp.isFor(request.url)) await mcp.load();
-    const response = await answer(request);
-    if (response.status === 503 && !loading.isOver) response.headers.set('Retry-After', String(RETRY_AFTER_S));
-    return response;
-  };
-  const handle: Handler = (request) => {
-    began('request');
-    return loading.isOver && !mcp.isFor(request.url) ? answer(request) : answerOnceLoaded(request);
-  };
-  return { handle, routes: http.routes, feeds, store, mcp, gexStreams, access, context, loading };
+  return { handle: handlerOf(http), routes: http.routes, feeds, store, mcp, gexStreams, access, context, loading };
 }
 
 /** The simulated market takes less than a second. A folder may take minutes: clients are told to come again. */

@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import type { Context, Operation } from '../operations/operation.ts';
+import type { Operation } from '../operations/operation.ts';
 import {
   datedToolView,
   extendedView,
@@ -11,23 +11,29 @@ import {
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { readBytes, readJson } from './body.ts';
 import { fieldsOf, type HttpApp, queryOf, type ResponseHead, respond, respondJson } from './http-app.ts';
+import type { HttpDeps } from './http-deps.ts';
 import { sendPrepared } from './prepared-response.ts';
 import { createResponseCache, provenanceHeaders, type ResponseCache } from './response-cache.ts';
 
 /** The registry's routes: operations with a path of their own, and every tool under `/api/v1/tools`. */
-export const operationRoutes = (context: Context, storeVersion: () => string) => (app: HttpApp) => {
-  const cache = createResponseCache(storeVersion, context.nowMs);
-  for (const operation of OPERATIONS) if (operation.rest) addRoute(app, operation, context, cache);
-  for (const tool of TOOLS) addToolRoute(app, tool, context);
+export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
+  const cache = createResponseCache(deps.storeVersion, deps.context.nowMs);
+  for (const operation of OPERATIONS) if (operation.rest) addRoute(app, operation, deps, cache);
+  for (const tool of TOOLS) addToolRoute(app, tool, deps);
   return app;
 };
 
+type OperationDeps = Pick<HttpDeps, 'context' | 'storeVersion' | 'loaded'>;
+
 /** An operation's own route: arguments from path and query on GET, from the body on POST. */
-function addRoute(app: HttpApp, operation: Operation, context: Context, cache: ResponseCache): void {
+function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache: ResponseCache): void {
+  const { context, loaded } = deps;
   const { method, path, bodyBytesMax, binary } = operation.rest!;
   const view = restView(operation);
   if (method === 'GET') {
     app.get(routerPath(path), async ({ request, params, set }) => {
+      const loading = operation.ofMarket && loaded();
+      if (loading) await loading;
       const perform = () => {
         const args = { ...queryArguments(view, path, queryOf(request.url)), ...(params as object) };
         return performInTurns(view, args, context, 'invalid_parameter');
@@ -59,13 +65,14 @@ const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 const UNPARSED = { parse: 'none' } as const;
 
 /** A tool over plain HTTP, in its default or its extended form. */
-function addToolRoute(app: HttpApp, tool: Operation, context: Context): void {
+function addToolRoute(app: HttpApp, tool: Operation, { context, loaded }: OperationDeps): void {
   app.post(
     `/api/v1/tools/${tool.name}`,
     async ({ request, set }) => {
       const query = queryOf(request.url);
       const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
       const [args, at] = [await readJson(request), query.get('at')];
+      if (tool.ofMarket) await loaded();
       const dated = at !== null && tool.ofMarket && isRecord(args) ? { ...args, at } : args;
       return answer(await performInTurns(view, dated, context, 'invalid_body'), set);
     },

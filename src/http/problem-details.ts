@@ -28,6 +28,7 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
     }
     await drain(request);
     set.status = failure.status;
+    if (failure.retryAfterS !== undefined) set.headers['Retry-After'] = failure.retryAfterS;
     Object.assign(set.headers, DEFAULT_FIELDS, { 'content-type': 'application/problem+json' });
     return JSON.stringify(problemOf(failure, requestId));
   });

@@ -1,36 +1,15 @@
-import type { Access } from '../access/access.ts';
-import type { MemberStore } from '../access/members.ts';
-import type { RateLimiter } from '../access/rate-limit.ts';
-import type { Observe } from '../events.ts';
-import type { Context } from '../operations/operation.ts';
+import { began } from '../event-loop-watchdog.ts';
 import { accessLog } from './access-log.ts';
 import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs-page.ts';
 import { guard } from './guard.ts';
 import { createHttpApp, type HttpApp } from './http-app.ts';
-import type { GexStreams } from './live/gex-streams.ts';
+import type { HttpDeps } from './http-deps.ts';
 
 import { operationRoutes } from './operation-routes.ts';
-import { checkHost, checkOrigin, type OriginPolicy } from './origins.ts';
+import { checkHost, checkOrigin } from './origins.ts';
 import { problemDetails } from './problem-details.ts';
-import { type McpTransports, streamRoutes } from './stream-routes.ts';
-
-export interface HttpDeps {
-  readonly context: Context;
-  readonly access: Access;
-  readonly members: MemberStore;
-  /** Undefined: requests are not limited. */
-  readonly limiter: RateLimiter | undefined;
-  readonly gexStreams: GexStreams;
-  readonly mcp: McpTransports;
-  /** Which names and which web pages' origins MCP paths answer. */
-  readonly origins: OriginPolicy;
-  /** Changes with every write to the store. */
-  readonly storeVersion: () => string;
-  /** Builds the OpenAPI document. */
-  readonly openapi: () => Record<string, unknown>;
-  readonly observe: Observe;
-}
+import { streamRoutes } from './stream-routes.ts';
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -42,6 +21,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
   const { access, members, limiter, origins, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
+      began('request');
       context.requestId = newRequestId();
       context.set.headers['X-Request-Id'] = context.requestId;
     })
@@ -55,8 +35,8 @@ export function createServerApp(deps: HttpDeps): HttpApp {
   return app
     .use(accountRoutes(access, members))
     .use(docsRoutes(deps.openapi))
-    .use(operationRoutes(deps.context, deps.storeVersion))
-    .use(streamRoutes(deps.mcp, deps.gexStreams)) as unknown as HttpApp;
+    .use(operationRoutes(deps))
+    .use(streamRoutes(deps)) as unknown as HttpApp;
 }
 
 /** Answers requests by the application. */

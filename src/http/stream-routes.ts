@@ -1,63 +1,61 @@
-import type { Account } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import { readJson, refuseOtherThanJson } from './body.ts';
 import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
-import type { GexStreams } from './live/gex-streams.ts';
+import type { HttpDeps } from './http-deps.ts';
 import { methodNotAllowed } from './problem-details.ts';
-
-/** The transports of MCP, which need to know who is asking. */
-export interface McpTransports {
-  /** The contract's pair. */
-  readonly sse: {
-    open(account: Account): Response;
-    session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
-  };
-  readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
-}
 
 /** Streams without end: MCP's, and the live levels. */
 export const streamRoutes =
-  ({ sse, streamable }: McpTransports, gexStreams: GexStreams) =>
-  (app: HttpApp) => {
-    return app
+  ({ mcp, gexStreams, loaded }: Pick<HttpDeps, 'mcp' | 'gexStreams' | 'loaded'>) =>
+  (app: HttpApp) =>
+    app
       .get('/api/v1/stream/gex/:ticker', ({ request, params: { ticker }, account, set }) => {
         refuseHead(request);
         const query = queryOf(request.url);
         const opened = gexStreams.open({ account: account!, headers: request.headers, tickers: ticker, query });
         return withDefaults(opened, set);
       })
-      .get('/sse', ({ request, account, set }) => {
+      .get('/sse', async ({ request, account, set }) => {
         refuseHead(request);
+        const { sse } = await mcp.load();
         return withDefaults(sse.open(account!), set);
       })
       .post(
         '/messages',
         async ({ request, account, set }) => {
+          const { sse } = await mcp.load();
           const session = sse.session(account!, queryOf(request.url).get('sessionId'));
           refuseOtherThanJson(request.headers);
-          return withDefaults(session.receive(await readJson(request)), set);
+          const message = await readJson(request);
+          await loaded();
+          return withDefaults(session.receive(message), set);
         },
         UNPARSED,
       )
       .get('/mcp', async ({ request, account, set }) => {
         refuseHead(request);
+        const { streamable } = await mcp.load();
         return withDefaults(await streamable.handle(account!, request), set);
       })
       .post(
         '/mcp',
         async ({ request, account, set }) => {
           const body = await readJson(request).catch(notJson);
-          const answer = body instanceof Response ? body : await streamable.handle(account!, request, body);
-          return withDefaults(answer, set);
+          if (body instanceof Response) return withDefaults(body, set);
+          const { streamable } = await mcp.load();
+          await loaded();
+          return withDefaults(await streamable.handle(account!, request, body), set);
         },
         UNPARSED,
       )
       .delete(
         '/mcp',
-        async ({ request, account, set }) => withDefaults(await streamable.handle(account!, request), set),
+        async ({ request, account, set }) => {
+          const { streamable } = await mcp.load();
+          return withDefaults(await streamable.handle(account!, request), set);
+        },
         UNPARSED,
       );
-  };
 
 const UNPARSED = { parse: 'none' } as const;
 

@@ -1,5 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import type { FailureCode } from '../errors.ts';
+import { began } from '../event-loop-watchdog.ts';
 import { answerSchema, type Context, finish, type Operation, type Provenance, pick, type Steps } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
 import { satisfies, validate } from './validate.ts';
@@ -65,14 +66,17 @@ export function performInTurns(
 ): Performed | Promise<Performed> {
   const steps = performInSteps(view, args, context, code);
   const first = steps.next();
-  return first.done ? first.value : restInTurns(steps);
+  return first.done ? first.value : restInTurns(steps, view.operation.name);
 }
 
-async function restInTurns(steps: Steps<Performed>): Promise<Performed> {
-  for (;;) {
+async function restInTurns(steps: Steps<Performed>, name: string): Promise<Performed> {
+  for (let performed: Performed | undefined; ; ) {
     await new Promise(setImmediate);
+    began(name);
+    // After the last step a turn more: what has many steps has an answer that is long to write.
+    if (performed) return performed;
     const { value, done } = steps.next();
-    if (done) return value;
+    if (done) performed = value;
   }
 }
 

@@ -136,7 +136,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     } finally {
       await Promise.all(clients.map((client) => client.close()));
     }
-    await until(() => service.app.mcp.sse.size === 0);
+    await until(() => service.app.mcp.loaded!.sse.size === 0);
   });
 });
 

@@ -20,27 +20,13 @@ function onDemand() {
   return { mcp, loads: () => loads };
 }
 
-const URL_OF = 'http://localhost';
-
-test.each([
-  ['/mcp', true],
-  ['/sse', true],
-  ['/messages?sessionId=a', true],
-  ['/health', false],
-  ['/api/v1/universe?next=/mcp', false],
-  ['/mcp/more', false],
-  ['/openapi.json', false],
-])('%s needs it: %p', (path, needs) => {
-  expect(onDemand().mcp.isFor(URL_OF + path)).toBe(needs);
-});
-
 test('it is loaded once, for the first clients together, and then asked no more', async () => {
   const { mcp, loads } = onDemand();
   await Promise.all([mcp.load(), mcp.load()]);
-  expect([loads(), mcp.isFor(`${URL_OF}/mcp`)]).toEqual([1, false]);
+  expect(loads()).toBe(1);
   const account = service.app.access.authenticate(service.key);
-  const { body } = mcp.sse.open(account);
-  expect(mcp.sse.size).toBe(1);
+  const { body } = mcp.loaded!.sse.open(account);
+  expect(mcp.loaded!.sse.size).toBe(1);
   await body!.cancel();
   await mcp.close();
 });
@@ -48,7 +34,7 @@ test('it is loaded once, for the first clients together, and then asked no more'
 test('a service that no client of MCP has asked has no sessions, hears of levels and closes without it', async () => {
   const { mcp, loads } = onDemand();
   mcp.wake();
-  expect([mcp.sse.size, mcp.streamable.sessions]).toEqual([0, 0]);
+  expect(mcp.loaded).toBeUndefined();
   await mcp.close();
   expect(loads()).toBe(0);
 });
@@ -59,6 +45,6 @@ test('what is loaded only once the service closes is closed too', async () => {
   await mcp.close();
   await loading;
   const account = service.app.access.authenticate(service.key);
-  expect(mcp.streamable.sessions).toBe(0);
-  expect(() => mcp.sse.session(account, 'none')).toThrow(expect.objectContaining({ code: 'not_found' }));
+  expect(mcp.loaded!.streamable.sessions).toBe(0);
+  expect(() => mcp.loaded!.sse.session(account, 'none')).toThrow(expect.objectContaining({ code: 'not_found' }));
 });

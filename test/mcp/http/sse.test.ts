@@ -211,9 +211,9 @@ describe('the wire', () => {
 
   test('a session ends when its client goes', async () => {
     const stream = await openStream();
-    expect(service.app.mcp.sse.size).toBeGreaterThan(0);
+    expect(service.app.mcp.loaded!.sse.size).toBeGreaterThan(0);
     await stream.close();
-    await until(() => service.app.mcp.sse.size === 0);
+    await until(() => service.app.mcp.loaded!.sse.size === 0);
   });
 });
 

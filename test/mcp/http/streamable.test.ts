@@ -37,9 +37,9 @@ describe('with sessions, up to 2025-11-25', () => {
     expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, within)).status).toBe(202);
     const listed = await answerOf(await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, within));
     expect(listed.result.tools).toHaveLength(9);
-    const before = service.app.mcp.streamable.sessions;
+    const before = service.app.mcp.loaded!.streamable.sessions;
     expect((await send('DELETE', undefined, within)).status).toBe(200);
-    expect(service.app.mcp.streamable.sessions).toBe(before - 1);
+    expect(service.app.mcp.loaded!.streamable.sessions).toBe(before - 1);
     expect((await post({ jsonrpc: '2.0', id: 3, method: 'ping' }, within)).status).toBe(404);
   });
 
@@ -125,10 +125,10 @@ test.each([
   ['a revision that is no text', { protocolVersion: 5, capabilities: {}, clientInfo: { name: 'wire', version: '1' } }],
   ['nobody who asks', { protocolVersion: '2025-11-25', capabilities: {} }],
 ])('an initialize with %s is told what is wrong with it, and begins no session', async (_name, params) => {
-  const before = service.app.mcp.streamable.sessions;
+  const before = service.app.mcp.loaded!.streamable.sessions;
   const response = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
   expect((await answerOf(response)).error).toMatchObject({ code: -32602, message: expect.stringContaining('params') });
-  expect(service.app.mcp.streamable.sessions).toBe(before);
+  expect(service.app.mcp.loaded!.streamable.sessions).toBe(before);
 });
 
 test('the stream of a call that was cancelled ends', async () => {
@@ -172,14 +172,14 @@ test('an account has so many sessions, all of them so many, and one that ends ma
 
 describe('without sessions, from 2026-07-28', () => {
   test('answers a request that says all of itself, and begins no session', async () => {
-    const before = service.app.mcp.streamable.sessions;
+    const before = service.app.mcp.loaded!.streamable.sessions;
     const response = await post(modern(1, 'tools/list'), headersOf('tools/list'));
     expect(response.status).toBe(200);
     expect(response.headers.get('mcp-session-id')).toBeNull();
     const { result } = await answerOf(response);
     expect(result).toMatchObject({ resultType: 'complete', ttlMs: 3_600_000, cacheScope: 'private' });
     expect(result.tools).toHaveLength(9);
-    expect(service.app.mcp.streamable.sessions).toBe(before);
+    expect(service.app.mcp.loaded!.streamable.sessions).toBe(before);
   });
 
   test('discovers', async () => {
@@ -316,7 +316,7 @@ test('calls under way are answered before the server stops, and then all session
     expect(JSON.parse(last!).result.structuredContent.ticker).toBe('AAPL');
   }
   expect(await stream.next()).toBeUndefined();
-  expect(service.app.mcp.streamable.sessions).toBe(0);
+  expect(service.app.mcp.loaded!.streamable.sessions).toBe(0);
 });
 
 type Given = Readonly<Record<string, string | null | undefined>>;

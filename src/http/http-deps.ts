@@ -1,0 +1,42 @@
+import type { Access, Account } from '../access/access.ts';
+import type { MemberStore } from '../access/members.ts';
+import type { RateLimiter } from '../access/rate-limit.ts';
+import type { Observe } from '../events.ts';
+import type { Context } from '../operations/operation.ts';
+import type { GexStreams } from './live/gex-streams.ts';
+import type { OriginPolicy } from './origins.ts';
+
+/** What the HTTP surface is given. */
+export interface HttpDeps {
+  readonly context: Context;
+  readonly access: Access;
+  readonly members: MemberStore;
+  /** Undefined: requests are not limited. */
+  readonly limiter: RateLimiter | undefined;
+  readonly gexStreams: GexStreams;
+  readonly mcp: McpLoader;
+  /** Which names and which web pages' origins MCP paths answer. */
+  readonly origins: OriginPolicy;
+  /** Changes with every write to the store. */
+  readonly storeVersion: () => string;
+  /** While data is loaded of which there is none yet: settles when a request of the market has waited long enough. */
+  readonly loaded: () => Promise<void> | undefined;
+  /** Builds the OpenAPI document. */
+  readonly openapi: () => Record<string, unknown>;
+  readonly observe: Observe;
+}
+
+/** The transports of MCP, which need to know who is asking. */
+export interface McpTransports {
+  /** The contract's pair. */
+  readonly sse: {
+    open(account: Account): Response;
+    session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
+  };
+  readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
+}
+
+/** Loads the transports for their first client. */
+export interface McpLoader {
+  load(): Promise<McpTransports>;
+}
