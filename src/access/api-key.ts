@@ -1,4 +1,3 @@
-import { createHash, createHmac } from 'node:crypto';
 import { Failure } from '../errors.ts';
 
 /** What every key begins with, so that people and secret scanners know one when they see it. */
@@ -23,13 +22,13 @@ const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
  * @throws Failure invalid_parameter where the UUID is malformed.
  */
 export function deriveKey(secret: Uint8Array, uuid: string): string {
-  const mac = createHmac('sha256', secret).update(DOMAIN).update(canonicalUuid(uuid)).digest();
+  const mac = new Bun.CryptoHasher('sha256', secret).update(DOMAIN).update(canonicalUuid(uuid)).digest();
   return KEY_PREFIX + base32(mac.subarray(0, HASH_BYTES));
 }
 
 /** What is kept of a key: its SHA-256 in hex. A key carries 80 random bits, so a slow password hash would add nothing. */
 export function keyDigest(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return new Bun.CryptoHasher('sha256').update(key).digest('hex');
 }
 
 /** Whether a text is written as a key is; says nothing about whether it was ever issued. */

@@ -1,4 +1,3 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
@@ -61,8 +60,8 @@ function read(path: string): Uint8Array | undefined {
  */
 function create(dataDir: string, path: string): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomUUID()}`;
-  writeDurably(draft, randomBytes(SECRET_BYTES));
+  const draft = `${path}.${crypto.randomUUID()}`;
+  writeDurably(draft, crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
   try {
     linkSync(draft, path);
   } catch (error) {

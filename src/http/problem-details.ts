@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { AnyElysia } from 'elysia';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
@@ -40,7 +39,7 @@ function problemOf(failure: Failure, requestId: string): Problem {
     status: failure.status,
     detail: failure.message,
     code: failure.code,
-    hint: failure.hint ?? `See ${STATUS_CODES[failure.status]} in the error table of the documentation.`,
+    hint: failure.hint ?? `See ${failure.code} in the error table of the documentation.`,
     request_id: requestId,
     ...(failure.faults.length > 0 && {
       errors: failure.faults.map(({ field, expected }) => ({ pointer: field, detail: expected })),
