@@ -2,10 +2,10 @@ import { Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
 
 /**
- * The Elysia application that every plugin and route of this folder extends. What travels with a request: its id,
- * its account, which the guard sets (undefined on public paths), and for the access log when it came. Elysia reads from a handler's source text what of a request it needs:
- * handlers name each part in their parameter, since for one that takes the whole context Elysia reads headers, cookies and query of
- * every request.
+ * The Elysia application that every plugin and route of this folder extends. What travels with a request: its id, its account, which the
+ * guard sets (undefined on public paths), and for the access log when it came. Elysia reads from a handler's source text what of a request
+ * it needs: handlers name each part in their parameter, since for one that takes the whole context Elysia reads headers, cookies and query
+ * of every request. None names the body: Elysia would parse it, without a bound.
  */
 export function createHttpApp() {
   return new Elysia({ normalize: false, strictPath: true }).decorate({

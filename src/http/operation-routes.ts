@@ -44,40 +44,29 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
     });
     return;
   }
-  app.post(
-    routerPath(path),
-    async ({ request, set }) => {
-      if (binary && request.headers.get('content-type') === BINARY_TYPE) {
-        const units = queryOf(request.url).get('units') ?? undefined;
-        return respond(set, binary.compute(await readBytes(request, bodyBytesMax!), units), BINARY_FIELDS);
-      }
-      const performed = performInTurns(view, await readJson(request, bodyBytesMax), context, 'invalid_body');
-      return answer(performed instanceof Promise ? await performed : performed, set);
-    },
-    UNPARSED,
-  );
+  app.post(routerPath(path), async ({ request, set }) => {
+    if (binary && request.headers.get('content-type') === BINARY_TYPE) {
+      const units = queryOf(request.url).get('units') ?? undefined;
+      return respond(set, binary.compute(await readBytes(request, bodyBytesMax!), units), BINARY_FIELDS);
+    }
+    const performed = performInTurns(view, await readJson(request, bodyBytesMax), context, 'invalid_body');
+    return answer(performed instanceof Promise ? await performed : performed, set);
+  });
 }
 
 const BINARY_TYPE = 'application/octet-stream';
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
-/** Bodies are read here, bounded: Elysia's own parsers know no bound, nor depth. */
-const UNPARSED = { parse: 'none' } as const;
-
 /** A tool over plain HTTP, in its default or its extended form. */
 function addToolRoute(app: HttpApp, tool: Operation, { context, loaded }: OperationDeps): void {
-  app.post(
-    `/api/v1/tools/${tool.name}`,
-    async ({ request, set }) => {
-      const query = queryOf(request.url);
-      const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
-      const [args, at] = [await readJson(request), query.get('at')];
-      if (tool.ofMarket) await loaded();
-      const dated = at !== null && tool.ofMarket && isRecord(args) ? { ...args, at } : args;
-      return answer(await performInTurns(view, dated, context, 'invalid_body'), set);
-    },
-    UNPARSED,
-  );
+  app.post(`/api/v1/tools/${tool.name}`, async ({ request, set }) => {
+    const query = queryOf(request.url);
+    const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
+    const [args, at] = [await readJson(request), query.get('at')];
+    if (tool.ofMarket) await loaded();
+    const dated = at !== null && tool.ofMarket && isRecord(args) ? { ...args, at } : args;
+    return answer(await performInTurns(view, dated, context, 'invalid_body'), set);
+  });
 }
 
 function answer({ body, provenance }: Performed, set: ResponseHead): Response {

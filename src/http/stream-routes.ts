@@ -20,44 +20,30 @@ export const streamRoutes =
         const { sse } = await mcp.load();
         return withDefaults(sse.open(account!), set);
       })
-      .post(
-        '/messages',
-        async ({ request, account, set }) => {
-          const { sse } = await mcp.load();
-          const session = sse.session(account!, queryOf(request.url).get('sessionId'));
-          refuseOtherThanJson(request.headers);
-          const message = await readJson(request);
-          await loaded();
-          return withDefaults(session.receive(message), set);
-        },
-        UNPARSED,
-      )
+      .post('/messages', async ({ request, account, set }) => {
+        const { sse } = await mcp.load();
+        const session = sse.session(account!, queryOf(request.url).get('sessionId'));
+        refuseOtherThanJson(request.headers);
+        const message = await readJson(request);
+        await loaded();
+        return withDefaults(session.receive(message), set);
+      })
       .get('/mcp', async ({ request, account, set }) => {
         refuseHead(request);
         const { streamable } = await mcp.load();
         return withDefaults(await streamable.handle(account!, request), set);
       })
-      .post(
-        '/mcp',
-        async ({ request, account, set }) => {
-          const body = await readJson(request).catch(notJson);
-          if (body instanceof Response) return withDefaults(body, set);
-          const { streamable } = await mcp.load();
-          await loaded();
-          return withDefaults(await streamable.handle(account!, request, body), set);
-        },
-        UNPARSED,
-      )
-      .delete(
-        '/mcp',
-        async ({ request, account, set }) => {
-          const { streamable } = await mcp.load();
-          return withDefaults(await streamable.handle(account!, request), set);
-        },
-        UNPARSED,
-      );
-
-const UNPARSED = { parse: 'none' } as const;
+      .post('/mcp', async ({ request, account, set }) => {
+        const body = await readJson(request).catch(notJson);
+        if (body instanceof Response) return withDefaults(body, set);
+        const { streamable } = await mcp.load();
+        await loaded();
+        return withDefaults(await streamable.handle(account!, request, body), set);
+      })
+      .delete('/mcp', async ({ request, account, set }) => {
+        const { streamable } = await mcp.load();
+        return withDefaults(await streamable.handle(account!, request), set);
+      });
 
 /** A stream has no end, and so no length that HEAD could tell. */
 function refuseHead({ method }: Request): void {
