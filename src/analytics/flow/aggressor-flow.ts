@@ -1,5 +1,6 @@
-import { type Print, premiumOf } from '../../market/prints.ts';
-import type { SignedPrint } from './trade-side.ts';
+import { rootOf } from '../../market/option-symbol.ts';
+import type { Print } from '../../market/prints.ts';
+import { CELL, MANNERS, PREMIUM_UNITS, SHARE_PARTS, type TapeSums, toShareParts } from '../../market/tape-sums.ts';
 
 /** What customers paid for in some prints, and which way it leans. Dollars. */
 export interface AggressorFlow {
@@ -17,10 +18,7 @@ export interface AggressorFlow {
   readonly netDelta: number;
 }
 
-/** How a print was executed; of several the first. */
-export type Manner = 'multi_leg' | 'sweep' | 'block' | 'single';
-
-export const MANNERS: readonly Manner[] = ['multi_leg', 'sweep', 'block', 'single'];
+export type Manner = (typeof MANNERS)[number];
 
 export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   if (multiLeg) return 'multi_leg';
@@ -28,43 +26,95 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   return block ? 'block' : 'single';
 }
 
-/** Dollars of the underlying per 1.00 of delta, and the delta of a contract whose print does not give one. */
+/** Dollars of the underlying per 1.00 of delta, and the delta of a contract whose prints do not give one. */
 export interface DeltaReading {
   readonly spot: number;
-  readonly deltaOf: (print: Print) => number | undefined;
+  readonly deltaOf: (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
 }
 
-/** Adds signed prints up by what each of some groupings makes of them, in one pass. */
-export function flowBy<Grouping extends string>(
-  signed: Iterable<SignedPrint>,
-  groupings: Readonly<Record<Grouping, (print: Print) => string>>,
-  { spot, deltaOf }: DeltaReading,
-): Record<Grouping, Map<string, AggressorFlow>> {
-  const names = Object.keys(groupings) as Grouping[];
-  const groups = Object.fromEntries(names.map((name) => [name, new Map<string, Sums>()])) as Record<
-    Grouping,
-    Map<string, Sums>
+/** Flow in all, by manner, by New York day and by expiry. */
+export type FlowGroups = Record<'total' | 'manner' | 'day' | 'expiry', Map<string, AggressorFlow>>;
+
+/**
+ * Adds days of a tape up, without adjusted deliverables. Premium and shares are added up as whole numbers, and only the sums are turned
+ * into dollars: an answer is the same however a day was cut into stretches.
+ */
+export class FlowSums {
+  readonly #groups = { total: new Map(), manner: new Map(), day: new Map(), expiry: new Map() } as Record<
+    keyof FlowGroups,
+    Map<string, Units>
   >;
-  for (const { print, aggressor } of signed) {
-    const premium = premiumOf(print);
-    const field = fieldOf(print, aggressor);
-    const delta = aggressor === 0 ? 0 : (print.delta ?? deltaOf(print) ?? 0);
-    const dollars = aggressor * delta * print.size * print.multiplier * spot;
-    for (const name of names) {
-      const group = groupings[name](print);
-      const sums = groups[name].get(group) ?? { ...NOTHING };
-      groups[name].set(group, sums);
-      sums.prints++;
-      sums.contracts += print.size;
-      sums.premium += premium;
-      sums[field] += premium;
-      sums.netDelta += dollars;
+  readonly #reading: DeltaReading;
+  /** Prints whose side nothing told. */
+  unknown = 0;
+
+  constructor(reading: DeltaReading) {
+    this.#reading = reading;
+  }
+
+  /** Takes in the cells of a day. What is pending has nothing before it that could tell its side. */
+  add(day: string, { contracts, cells }: TapeSums): void {
+    for (let cell = 0, at = 0; cell < cells.count; cell++, at += CELL.width) {
+      const contract = cells.contract[cell]!;
+      const series = contracts.series[contracts.seriesIndex[contract]!]!;
+      if (rootOf(series.root).adjusted) continue;
+      const figure = (field: keyof typeof CELL) => cells.values[at + CELL[field]]!;
+      this.unknown += figure('pendingPrints');
+      const shares = figure('shares');
+      const delta = shares === 0 ? 0 : (this.#reading.deltaOf({ ...series, strike: contracts.strike[contract]! }) ?? 0);
+      const [bought, sold] = series.callPut === 1 ? (['callBought', 'callSold'] as const) : PUT_SIDES;
+      for (const sums of [
+        unitsOf(this.#groups.total, 'all'),
+        unitsOf(this.#groups.manner, MANNERS[cells.manner[cell]!]!),
+        unitsOf(this.#groups.day, day),
+        unitsOf(this.#groups.expiry, series.expiry),
+      ]) {
+        sums.prints += figure('prints');
+        sums.contracts += figure('contracts');
+        sums.premium += figure('bought') + figure('sold') + figure('pendingPremium');
+        sums[bought] += figure('bought');
+        sums[sold] += figure('sold');
+        sums.unsigned += figure('pendingPremium');
+        sums.netDelta += figure('deltaShares') + toShareParts(delta * shares);
+      }
     }
   }
-  return groups;
+
+  /** Dollars. */
+  groups(): FlowGroups {
+    const inDollars = (sums: Units): AggressorFlow => {
+      const dollars = (units: number) => units / PREMIUM_UNITS;
+      return {
+        prints: sums.prints,
+        contracts: sums.contracts,
+        premium: dollars(sums.premium),
+        callBought: dollars(sums.callBought),
+        callSold: dollars(sums.callSold),
+        putBought: dollars(sums.putBought),
+        putSold: dollars(sums.putSold),
+        unsigned: dollars(sums.unsigned),
+        netDelta: (sums.netDelta / SHARE_PARTS) * this.#reading.spot,
+      };
+    };
+    return Object.fromEntries(
+      Object.entries(this.#groups).map(([name, by]) => [
+        name,
+        new Map([...by].map(([group, sums]) => [group, inDollars(sums)])),
+      ]),
+    ) as unknown as FlowGroups;
+  }
 }
 
-type Sums = { -readonly [Field in keyof AggressorFlow]: number };
+/** An AggressorFlow in ten-thousandths of a dollar and parts of a share. */
+type Units = { -readonly [Field in keyof AggressorFlow]: number };
+
+const PUT_SIDES = ['putBought', 'putSold'] as const;
+
+function unitsOf(groups: Map<string, Units>, name: string): Units {
+  const known = groups.get(name) ?? { ...NOTHING };
+  groups.set(name, known);
+  return known;
+}
 
 export const NOTHING: AggressorFlow = {
   prints: 0,
@@ -77,9 +127,3 @@ export const NOTHING: AggressorFlow = {
   unsigned: 0,
   netDelta: 0,
 };
-
-function fieldOf({ callPut }: Print, aggressor: SignedPrint['aggressor']) {
-  if (aggressor === 0) return 'unsigned';
-  if (callPut === 1) return aggressor === 1 ? 'callBought' : 'callSold';
-  return aggressor === 1 ? 'putBought' : 'putSold';
-}

@@ -1,0 +1,42 @@
+import type { Print } from './prints.ts';
+import { columnsOf, dayOf, type TapeColumns } from './tape-columns.ts';
+import { sumsOf, type TapeSums } from './tape-sums.ts';
+
+/** Some of the tape of one New York day, in time order and without what was cancelled. */
+export interface Stretch {
+  readonly day: string;
+  /** Time up to which it tells of all prints, ms. */
+  readonly toMs: number;
+  /** By contract, added up. */
+  sums(): TapeSums;
+  columns(): TapeColumns;
+  prints(): Print[];
+}
+
+/** Every print of an underlying over some time. */
+export interface Tape {
+  /** Read as they are gone through. */
+  readonly prints: Iterable<Print>;
+  /**
+   * The same a stretch at a time, read as it is gone through: whole days at once where sums are all that is wanted. Without it, the
+   * prints are in memory.
+   */
+  readonly stretches?: (what: 'sums' | 'prints') => Iterable<Stretch>;
+  /** The same text as long as they are the same. */
+  readonly mark: string;
+}
+
+/** A tape a stretch at a time. */
+export function stretchesOf({ prints, stretches }: Tape, what: 'sums' | 'prints'): Iterable<Stretch> {
+  return stretches ? stretches(what) : stretchesByDay(prints);
+}
+
+function* stretchesByDay(prints: Iterable<Print>): Generator<Stretch, void> {
+  for (const [day, ofDay] of Map.groupBy(prints, ({ at }) => dayOf(at))) yield stretchOf(day, ofDay);
+}
+
+/** Prints of a day, in time order. */
+export function stretchOf(day: string, prints: Print[], toMs = prints.at(-1)?.at ?? 0): Stretch {
+  const columns = () => columnsOf(prints);
+  return { day, toMs, columns, sums: () => sumsOf(columns()), prints: () => prints };
+}

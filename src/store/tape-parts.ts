@@ -1,0 +1,340 @@
+import type { Database } from 'bun:sqlite';
+import { ContractNumbers, NUMBERS, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
+import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import {
+  type CANCELED,
+  type CORRECTED,
+  decodeColumns,
+  decodeIds,
+  decodeSums,
+  encodeEntries,
+  encodeSums,
+  standing,
+  type TapeEntries,
+} from './tape-codec.ts';
+
+/** One underlying's New York day: what parts are of. */
+export interface TapeDay {
+  readonly simulated: number;
+  readonly underlying: string;
+  readonly day: string;
+}
+
+/** A part without its columns. */
+export interface Part {
+  readonly id: number;
+  readonly day: string;
+  readonly fromAt: number;
+  readonly toAt: number;
+  readonly place: number;
+  /** Prints that it knows, and of them those that stand. */
+  readonly entries: number;
+  readonly standing: number;
+  /** Entries that stood when it was written, and do no more. */
+  readonly retired: number;
+  /** Time of the last that stood when it was written, ms. */
+  readonly lastAt: number | null;
+}
+
+/** Where a known id stands in a part. */
+export interface Found {
+  readonly part: Part;
+  readonly row: number;
+}
+
+/** Prints in a part: to decode one, or to write it, takes some milliseconds. */
+export const PART_MAX = 32_768;
+/** Parts decoded last that are kept: a window cuts two, and is asked for more than once. */
+const KEPT = 4;
+/** Contracts of few prints are added up as fast from the prints. */
+const PRINTS_PER_CONTRACT_MIN = 4;
+/** Large prints stand by themselves too where they are few; how large, depends on how many there are. */
+const LARGE_SHARE_MAX = 1 / 16;
+const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
+
+/**
+ * Closed stretches of the tape as columns, some ten thousand prints a part. Parts of a day follow each other in (from, to, place): where
+ * times meet, the later part has the prints that came later.
+ */
+export type TapeParts = ReturnType<typeof tapeParts>;
+
+export function tapeParts(db: Database) {
+  const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
+  const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, entries, standing - ${RETIRED} AS standing, ${RETIRED} AS retired,
+    last_at AS lastAt`;
+  const WITHIN = 'simulated = ? AND underlying = ? AND to_at >= ? AND to_at <= ? AND from_at <= ?';
+  const ORDER = 'ORDER BY to_at, from_at, place';
+  const selectHeads = db.prepare<Part, [number, string, number, number, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE ${WITHIN} ${ORDER}`,
+  );
+  const selectPart = db.prepare<Part & TapeDay, [number]>(
+    `SELECT ${HEAD}, simulated, underlying FROM tape_parts WHERE id = ?`,
+  );
+  const selectFirst = db.prepare<Part, [number, string, number, number, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE ${WITHIN} AND standing > ${RETIRED} ${ORDER} LIMIT 1`,
+  );
+  const selectBefore = db.prepare<Part, [number, string, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE simulated = ? AND underlying = ? AND from_at <= ? AND standing > ${RETIRED}
+     ORDER BY to_at DESC, from_at DESC, place DESC LIMIT 1`,
+  );
+  const blob = (name: string) =>
+    db.prepare<{ blob: Uint8Array | null }, [number]>(`SELECT ${name} AS blob FROM tape_parts WHERE id = ?`);
+  const [selectColumns, selectIds, selectSums] = [blob('columns'), blob('ids'), blob('sums')];
+  const selectLarge = db.prepare<{ blob: Uint8Array }, [number, number]>(
+    'SELECT large AS blob FROM tape_parts WHERE id = ? AND large_from <= ?',
+  );
+  const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
+    `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, sums, large, columns, ids)
+     VALUES ($simulated, $underlying, $day, $fromAt, $toAt, $place, $entries, $standing, $lastAt, $largeFrom, $sums, $large, $columns, $ids)`,
+  );
+  const remove = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
+  const selectRetired = db.prepare<{ entry: number; flag: number }, [number]>(
+    'SELECT entry, flag FROM tape_retired WHERE part = ?',
+  );
+  const insertRetired = db.prepare<null, [number, number, number]>('INSERT INTO tape_retired VALUES (?, ?, ?)');
+  const selectDaySums = db.prepare<{ sums: Uint8Array }, [number, string, string, number, number]>(
+    'SELECT sums FROM tape_days WHERE simulated = ? AND underlying = ? AND day = ? AND entries = ? AND standing = ?',
+  );
+  const putDaySums = db.prepare<null, [number, string, string, number, number, Uint8Array]>(
+    'INSERT OR REPLACE INTO tape_days VALUES (?, ?, ?, ?, ?, ?)',
+  );
+
+  const kept = new Map<string, TapeColumns>();
+  const nameOf = (part: Part) => `part ${part.id} of the tape of ${part.day}`;
+  const columnsOf = (part: Part): TapeColumns => {
+    const columns = decodeColumns(selectColumns.get(part.id)!.blob!, nameOf(part));
+    for (const { entry, flag } of part.retired > 0 ? selectRetired.all(part.id) : []) columns.flags[entry]! |= flag;
+    return columns;
+  };
+  const idsOf = (part: Part): Uint32Array => decodeIds(selectIds.get(part.id)!.blob!, nameOf(part));
+  const standingOf = (part: Part): TapeColumns => {
+    const key = `${part.id} ${part.retired}`;
+    const known = kept.get(key) ?? standing(columnsOf(part));
+    kept.delete(key);
+    kept.set(key, known);
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value!);
+    return known;
+  };
+  const write = (of: TapeDay, entries: TapeEntries, place: number): void => {
+    const left = standing(entries);
+    const { columns, ids } = encodeEntries(entries);
+    const pays = left.count >= PRINTS_PER_CONTRACT_MIN * contractsIn(left);
+    const large = largeOf(left);
+    insert.run({
+      ...{ simulated: of.simulated, underlying: of.underlying, day: of.day, place },
+      ...{ fromAt: entries.at[0]!, toAt: entries.at[entries.count - 1]!, entries: entries.count, standing: left.count },
+      lastAt: left.count > 0 ? left.at[left.count - 1]! : null,
+      ...{ sums: pays ? encodeSums(sumsOf(left)) : null, columns, ids },
+      largeFrom: large?.from ?? null,
+      large: large ? encodeEntries({ ...large.columns, ids: NO_IDS }).columns : null,
+    });
+  };
+  const heads = ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
+    selectHeads.all(simulated, underlying, fromMs, endMs, toMs);
+
+  return {
+    /** Parts that reach into a range, in order; `endMs` is the end of the range's last day. */
+    heads,
+    /** The first of them of which anything stands. */
+    first: ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
+      selectFirst.get(simulated, underlying, fromMs, endMs, toMs) ?? undefined,
+    /** The last part that begins by then and of which anything stands. */
+    before: ({ simulated, underlying }: Omit<TapeDay, 'day'>, untilMs: number) =>
+      selectBefore.get(simulated, underlying, untilMs) ?? undefined,
+    part: (id: number) => selectPart.get(id) ?? undefined,
+    /** All entries of a part, with their present flags. */
+    columnsOf,
+    /** Prints of a part that stand. */
+    standingOf,
+    /** Those of at least a premium; more where they are not kept by themselves. */
+    largeOf(part: Part, minPremiumUsd: number): TapeColumns {
+      const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
+      return large ? decodeColumns(large.blob, nameOf(part)) : standingOf(part);
+    },
+    sumsOf(part: Part): TapeSums {
+      const sums = part.retired > 0 ? null : selectSums.get(part.id)!.blob;
+      return sums ? decodeSums(sums, nameOf(part)) : sumsOf(standingOf(part));
+    },
+    /** Sums of a day's parts; undefined where they are not added up, or have changed since. */
+    daySums({ simulated, underlying, day }: TapeDay, parts: readonly Part[]): TapeSums | undefined {
+      const { entries, standing } = countsOf(parts);
+      const row = selectDaySums.get(simulated, underlying, day, entries, standing);
+      return row ? decodeSums(row.sums, `the sums of the tape of ${day}`) : undefined;
+    },
+    putDaySums({ simulated, underlying, day }: TapeDay, parts: readonly Part[], sums: TapeSums): void {
+      const { entries, standing } = countsOf(parts);
+      putDaySums.run(simulated, underlying, day, entries, standing, encodeSums(sums));
+    },
+    /** Marks an entry as one that stands no more. */
+    retire: ({ part, row }: Found, flag: typeof CANCELED | typeof CORRECTED) =>
+      void insertRetired.run(part.id, row, flag),
+    /** Entries whose ids have these digests, by the digest's number. */
+    find(digests: Uint32Array, parts: readonly Part[]): Map<number, Found[]> {
+      const table = digestTable(digests);
+      const found = new Map<number, Found[]>();
+      for (const part of parts) {
+        const ids = idsOf(part);
+        for (let at = 0; at < ids.length; at += 2) {
+          const number = table(ids[at]!, ids[at + 1]!);
+          if (number < 0) continue;
+          const its = found.get(number);
+          if (its) its.push({ part, row: at / 2 });
+          else found.set(number, [{ part, row: at / 2 }]);
+        }
+      }
+      return found;
+    },
+    /** Takes entries of a day in, which are in time order and came after all that its parts have. */
+    merge(of: TapeDay, fresh: TapeEntries, parts: readonly Part[]): void {
+      if (parts.length === 0) {
+        for (const [place, piece] of piecesOf(fresh, true).entries()) write(of, piece, place);
+        return;
+      }
+      let place = Math.max(...parts.map((each) => each.place));
+      let from = 0;
+      for (const [number, part] of parts.entries()) {
+        const next = parts[number + 1];
+        let to = from;
+        while (to < fresh.count && (next === undefined || fresh.at[to]! < next.fromAt)) to++;
+        const own = slice(fresh, from, to);
+        from = to;
+        if (own.count === 0) continue;
+        const isAfter = own.at[0]! >= part.toAt;
+        const known = { ...columnsOf(part), ids: idsOf(part) };
+        remove.run(part.id);
+        for (const [piece, entries] of piecesOf(merged(known, own), isAfter).entries()) {
+          write(of, entries, piece === 0 ? part.place : ++place);
+        }
+      }
+    },
+    /** Writes a part anew, without what was retired since. */
+    rewrite(of: TapeDay, part: Part): void {
+      const entries = { ...columnsOf(part), ids: idsOf(part) };
+      remove.run(part.id);
+      write(of, entries, part.place);
+    },
+  };
+}
+
+const NO_IDS = new Uint32Array(0);
+
+export function countsOf(parts: readonly Part[]) {
+  return {
+    entries: parts.reduce((sum, part) => sum + part.entries, 0),
+    standing: parts.reduce((sum, part) => sum + part.standing, 0),
+  };
+}
+
+/** Sums of parts that follow each other. */
+export function* addedUp(parts: TapeParts, of: readonly Part[]): Generator<void, TapeSums> {
+  const summer = new TapeSummer();
+  for (const part of of) {
+    summer.add(parts.sumsOf(part));
+    yield;
+  }
+  return summer.sums();
+}
+
+function contractsIn({ count, contract, contracts }: TapeColumns): number {
+  const seen = new Uint8Array(contracts.strike.length);
+  for (let row = 0; row < count; row++) seen[contract[row]!] = 1;
+  return seen.reduce((sum, each) => sum + each, 0);
+}
+
+/** The largest prints, where they are few among many. */
+function largeOf(columns: TapeColumns): { from: number; columns: TapeColumns } | undefined {
+  const { count, price, size, multiplier } = columns;
+  const most = Math.floor(count * LARGE_SHARE_MAX);
+  if (most === 0) return undefined;
+  const premium = price.map((each, row) => each * size[row]! * multiplier[row]!);
+  const from = LARGE_FROM.find((least) => premium.reduce((sum, each) => sum + Number(each >= least), 0) <= most);
+  if (from === undefined) return undefined;
+  const rows = Uint32Array.from(premium.keys()).filter((row) => premium[row]! >= from);
+  return { from, columns: rowsAt(columns, rows) };
+}
+
+/** Entries in pieces that are small enough, cut between two moments wherever one has not too many. */
+function piecesOf(entries: TapeEntries, fill: boolean): TapeEntries[] {
+  const { count, at } = entries;
+  const size = fill ? PART_MAX : Math.ceil(count / Math.ceil(count / PART_MAX));
+  const pieces: TapeEntries[] = [];
+  for (let from = 0, to = 0; from < count; from = to) {
+    to = Math.min(count, from + size);
+    while (to < count && at[to] === at[to - 1] && to - from < 2 * PART_MAX) to++;
+    pieces.push(slice(entries, from, to));
+  }
+  return pieces;
+}
+
+function slice(entries: TapeEntries, from: number, to: number): TapeEntries {
+  if (from === 0 && to === entries.count) return entries;
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, entries[name].subarray(from, to)])) as Pick<
+    TapeEntries,
+    (typeof NUMBERS)[number]
+  >;
+  return {
+    count: to - from,
+    contracts: entries.contracts,
+    contract: entries.contract.subarray(from, to),
+    ...numbers,
+    flags: entries.flags.subarray(from, to),
+    ids: entries.ids.subarray(2 * from, 2 * to),
+  };
+}
+
+/** Entries of both in time order; of one moment, those of the first stand first. */
+export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T): T {
+  const order = new Uint32Array(first.count + second.count);
+  for (let a = 0, b = 0, to = 0; to < order.length; to++) {
+    order[to] = b >= second.count || (a < first.count && first.at[a]! <= second.at[b]!) ? a++ : first.count + b++;
+  }
+  const numbers = new ContractNumbers();
+  const [own, others] = [numbers.ofAll(first.contracts), numbers.ofAll(second.contracts)];
+  const contract = new Uint32Array(order.length);
+  contract.set(first.contract.map((each) => own[each]!));
+  contract.set(
+    second.contract.map((each) => others[each]!),
+    first.count,
+  );
+  const joined = { count: order.length, contracts: numbers.contracts(), contract } as Record<string, unknown>;
+  for (const name of [...NUMBERS, 'flags'] as const) {
+    const column = name === 'flags' ? new Uint8Array(order.length) : new Float64Array(order.length);
+    column.set(first[name]);
+    column.set(second[name], first.count);
+    joined[name] = column;
+  }
+  const all = rowsAt(joined as unknown as TapeColumns, order);
+  if (!('ids' in first && 'ids' in second)) return all as T;
+  const ids = new Uint32Array(2 * order.length);
+  for (const [to, from] of order.entries()) {
+    const [its, row] = from < first.count ? [first.ids, from] : [second.ids, from - first.count];
+    ids[2 * to] = its[2 * row]!;
+    ids[2 * to + 1] = its[2 * row + 1]!;
+  }
+  return { ...all, ids } as T;
+}
+
+/** Digest of an id: of a million prints a day, two are taken for one in one day of forty million. */
+export function digestOf(id: string, into: Uint32Array, number: number): void {
+  const digest = Bun.hash.xxHash64(id);
+  into[2 * number] = Number(digest & 0xffffffffn);
+  into[2 * number + 1] = Number(digest >> 32n);
+}
+
+/** Looks a digest up among some: its number, or -1; of equal ones the first. */
+function digestTable(digests: Uint32Array): (low: number, high: number) => number {
+  const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
+  const places = new Int32Array(size).fill(-1);
+  const find = (low: number, high: number): number => {
+    for (let place = low & (size - 1); ; place = (place + 1) & (size - 1)) {
+      const number = places[place]!;
+      if (number < 0) return ~place;
+      if (digests[2 * number] === low && digests[2 * number + 1] === high) return number;
+    }
+  };
+  for (let number = 0; 2 * number < digests.length; number++) {
+    const place = find(digests[2 * number]!, digests[2 * number + 1]!);
+    if (place < 0) places[~place] = number;
+  }
+  return (low, high) => Math.max(-1, find(low, high));
+}
