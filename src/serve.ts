@@ -2,6 +2,7 @@ import { type App, buildApp, type DataSettings } from './app.ts';
 import type { FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
 import { startIngest } from './feeds/ingest.ts';
+import { startPacking } from './feeds/packing.ts';
 import { type KeptDays, startRetention } from './feeds/retention.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, logLevel } from './log.ts';
@@ -38,6 +39,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
+  let packing: ReturnType<typeof startPacking> | undefined;
   const { feeds, store } = app;
   const ingests = feeds.map((feed) =>
     startIngest({ feed, store, observe, nowMs: Date.now, stored: () => recorder?.wake() }),
@@ -57,6 +59,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded });
     recorder.wake();
     retention = startRetention({ store, kept, observe, nowMs: Date.now });
+    packing = startPacking({ store, observe, nowMs: Date.now });
     welcome?.(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
     const duration = Math.round(performance.now() - startedAt);
@@ -69,6 +72,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     await server.stop(STOP_DEADLINE_MS);
   } finally {
     retention?.stop();
+    await packing?.stop();
     await Promise.all(ingests.map((ingest) => ingest.stop()));
     await recorder?.stop();
     store.close();

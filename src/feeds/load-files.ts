@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../errors.ts';
+import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
+import type { Print } from '../market/prints.ts';
 import { deliveriesOf } from './files/deliveries.ts';
 import { type Found, type Problem, walk } from './files/walk.ts';
 import { type IngestStore, keep, rowsRefused } from './keep.ts';
@@ -16,7 +18,8 @@ export interface LoadParts {
 
 /**
  * Loads what files and folders hold, under the rules of `keep`; the answer has for each path the files that are market data. Each
- * delivery is a transaction: what is broken off can be run again, and other writers have their turn between two of them.
+ * delivery is a transaction: what is broken off can be run again, and other writers have their turn between two of them. Prints of
+ * closed days end packed.
  *
  * @throws OperatorError where a path is not there, before anything is loaded.
  */
@@ -38,11 +41,15 @@ export async function loadFiles(
     const progressed = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
-      for await (const delivery of deliveriesOf(dir, file, { nowMs: nowMs(), reached: progressed })) {
+      for await (const delivery of gathered(deliveriesOf(dir, file, { nowMs: nowMs(), reached: progressed }))) {
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));
-        const { delivery: taken, known, changed = 0 } = store.transaction(() => keep(delivery, store, nowMs()));
+        const {
+          delivery: taken,
+          known,
+          changed = 0,
+        } = store.transaction(() => keep(delivery, store, nowMs(), { isAtHand: true }));
         if (taken.kind === 'refusal') result.refusals.push(taken.reason);
         result.kept += rowsOf(taken) - known;
         result.known += known;
@@ -58,7 +65,43 @@ export async function loadFiles(
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }
+  for (const _ of store.packTape(newYorkDate(nowMs()), PACKED_AT_ONCE)) await new Promise(setImmediate);
   return loaded;
+}
+
+/** Prints that are written together: the more there are of a day, the fewer of its parts are written anew. */
+const PRINTS_AT_ONCE = 50_000;
+/** Rows packed in a transaction: nobody waits for this process but for the lock. */
+const PACKED_AT_ONCE = 16_384;
+
+/** Deliveries with the prints of several made one. */
+async function* gathered(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
+  let prints: Print[] = [];
+  let refused: Record<string, number> = {};
+  let isAny = false;
+  const taken = (): Delivery[] => {
+    const all: Delivery[] = isAny ? [{ kind: 'prints', prints, refused }] : [];
+    [prints, refused, isAny] = [[], {}, false];
+    return all;
+  };
+  try {
+    for await (const delivery of deliveries) {
+      if (delivery.kind !== 'prints') {
+        yield* taken();
+        yield delivery;
+        continue;
+      }
+      isAny = true;
+      for (const print of delivery.prints) prints.push(print);
+      addCounts(refused, refusedOf(delivery));
+      if (prints.length >= PRINTS_AT_ONCE) yield* taken();
+    }
+  } catch (error) {
+    // What came before a fault is good all the same.
+    yield* taken();
+    throw error;
+  }
+  yield* taken();
 }
 
 /** What has become of a file before anything is read of it. */
