@@ -5,6 +5,7 @@ import { OperatorError } from '../errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { Print } from '../market/prints.ts';
+import { dayOf } from '../market/tape-columns.ts';
 import { deliveriesOf } from './files/deliveries.ts';
 import { type Found, type Problem, walk } from './files/walk.ts';
 import { type IngestStore, keep, rowsRefused } from './keep.ts';
@@ -69,39 +70,58 @@ export async function loadFiles(
   return loaded;
 }
 
-/** Prints that are written together: the more there are of a day, the fewer of its parts are written anew. */
-const PRINTS_AT_ONCE = 50_000;
+/** Prints held in memory, some 30 MB: of a tape of many underlyings each has some thousand a day then, that are packed together. */
+const HELD_MAX = 100_000;
+/** Prints of a transaction: others wait that long for their own. */
+const WRITTEN_MAX = 16_384;
 /** Rows packed in a transaction: nobody waits for this process but for the lock. */
 const PACKED_AT_ONCE = 16_384;
 
-/** Deliveries with the prints of several made one. */
+/** Deliveries, but prints held back to come with others of their underlying and day; in all and of each their order is the same. */
 async function* gathered(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
-  let prints: Print[] = [];
-  let refused: Record<string, number> = {};
-  let isAny = false;
-  const taken = (): Delivery[] => {
-    const all: Delivery[] = isAny ? [{ kind: 'prints', prints, refused }] : [];
-    [prints, refused, isAny] = [[], {}, false];
-    return all;
+  const days = new Map<string, Print[]>();
+  let held = 0;
+  const taken = function* (left: number): Generator<Delivery, void> {
+    const largest = [...days].toSorted(([, a], [, b]) => b.length - a.length);
+    let prints: Print[] = [];
+    for (const [key, its] of largest) {
+      if (held <= left) break;
+      days.delete(key);
+      held -= its.length;
+      for (let at = 0; at < its.length; at += WRITTEN_MAX) {
+        const some = its.slice(at, at + WRITTEN_MAX);
+        if (prints.length > 0 && prints.length + some.length > WRITTEN_MAX) {
+          yield { kind: 'prints', prints };
+          prints = [];
+        }
+        prints = prints.concat(some);
+      }
+    }
+    if (prints.length > 0) yield { kind: 'prints', prints };
   };
   try {
     for await (const delivery of deliveries) {
       if (delivery.kind !== 'prints') {
-        yield* taken();
+        yield* taken(0);
         yield delivery;
         continue;
       }
-      isAny = true;
-      for (const print of delivery.prints) prints.push(print);
-      addCounts(refused, refusedOf(delivery));
-      if (prints.length >= PRINTS_AT_ONCE) yield* taken();
+      yield { ...delivery, prints: [] };
+      for (const print of delivery.prints) {
+        const key = `${print.underlying} ${dayOf(print.at)}`;
+        const its = days.get(key);
+        if (its) its.push(print);
+        else days.set(key, [print]);
+      }
+      held += delivery.prints.length;
+      if (held >= HELD_MAX) yield* taken(HELD_MAX / 2);
     }
   } catch (error) {
     // What came before a fault is good all the same.
-    yield* taken();
+    yield* taken(0);
     throw error;
   }
-  yield* taken();
+  yield* taken(0);
 }
 
 /** What has become of a file before anything is read of it. */

@@ -167,16 +167,22 @@ export function printAt(
 /** The rows of some columns that these numbers name, in their order. */
 export function rowsAt(columns: TapeColumns, rows: Uint32Array): TapeColumns {
   const numbers = Object.fromEntries(
-    NUMBERS.map((name) => {
-      const from = columns[name];
-      return [name, Float64Array.from(rows, (row) => from[row]!)];
-    }),
+    NUMBERS.map((name) => [name, picked(columns[name], rows, new Float64Array(rows.length))]),
   ) as Pick<TapeColumns, (typeof NUMBERS)[number]>;
   return {
     count: rows.length,
     contracts: columns.contracts,
-    contract: rows.map((row) => columns.contract[row]!),
+    contract: picked(columns.contract, rows, new Uint32Array(rows.length)),
     ...numbers,
-    flags: Uint8Array.from(rows, (row) => columns.flags[row]!),
+    flags: picked(columns.flags, rows, new Uint8Array(rows.length)),
   };
+}
+
+function picked<Column extends Float64Array | Uint32Array | Uint8Array>(
+  from: Column,
+  rows: Uint32Array,
+  into: Column,
+): Column {
+  for (let at = 0; at < rows.length; at++) into[at] = from[rows[at]!]!;
+  return into;
 }

@@ -8,7 +8,7 @@ import { sumsOf, type TapeSums } from '../market/tape-sums.ts';
 import { printSums } from './print-sums.ts';
 import { kindsIn } from './retention.ts';
 import { CANCELED, CORRECTED, entriesOf } from './tape-codec.ts';
-import { addedUp, countsOf, digestOf, type Found, merged, type Part, type TapeDay, tapeParts } from './tape-parts.ts';
+import { addedUp, countsOf, digestsOf, type Found, merged, type Part, type TapeDay, tapeParts } from './tape-parts.ts';
 
 type PrintTable = Pick<
   MarketStore,
@@ -23,8 +23,9 @@ const ROWS_AT_ONCE = 4_096;
 const AT_ONCE_MIN = 1_000;
 /** Free pages that the file may keep, and how many of others it gives back at a time. */
 const FREE_PAGES = 256;
-/** Rows that are taken into a part in one transaction: it lasts some 20 ms. */
+/** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 20 ms. */
 const MOVED_AT_ONCE = 2_048;
+const MOVED_MS = 8;
 
 /**
  * Option trades, each once by its id. A later copy that says otherwise corrects it, one that says it was cancelled cancels it for good.
@@ -165,43 +166,50 @@ export function printTable(db: Database): PrintTable {
     const digests = digestsOf(prints);
     const packed = knownIn(of, digests, partsIn(of.simulated, of.underlying, ...range));
     const numbers = new Map<string, number>();
-    const fresh = new Map<number, Known[]>();
+    const fresh = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
     const taken: number[] = [];
     let [added, changed] = [0, 0];
-    const take = (number: number, print: Print, first: number) => {
-      retired[number] = print.canceled ? CANCELED : 0;
+    const freshOf = (number: number): Known => ({
+      get flag() {
+        return retired[number]!;
+      },
+      print: () => prints[number]!,
+      retire(flag) {
+        retired[number]! |= flag;
+      },
+    });
+    const take = (number: number) => {
+      const print = prints[number]!;
+      if (print.canceled) retired[number] = CANCELED;
+      else sums.count(print, 1);
       taken.push(number);
-      const known: Known = {
-        get flag() {
-          return retired[number]!;
-        },
-        print: () => print,
-        retire(flag) {
-          retired[number]! |= flag;
-        },
-      };
-      fresh.set(first, [...(fresh.get(first) ?? []), known]);
-      if (!print.canceled) sums.count(print, 1);
     };
-    for (const [number, print] of prints.entries()) {
+    for (let number = 0; number < prints.length; number++) {
+      const print = prints[number]!;
       checked(print);
-      const first = numbers.get(print.id) ?? number;
-      numbers.set(print.id, first);
-      const known = [...(packed.get(first) ?? []), ...(fresh.get(first) ?? [])];
-      if (known.length === 0) {
+      const first = numbers.get(print.id);
+      if (first === undefined) numbers.set(print.id, number);
+      const before = packed.get(first ?? number);
+      if (first === undefined && before === undefined) {
         added++;
-        take(number, print, first);
+        take(number);
         continue;
       }
+      const ofId = first ?? number;
+      // The first came new, unless parts had known it.
+      const own = fresh.get(ofId) ?? (before === undefined ? [ofId] : []);
+      const known = [...(before ?? []), ...own.map(freshOf)];
       const stood = known.find(({ flag }) => flag === 0);
-      const before = stood?.print();
-      if (stood === undefined || before === undefined || isSame(before, print)) continue;
+      const standing = stood?.print();
+      if (stood === undefined || standing === undefined || isSame(standing, print)) continue;
       if (known.some(({ flag, print: earlier }) => flag === CORRECTED && isSame(earlier(), print))) continue;
       changed++;
-      sums.count(before, -1);
+      sums.count(standing, -1);
       stood.retire(print.canceled ? CANCELED : CORRECTED);
-      if (!print.canceled) take(number, print, first);
+      if (print.canceled) continue;
+      take(number);
+      fresh.set(ofId, [...own, number]);
     }
     pack(of, prints, digests, retired, taken);
     return { added, changed };
@@ -329,7 +337,17 @@ export function printTable(db: Database): PrintTable {
     return isWhole ? { ...found, sums: () => parts.sumsOf(part) } : found;
   };
 
-  const move = db.transaction(moveRows);
+  /** Moves rows of the last of some underlyings, and takes out those that are done. */
+  const move = db.transaction((kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number): number => {
+    const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
+    let moved = 0;
+    for (let kind = kinds.at(-1); kind && moved < limit && performance.now() < until; kind = kinds.at(-1)) {
+      const at = selectOldestAt.get(kind.simulated, kind.underlying)?.at;
+      if (at === undefined || at >= beforeMs) kinds.pop();
+      else moved += moveRows({ ...kind, day: dayOf(at) }, limit - moved);
+    }
+    return moved;
+  });
   const rewrite = db.transaction((id: number) => {
     const part = parts.part(id);
     if (part !== undefined && part.retired > 0) parts.rewrite(part, part);
@@ -342,13 +360,7 @@ export function printTable(db: Database): PrintTable {
   });
   function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
     const [beforeMs] = rangeOf(beforeDay);
-    for (const { simulated, underlying } of selectKinds.all()) {
-      for (;;) {
-        const at = selectOldestAt.get(simulated, underlying)?.at;
-        if (at === undefined || at >= beforeMs) break;
-        yield move.immediate({ simulated, underlying, day: dayOf(at) }, rowsAtOnce);
-      }
-    }
+    for (const kinds = selectKinds.all(); kinds.length > 0; ) yield move.immediate(kinds, beforeMs, rowsAtOnce);
     for (const { part } of selectRetiredParts.all()) {
       rewrite.immediate(part);
       yield 0;
@@ -425,7 +437,8 @@ function isSame(known: Print, copy: Print): boolean {
 
 /** What SQLite refuses of a row. */
 function checked({ id, at, callPut, strike, price, size, multiplier }: Print): void {
-  const isWhole = [strike, price, size, multiplier].every(Number.isFinite) && Number.isSafeInteger(at);
+  // A number that is none makes the sum none.
+  const isWhole = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
   if (!isWhole || (callPut !== 1 && callPut !== -1)) throw new RangeError(`NOT NULL: print ${id} lacks a figure`);
 }
 
@@ -448,12 +461,6 @@ function daysOf(prints: readonly Print[]): PrintsOfDay[] {
     last.numbers.push(number);
   }
   return [...days.values()];
-}
-
-function digestsOf(prints: readonly Print[]): Uint32Array {
-  const digests = new Uint32Array(2 * prints.length);
-  for (const [number, { id }] of prints.entries()) digestOf(id, digests, number);
-  return digests;
 }
 
 function printsOf(columns: TapeColumns, underlying: string, simulated: boolean): Print[] {

@@ -82,7 +82,8 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
 
 /** The digests of entries' ids, two words each. Throws OperatorError for a blob that is damaged. */
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
-  return new Uint32Array(new Uint8Array(unsealed(blob, MARKS.ids, name)).buffer);
+  const content = unsealed(blob, MARKS.ids, name);
+  return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
 }
 
 /** The entries that stand. */

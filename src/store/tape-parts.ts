@@ -46,6 +46,8 @@ export interface Found {
 export const PART_MAX = 32_768;
 /** Parts decoded last that are kept: a window cuts two, and is asked for more than once. */
 const KEPT = 4;
+/** Words of digests that are kept in memory: those of four million prints. */
+const IDS_HELD_MAX = 8_000_000;
 /** Contracts of few prints are added up as fast from the prints. */
 const PRINTS_PER_CONTRACT_MIN = 4;
 /** Large prints stand by themselves too where they are few; how large, depends on how many there are. */
@@ -106,7 +108,21 @@ export function tapeParts(db: Database) {
     for (const { entry, flag } of part.retired > 0 ? selectRetired.all(part.id) : []) columns.flags[entry]! |= flag;
     return columns;
   };
-  const idsOf = (part: Part): Uint32Array => decodeIds(selectIds.get(part.id)!.blob!, nameOf(part));
+  const ids = new Map<number, Uint32Array>();
+  let idsHeld = 0;
+  /** Whoever loads a day asks for those of all its parts again and again. A part's are never changed. */
+  const idsOf = (part: Part): Uint32Array => {
+    const known = ids.get(part.id);
+    if (known) return known;
+    const read = decodeIds(selectIds.get(part.id)!.blob!, nameOf(part));
+    if (idsHeld + read.length > IDS_HELD_MAX) {
+      ids.clear();
+      idsHeld = 0;
+    }
+    ids.set(part.id, read);
+    idsHeld += read.length;
+    return read;
+  };
   const standingOf = (part: Part): TapeColumns => {
     const key = `${part.id} ${part.retired}`;
     const known = kept.get(key) ?? standing(columnsOf(part));
@@ -200,6 +216,10 @@ export function tapeParts(db: Database) {
         from = to;
         if (own.count === 0) continue;
         const isAfter = own.at[0]! >= part.toAt;
+        if (isAfter && 2 * part.entries >= PART_MAX && part.entries + own.count > PART_MAX) {
+          for (const piece of piecesOf(own, true)) write(of, piece, ++place);
+          continue;
+        }
         const known = { ...columnsOf(part), ids: idsOf(part) };
         remove.run(part.id);
         for (const [piece, entries] of piecesOf(merged(known, own), isAfter).entries()) {
@@ -284,41 +304,56 @@ function slice(entries: TapeEntries, from: number, to: number): TapeEntries {
 
 /** Entries of both in time order; of one moment, those of the first stand first. */
 export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T): T {
-  const order = new Uint32Array(first.count + second.count);
-  for (let a = 0, b = 0, to = 0; to < order.length; to++) {
-    order[to] = b >= second.count || (a < first.count && first.at[a]! <= second.at[b]!) ? a++ : first.count + b++;
-  }
   const numbers = new ContractNumbers();
   const [own, others] = [numbers.ofAll(first.contracts), numbers.ofAll(second.contracts)];
-  const contract = new Uint32Array(order.length);
-  contract.set(first.contract.map((each) => own[each]!));
-  contract.set(
-    second.contract.map((each) => others[each]!),
-    first.count,
-  );
-  const joined = { count: order.length, contracts: numbers.contracts(), contract } as Record<string, unknown>;
-  for (const name of [...NUMBERS, 'flags'] as const) {
-    const column = name === 'flags' ? new Uint8Array(order.length) : new Float64Array(order.length);
-    column.set(first[name]);
-    column.set(second[name], first.count);
-    joined[name] = column;
-  }
-  const all = rowsAt(joined as unknown as TapeColumns, order);
-  if (!('ids' in first && 'ids' in second)) return all as T;
-  const ids = new Uint32Array(2 * order.length);
-  for (const [to, from] of order.entries()) {
-    const [its, row] = from < first.count ? [first.ids, from] : [second.ids, from - first.count];
-    ids[2 * to] = its[2 * row]!;
-    ids[2 * to + 1] = its[2 * row + 1]!;
-  }
-  return { ...all, ids } as T;
+  const count = first.count + second.count;
+  const contract = new Uint32Array(count);
+  for (let row = 0; row < first.count; row++) contract[row] = own[first.contract[row]!]!;
+  for (let row = 0; row < second.count; row++) contract[first.count + row] = others[second.contract[row]!]!;
+  const columns = Object.fromEntries(
+    NUMBERS.map((name) => [name, joined(first[name], second[name], new Float64Array(count))]),
+  ) as Pick<TapeColumns, (typeof NUMBERS)[number]>;
+  const flags = joined(first.flags, second.flags, new Uint8Array(count));
+  const both: TapeColumns = { count, contracts: numbers.contracts(), contract, ...columns, flags };
+  const ids = 'ids' in first && 'ids' in second ? joined(first.ids, second.ids, new Uint32Array(2 * count)) : undefined;
+  // What comes after needs no sorting.
+  const isSorted = first.count === 0 || second.count === 0 || first.at[first.count - 1]! <= second.at[0]!;
+  const order = isSorted ? undefined : orderOf(first, second);
+  const all = order ? rowsAt(both, order) : both;
+  return (ids ? { ...all, ids: order ? pairsAt(ids, order) : ids } : all) as T;
 }
 
-/** Digest of an id: of a million prints a day, two are taken for one in one day of forty million. */
-export function digestOf(id: string, into: Uint32Array, number: number): void {
-  const digest = Bun.hash.xxHash64(id);
-  into[2 * number] = Number(digest & 0xffffffffn);
-  into[2 * number + 1] = Number(digest >> 32n);
+function joined<Column extends Float64Array | Uint32Array | Uint8Array>(first: Column, second: Column, into: Column) {
+  into.set(first);
+  into.set(second, first.length);
+  return into;
+}
+
+function orderOf(first: TapeColumns, second: TapeColumns): Uint32Array {
+  const order = new Uint32Array(first.count + second.count);
+  for (let a = 0, b = 0, to = 0; to < order.length; to++) {
+    const isFirst = b >= second.count || (a < first.count && first.at[a]! <= second.at[b]!);
+    order[to] = isFirst ? a++ : first.count + b++;
+  }
+  return order;
+}
+
+function pairsAt(pairs: Uint32Array, rows: Uint32Array): Uint32Array {
+  const picked = new Uint32Array(2 * rows.length);
+  for (let to = 0; to < rows.length; to++) {
+    picked[2 * to] = pairs[2 * rows[to]!]!;
+    picked[2 * to + 1] = pairs[2 * rows[to]! + 1]!;
+  }
+  return picked;
+}
+
+/**
+ * Digests of ids, two words each. Of a million prints of one day, two have the same digest in one day of forty million.
+ */
+export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Array {
+  const digests = new BigUint64Array(prints.length);
+  for (let number = 0; number < prints.length; number++) digests[number] = Bun.hash.xxHash64(prints[number]!.id);
+  return new Uint32Array(digests.buffer);
 }
 
 /** Looks a digest up among some: its number, or -1; of equal ones the first. */
