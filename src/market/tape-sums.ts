@@ -63,7 +63,7 @@ export const CELL = {
 /** Premium is counted in whole ten-thousandths of a dollar, as prices are quoted. */
 export const PREMIUM_UNITS = 10_000;
 /** Delta times shares is counted in whole parts of a share, so small that those of a million prints are off by cents. */
-export const SHARE_PARTS = 2 ** 24;
+export const SHARE_PARTS = 10_000_000;
 
 export function toShareParts(shares: number): number {
   return Math.round(shares * SHARE_PARTS);
@@ -126,7 +126,29 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
     byContract[at + BY_CONTRACT.net]! += aggressor * contractsTraded;
     byContract[at + rule]! += 1;
   }
-  return { contracts, byContract, cells: cells.taken() };
+  return withoutIdle({ contracts, byContract, cells: cells.taken() }, seen);
+}
+
+/** Without the contracts that have no print, whose figures would say that they stood at nothing. */
+function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Array): TapeSums {
+  const left = Uint32Array.from(seen.keys()).filter((contract) => seen[contract] === 1);
+  if (left.length === seen.length) return { contracts, byContract, cells };
+  const numbers = new Uint32Array(seen.length);
+  const figures = new Float64Array(left.length * BY_CONTRACT.width);
+  for (const [number, contract] of left.entries()) {
+    numbers[contract] = number;
+    const from = contract * BY_CONTRACT.width;
+    figures.set(byContract.subarray(from, from + BY_CONTRACT.width), number * BY_CONTRACT.width);
+  }
+  return {
+    contracts: {
+      series: contracts.series,
+      seriesIndex: left.map((contract) => contracts.seriesIndex[contract]!),
+      strike: Float64Array.from(left, (contract) => contracts.strike[contract]!),
+    },
+    byContract: figures,
+    cells: { ...cells, contract: cells.contract.map((contract) => numbers[contract]!) },
+  };
 }
 
 /** Adds stretches of a tape up, which come in its order. */

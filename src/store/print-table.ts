@@ -287,6 +287,7 @@ export function printTable(db: Database): PrintTable {
   });
 
   const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, what) => {
+    if (fromMs > toMs) return undefined;
     const kind = { simulated: Number(simulated), underlying };
     const row = selectFirst.get(kind.simulated, underlying, fromMs, toMs)?.at;
     const part = parts.first(kind, fromMs, toMs, dayEnd(toMs));

@@ -54,28 +54,49 @@ export class FlowSums {
 
   /** Takes in the cells of a day. What is pending has nothing before it that could tell its side. */
   add(day: string, { contracts, cells }: TapeSums): void {
+    // By series and manner first: they are few, and their names are looked up once.
+    const sums = new Float64Array(contracts.series.length * MANNERS.length * FIELDS.length);
+    const { values } = cells;
+    const isAdjusted = contracts.series.map(({ root }) => rootOf(root).adjusted);
     for (let cell = 0, at = 0; cell < cells.count; cell++, at += CELL.width) {
       const contract = cells.contract[cell]!;
-      const series = contracts.series[contracts.seriesIndex[contract]!]!;
-      if (rootOf(series.root).adjusted) continue;
-      const figure = (field: keyof typeof CELL) => cells.values[at + CELL[field]]!;
-      this.unknown += figure('pendingPrints');
-      const shares = figure('shares');
-      const delta = shares === 0 ? 0 : (this.#reading.deltaOf({ ...series, strike: contracts.strike[contract]! }) ?? 0);
-      const [bought, sold] = series.callPut === 1 ? (['callBought', 'callSold'] as const) : PUT_SIDES;
-      for (const sums of [
-        unitsOf(this.#groups.total, 'all'),
-        unitsOf(this.#groups.manner, MANNERS[cells.manner[cell]!]!),
-        unitsOf(this.#groups.day, day),
-        unitsOf(this.#groups.expiry, series.expiry),
-      ]) {
-        sums.prints += figure('prints');
-        sums.contracts += figure('contracts');
-        sums.premium += figure('bought') + figure('sold') + figure('pendingPremium');
-        sums[bought] += figure('bought');
-        sums[sold] += figure('sold');
-        sums.unsigned += figure('pendingPremium');
-        sums.netDelta += figure('deltaShares') + toShareParts(delta * shares);
+      const series = contracts.seriesIndex[contract]!;
+      const to = (series * MANNERS.length + cells.manner[cell]!) * FIELDS.length;
+      const [bought, sold, pending] = [
+        values[at + CELL.bought]!,
+        values[at + CELL.sold]!,
+        values[at + CELL.pendingPremium]!,
+      ];
+      const isCall = contracts.series[series]!.callPut === 1;
+      sums[to]! += values[at + CELL.prints]!;
+      sums[to + 1]! += values[at + CELL.contracts]!;
+      sums[to + 2]! += bought + sold + pending;
+      sums[to + (isCall ? 3 : 5)]! += bought;
+      sums[to + (isCall ? 4 : 6)]! += sold;
+      sums[to + 7]! += pending;
+      sums[to + 8]! += values[at + CELL.deltaShares]!;
+      const shares = values[at + CELL.shares]!;
+      if (shares !== 0) {
+        const { root, expiry, callPut } = contracts.series[series]!;
+        const delta = this.#reading.deltaOf({ root, expiry, callPut, strike: contracts.strike[contract]! }) ?? 0;
+        sums[to + 8]! += toShareParts(delta * shares);
+      }
+      if (!isAdjusted[series]) this.unknown += values[at + CELL.pendingPrints]!;
+    }
+    for (const [index, { expiry }] of contracts.series.entries()) {
+      if (isAdjusted[index]) continue;
+      for (const [manner, name] of MANNERS.entries()) {
+        const from = (index * MANNERS.length + manner) * FIELDS.length;
+        if (sums[from] === 0) continue;
+        const groups = [
+          unitsOf(this.#groups.total, 'all'),
+          unitsOf(this.#groups.manner, name),
+          unitsOf(this.#groups.day, day),
+          unitsOf(this.#groups.expiry, expiry),
+        ];
+        for (const group of groups) {
+          for (const [field, its] of FIELDS.entries()) group[its] += sums[from + field]!;
+        }
       }
     }
   }
@@ -108,7 +129,17 @@ export class FlowSums {
 /** An AggressorFlow in ten-thousandths of a dollar and parts of a share. */
 type Units = { -readonly [Field in keyof AggressorFlow]: number };
 
-const PUT_SIDES = ['putBought', 'putSold'] as const;
+const FIELDS = [
+  'prints',
+  'contracts',
+  'premium',
+  'callBought',
+  'callSold',
+  'putBought',
+  'putSold',
+  'unsigned',
+  'netDelta',
+] as const satisfies readonly (keyof AggressorFlow)[];
 
 function unitsOf(groups: Map<string, Units>, name: string): Units {
   const known = groups.get(name) ?? { ...NOTHING };
