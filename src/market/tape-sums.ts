@@ -43,7 +43,8 @@ export const BY_CONTRACT = {
 
 /**
  * Prints and contracts in all; premium bought and sold; shares that customers took on by prints that give no delta, and parts of
- * shares times delta by those that do; the same of pending prints, without their sign.
+ * shares times delta by those that do; the same of pending prints, without their sign. What may outgrow the 53 bits of a number, which only
+ * damage does, has a second figure LOW further on: what the first left out when it was rounded, so that both are exact.
  */
 export const CELL = {
   prints: 0,
@@ -54,11 +55,23 @@ export const CELL = {
   deltaShares: 5,
   pendingPrints: 6,
   pendingContracts: 7,
-  pendingPremium: 8,
-  pendingShares: 9,
+  pendingShares: 8,
+  pendingPremium: 9,
   pendingDeltaShares: 10,
-  width: 11,
+  width: 22,
 } as const;
+
+/** From a figure to its second one. */
+export const LOW = 11;
+
+/** Adds to a figure and, where that rounds, what was lost to its second one `low` further on (Knuth's two-sum). */
+export function addExactly(values: Float64Array, at: number, amount: number, low = LOW): void {
+  const before = values[at]!;
+  const sum = before + amount;
+  const added = sum - before;
+  values[at] = sum;
+  values[at + low]! += before - (sum - added) + (amount - added);
+}
 
 /** Premium is counted in whole ten-thousandths of a dollar, as prices are quoted. */
 export const PREMIUM_UNITS = 10_000;
@@ -113,13 +126,13 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
     if (aggressor === 0) {
       values[cell + CELL.pendingPrints]! += 1;
       values[cell + CELL.pendingContracts]! += contractsTraded;
-      values[cell + CELL.pendingPremium]! += units;
-      if (hasDelta) values[cell + CELL.pendingDeltaShares]! += toShareParts(own * shares);
+      addExactly(values, cell + CELL.pendingPremium, units);
+      if (hasDelta) addExactly(values, cell + CELL.pendingDeltaShares, toShareParts(own * shares));
       else values[cell + CELL.pendingShares]! += shares;
       continue;
     }
-    values[cell + (aggressor === 1 ? CELL.bought : CELL.sold)]! += units;
-    if (hasDelta) values[cell + CELL.deltaShares]! += aggressor * toShareParts(own * shares);
+    addExactly(values, cell + (aggressor === 1 ? CELL.bought : CELL.sold), units);
+    if (hasDelta) addExactly(values, cell + CELL.deltaShares, aggressor * toShareParts(own * shares));
     else values[cell + CELL.shares]! += aggressor * shares;
     const rule =
       told === 0 ? BY_CONTRACT.tick : side === FLAG.ask || side === FLAG.bid ? BY_CONTRACT.feed : BY_CONTRACT.quote;
@@ -192,12 +205,12 @@ export class TapeSummer {
 
   #addCell(to: number, its: Float64Array, from: number, lead: number, contract: number): void {
     const { values } = this.#cells;
-    const settled = lead === 0 ? CELL.width : CELL.pendingPrints;
-    for (let field = 0; field < settled; field++) values[to + field]! += its[from + field]!;
+    const settled = lead === 0 ? LOW : CELL.pendingPrints;
+    for (let field = 0; field < settled; field++) addFigure(values, to + field, its, from + field, 1);
     if (lead === 0 || its[from + CELL.pendingPrints] === 0) return;
-    values[to + (lead === 1 ? CELL.bought : CELL.sold)]! += its[from + CELL.pendingPremium]!;
-    values[to + CELL.shares]! += lead * its[from + CELL.pendingShares]!;
-    values[to + CELL.deltaShares]! += lead * its[from + CELL.pendingDeltaShares]!;
+    addFigure(values, to + (lead === 1 ? CELL.bought : CELL.sold), its, from + CELL.pendingPremium, 1);
+    addFigure(values, to + CELL.shares, its, from + CELL.pendingShares, lead);
+    addFigure(values, to + CELL.deltaShares, its, from + CELL.pendingDeltaShares, lead);
     this.#byContract[contract + BY_CONTRACT.net]! += lead * its[from + CELL.pendingContracts]!;
     this.#byContract[contract + BY_CONTRACT.tick]! += its[from + CELL.pendingPrints]!;
   }
@@ -211,6 +224,12 @@ export class TapeSummer {
       cells: this.#cells.taken(),
     };
   }
+}
+
+/** Adds both parts of a figure to another. */
+function addFigure(values: Float64Array, to: number, its: Float64Array, from: number, sign: number): void {
+  addExactly(values, to, sign * its[from]!);
+  values[to + LOW]! += sign * its[from + LOW]!;
 }
 
 /** Which way a contract went from one print to the next: by the quote's middle where both have one, else by price. */

@@ -8,7 +8,17 @@ import { sumsOf, type TapeSums } from '../market/tape-sums.ts';
 import { printSums } from './print-sums.ts';
 import { kindsIn } from './retention.ts';
 import { CANCELED, CORRECTED, entriesOf } from './tape-codec.ts';
-import { addedUp, countsOf, digestsOf, type Found, merged, type Part, type TapeDay, tapeParts } from './tape-parts.ts';
+import {
+  addedUp,
+  countsOf,
+  digestsOf,
+  type Found,
+  merged,
+  PART_MAX,
+  type Part,
+  type TapeDay,
+  tapeParts,
+} from './tape-parts.ts';
 
 type PrintTable = Pick<
   MarketStore,
@@ -17,10 +27,17 @@ type PrintTable = Pick<
 
 /** The index of large prints holds those of at least this premium, dollars. */
 const INDEXED_MIN = 25_000;
-/** Rows read, signed and added up at a time. */
-const ROWS_AT_ONCE = 4_096;
-/** Prints of a day that go into its parts at once; for fewer it is not worth to write a part anew. */
-const AT_ONCE_MIN = 1_000;
+/** How many prints are handled together: a test takes fewer. */
+export interface TapeSizes {
+  /** In a part. */
+  readonly part: number;
+  /** Of a day, to go into its parts at once: for fewer it is not worth to write a part anew. */
+  readonly atOnce: number;
+  /** Read, signed and added up at a time. */
+  readonly rows: number;
+}
+
+const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 4_096 };
 /** Free pages that the file may keep, and how many of others it gives back at a time. */
 const FREE_PAGES = 256;
 /** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 20 ms. */
@@ -35,8 +52,8 @@ const MOVED_MS = 8;
  * day have: where both have a moment, the parts' stand first. What is known of an id is in the rows and in the parts of the day that the
  * copy names; once a day is packed, the same id on another day, or of another underlying, is another print.
  */
-export function printTable(db: Database): PrintTable {
-  const parts = tapeParts(db);
+export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
+  const parts = tapeParts(db, sizes.part);
   const insert = db.prepare<null, [PrintRow]>(
     `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side,
        bid, ask, delta, multi_leg, sweep, block, canceled)
@@ -88,7 +105,7 @@ export function printTable(db: Database): PrintTable {
   );
   const selectFree = db.prepare<{ pages: number }, []>('SELECT freelist_count AS pages FROM pragma_freelist_count');
   const deleteOldest = db.prepare<null, [number, string, number, number, number, number]>(
-    `DELETE FROM prints ${WITHIN} AND (at < ? OR rowid <= ?)`,
+    `DELETE FROM prints ${WITHIN} AND (at, rowid) <= (?, ?)`,
   );
 
   const partsIn = (simulated: number, underlying: string, fromMs: number, toMs: number) =>
@@ -248,7 +265,7 @@ export function printTable(db: Database): PrintTable {
     const retired = Uint8Array.from(prints, ({ canceled, aside }) => (aside ? CORRECTED : canceled ? CANCELED : 0));
     pack(of, prints, digestsOf(prints), retired, [...prints.keys()]);
     const gone = deleteOldest.run(of.simulated, of.underlying, ...range, last.at, last.rowid).changes;
-    if (gone < rows.length) throw new Error('rows were packed that are there no more');
+    if (gone !== rows.length) throw new Error('rows were packed that are there no more');
     return rows.length;
   };
 
@@ -257,7 +274,7 @@ export function printTable(db: Database): PrintTable {
     sums.refresh();
     const days = daysOf(prints);
     for (const day of days) {
-      if (!atOnce || day.numbers.length < AT_ONCE_MIN) continue;
+      if (!atOnce || day.numbers.length < sizes.atOnce) continue;
       if (moveRows(day, MOVED_AT_ONCE) === MOVED_AT_ONCE) continue;
       const { added, changed } = saveInParts(
         day,
@@ -295,8 +312,8 @@ export function printTable(db: Database): PrintTable {
       if (row === undefined) return undefined;
       const day = dayOf(row);
       const until = Math.min(toMs, dayEnd(row), part === undefined ? toMs : part.fromAt - 1);
-      const rows = selectRows.all(kind.simulated, underlying, row, until, ROWS_AT_ONCE);
-      if (rows.length < ROWS_AT_ONCE) return stretchOf(day, rows.map(printOf), until);
+      const rows = selectRows.all(kind.simulated, underlying, row, until, sizes.rows);
+      if (rows.length < sizes.rows) return stretchOf(day, rows.map(printOf), until);
       // The last moment may go on.
       const last = rows.at(-1)!.at;
       const whole = rows.filter(({ at }) => at < last);

@@ -60,7 +60,7 @@ const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
-export function tapeParts(db: Database) {
+export function tapeParts(db: Database, partMax = PART_MAX) {
   const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
   const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, entries, standing - ${RETIRED} AS standing, ${RETIRED} AS retired,
     last_at AS lastAt`;
@@ -203,7 +203,7 @@ export function tapeParts(db: Database) {
     /** Takes entries of a day in, which are in time order and came after all that its parts have. */
     merge(of: TapeDay, fresh: TapeEntries, parts: readonly Part[]): void {
       if (parts.length === 0) {
-        for (const [place, piece] of piecesOf(fresh, true).entries()) write(of, piece, place);
+        for (const [place, piece] of piecesOf(fresh, partMax, true).entries()) write(of, piece, place);
         return;
       }
       let place = Math.max(...parts.map((each) => each.place));
@@ -216,13 +216,13 @@ export function tapeParts(db: Database) {
         from = to;
         if (own.count === 0) continue;
         const isAfter = own.at[0]! >= part.toAt;
-        if (isAfter && 2 * part.entries >= PART_MAX && part.entries + own.count > PART_MAX) {
-          for (const piece of piecesOf(own, true)) write(of, piece, ++place);
+        if (isAfter && 2 * part.entries >= partMax && part.entries + own.count > partMax) {
+          for (const piece of piecesOf(own, partMax, true)) write(of, piece, ++place);
           continue;
         }
         const known = { ...columnsOf(part), ids: idsOf(part) };
         remove.run(part.id);
-        for (const [piece, entries] of piecesOf(merged(known, own), isAfter).entries()) {
+        for (const [piece, entries] of piecesOf(merged(known, own), partMax, isAfter).entries()) {
           write(of, entries, piece === 0 ? part.place : ++place);
         }
       }
@@ -274,13 +274,13 @@ function largeOf(columns: TapeColumns): { from: number; columns: TapeColumns } |
 }
 
 /** Entries in pieces that are small enough, cut between two moments wherever one has not too many. */
-function piecesOf(entries: TapeEntries, fill: boolean): TapeEntries[] {
+function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
   const { count, at } = entries;
-  const size = fill ? PART_MAX : Math.ceil(count / Math.ceil(count / PART_MAX));
+  const size = fill ? partMax : Math.ceil(count / Math.ceil(count / partMax));
   const pieces: TapeEntries[] = [];
   for (let from = 0, to = 0; from < count; from = to) {
     to = Math.min(count, from + size);
-    while (to < count && at[to] === at[to - 1] && to - from < 2 * PART_MAX) to++;
+    while (to < count && at[to] === at[to - 1] && to - from < 2 * partMax) to++;
     pieces.push(slice(entries, from, to));
   }
   return pieces;

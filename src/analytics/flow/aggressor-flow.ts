@@ -1,6 +1,15 @@
 import { rootOf } from '../../market/option-symbol.ts';
 import type { Print } from '../../market/prints.ts';
-import { CELL, MANNERS, PREMIUM_UNITS, SHARE_PARTS, type TapeSums, toShareParts } from '../../market/tape-sums.ts';
+import {
+  addExactly,
+  CELL,
+  LOW,
+  MANNERS,
+  PREMIUM_UNITS,
+  SHARE_PARTS,
+  type TapeSums,
+  toShareParts,
+} from '../../market/tape-sums.ts';
 
 /** What customers paid for in some prints, and which way it leans. Dollars. */
 export interface AggressorFlow {
@@ -42,7 +51,7 @@ export type FlowGroups = Record<'total' | 'manner' | 'day' | 'expiry', Map<strin
 export class FlowSums {
   readonly #groups = { total: new Map(), manner: new Map(), day: new Map(), expiry: new Map() } as Record<
     keyof FlowGroups,
-    Map<string, Units>
+    Map<string, Float64Array>
   >;
   readonly #reading: DeltaReading;
   /** Prints whose side nothing told. */
@@ -55,38 +64,37 @@ export class FlowSums {
   /** Takes in the cells of a day. What is pending has nothing before it that could tell its side. */
   add(day: string, { contracts, cells }: TapeSums): void {
     // By series and manner first: they are few, and their names are looked up once.
-    const sums = new Float64Array(contracts.series.length * MANNERS.length * FIELDS.length);
+    const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const isAdjusted = contracts.series.map(({ root }) => rootOf(root).adjusted);
     for (let cell = 0, at = 0; cell < cells.count; cell++, at += CELL.width) {
       const contract = cells.contract[cell]!;
       const series = contracts.seriesIndex[contract]!;
-      const to = (series * MANNERS.length + cells.manner[cell]!) * FIELDS.length;
-      const [bought, sold, pending] = [
-        values[at + CELL.bought]!,
-        values[at + CELL.sold]!,
-        values[at + CELL.pendingPremium]!,
-      ];
+      const to = (series * MANNERS.length + cells.manner[cell]!) * WIDTH;
       const isCall = contracts.series[series]!.callPut === 1;
-      sums[to]! += values[at + CELL.prints]!;
-      sums[to + 1]! += values[at + CELL.contracts]!;
-      sums[to + 2]! += bought + sold + pending;
-      sums[to + (isCall ? 3 : 5)]! += bought;
-      sums[to + (isCall ? 4 : 6)]! += sold;
-      sums[to + 7]! += pending;
-      sums[to + 8]! += values[at + CELL.deltaShares]!;
+      const add = (field: Field, figure: number) => {
+        addExactly(sums, to + PLACES[field], values[at + figure]!, FIELDS.length);
+        sums[to + PLACES[field] + FIELDS.length]! += values[at + figure + LOW]!;
+      };
+      add('prints', CELL.prints);
+      add('contracts', CELL.contracts);
+      for (const figure of [CELL.bought, CELL.sold, CELL.pendingPremium]) add('premium', figure);
+      add(isCall ? 'callBought' : 'putBought', CELL.bought);
+      add(isCall ? 'callSold' : 'putSold', CELL.sold);
+      add('unsigned', CELL.pendingPremium);
+      add('netDelta', CELL.deltaShares);
       const shares = values[at + CELL.shares]!;
       if (shares !== 0) {
         const { root, expiry, callPut } = contracts.series[series]!;
         const delta = this.#reading.deltaOf({ root, expiry, callPut, strike: contracts.strike[contract]! }) ?? 0;
-        sums[to + 8]! += toShareParts(delta * shares);
+        addExactly(sums, to + PLACES.netDelta, toShareParts(delta * shares), FIELDS.length);
       }
       if (!isAdjusted[series]) this.unknown += values[at + CELL.pendingPrints]!;
     }
     for (const [index, { expiry }] of contracts.series.entries()) {
       if (isAdjusted[index]) continue;
       for (const [manner, name] of MANNERS.entries()) {
-        const from = (index * MANNERS.length + manner) * FIELDS.length;
+        const from = (index * MANNERS.length + manner) * WIDTH;
         if (sums[from] === 0) continue;
         const groups = [
           unitsOf(this.#groups.total, 'all'),
@@ -95,7 +103,10 @@ export class FlowSums {
           unitsOf(this.#groups.expiry, expiry),
         ];
         for (const group of groups) {
-          for (const [field, its] of FIELDS.entries()) group[its] += sums[from + field]!;
+          for (let field = 0; field < FIELDS.length; field++) {
+            addExactly(group, field, sums[from + field]!, FIELDS.length);
+            group[field + FIELDS.length]! += sums[from + field + FIELDS.length]!;
+          }
         }
       }
     }
@@ -103,18 +114,19 @@ export class FlowSums {
 
   /** Dollars. */
   groups(): FlowGroups {
-    const inDollars = (sums: Units): AggressorFlow => {
-      const dollars = (units: number) => units / PREMIUM_UNITS;
+    const inDollars = (sums: Float64Array): AggressorFlow => {
+      const exact = (field: Field) => sums[PLACES[field]]! + sums[PLACES[field] + FIELDS.length]!;
+      const dollars = (field: Field) => exact(field) / PREMIUM_UNITS;
       return {
-        prints: sums.prints,
-        contracts: sums.contracts,
-        premium: dollars(sums.premium),
-        callBought: dollars(sums.callBought),
-        callSold: dollars(sums.callSold),
-        putBought: dollars(sums.putBought),
-        putSold: dollars(sums.putSold),
-        unsigned: dollars(sums.unsigned),
-        netDelta: (sums.netDelta / SHARE_PARTS) * this.#reading.spot,
+        prints: exact('prints'),
+        contracts: exact('contracts'),
+        premium: dollars('premium'),
+        callBought: dollars('callBought'),
+        callSold: dollars('callSold'),
+        putBought: dollars('putBought'),
+        putSold: dollars('putSold'),
+        unsigned: dollars('unsigned'),
+        netDelta: (exact('netDelta') / SHARE_PARTS) * this.#reading.spot,
       };
     };
     return Object.fromEntries(
@@ -126,8 +138,7 @@ export class FlowSums {
   }
 }
 
-/** An AggressorFlow in ten-thousandths of a dollar and parts of a share. */
-type Units = { -readonly [Field in keyof AggressorFlow]: number };
+type Field = keyof AggressorFlow;
 
 const FIELDS = [
   'prints',
@@ -139,10 +150,14 @@ const FIELDS = [
   'putSold',
   'unsigned',
   'netDelta',
-] as const satisfies readonly (keyof AggressorFlow)[];
+] as const satisfies readonly Field[];
 
-function unitsOf(groups: Map<string, Units>, name: string): Units {
-  const known = groups.get(name) ?? { ...NOTHING };
+const PLACES = Object.fromEntries(FIELDS.map((field, place) => [field, place])) as Record<Field, number>;
+/** Each field, and then what each left out when it was rounded. */
+const WIDTH = 2 * FIELDS.length;
+
+function unitsOf(groups: Map<string, Float64Array>, name: string): Float64Array {
+  const known = groups.get(name) ?? new Float64Array(WIDTH);
   groups.set(name, known);
   return known;
 }
