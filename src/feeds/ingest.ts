@@ -155,7 +155,7 @@ async function storeAll(
   const { feed, store, observe, nowMs, stored } = parts;
   const counts = { chains: 0, prints: 0, refusals: 0 };
   for await (const batch of batchesOf(deliveries)) {
-    const rules = { isAsked: !isAtHand(feed), isAtHand: isAtHand(feed) };
+    const rules = { isAsked: !isAtHand(feed) };
     const work = () =>
       batch.map((delivery) => {
         const each = keep(delivery, store, nowMs(), rules);

@@ -50,7 +50,7 @@ export async function loadFiles(
           delivery: taken,
           known,
           changed = 0,
-        } = store.transaction(() => keep(delivery, store, nowMs(), { isAtHand: true }));
+        } = store.transaction(() => keep(delivery, store, nowMs(), { isLoaded: true }));
         if (taken.kind === 'refusal') result.refusals.push(taken.reason);
         result.kept += rowsOf(taken) - known;
         result.known += known;

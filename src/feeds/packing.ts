@@ -11,9 +11,11 @@ export interface PackingParts {
 
 /** Late prints and corrections of closed days wait so long as rows. */
 const EVERY_MS = 600_000;
+/** The first minute belongs to what waits for the service: its feeds, the levels that are due, its first clients. */
+const AFTER_START_MS = 60_000;
 
-/** Packs the prints of closed days into columns, now and every ten minutes, until stopped. */
-export function startPacking(parts: PackingParts): { stop(): Promise<void> } {
+/** Packs the prints of closed days into columns, soon and then every ten minutes, until stopped. */
+export function startPacking(parts: PackingParts, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
   let stopped = false;
   let running: Promise<void> | undefined;
   const run = () => {
@@ -23,11 +25,12 @@ export function startPacking(parts: PackingParts): { stop(): Promise<void> } {
         running = undefined;
       });
   };
-  run();
+  const first = setTimeout(run, afterMs);
   const timer = setInterval(run, EVERY_MS);
   return {
     async stop() {
       stopped = true;
+      clearTimeout(first);
       clearInterval(timer);
       await running;
     },
