@@ -370,6 +370,11 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const part = parts.part(id);
     if (part !== undefined && part.retired > 0) parts.rewrite(part, part);
   });
+  const join = db.transaction((of: TapeDay): boolean => {
+    const its = parts.neighbours(partsIn(of.simulated, of.underlying, ...rangeOf(of.day)));
+    if (its.length > 0) parts.join(of, its);
+    return its.length > 0;
+  });
   const putDaySums = db.transaction((of: TapeDay, its: readonly Part[], ofDay: TapeSums) => {
     const now = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
     if (now.length === its.length && now.every(({ id, retired }, at) => id === its[at]!.id && retired === 0)) {
@@ -384,7 +389,9 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       yield 0;
     }
     for (const of of selectUnsummed.all(beforeDay)) {
+      while (join.immediate(of)) yield 0;
       const its = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
+      if (its.length === 1) continue;
       const summing = addedUp(parts, its);
       for (;;) {
         const { done, value } = summing.next();

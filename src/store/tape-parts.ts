@@ -216,7 +216,7 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
         from = to;
         if (own.count === 0) continue;
         const isAfter = own.at[0]! >= part.toAt;
-        if (isAfter && 2 * part.entries >= partMax && part.entries + own.count > partMax) {
+        if (isAfter && !isWorthwhile(part.entries, own.count, partMax)) {
           for (const piece of piecesOf(own, partMax, true)) write(of, piece, ++place);
           continue;
         }
@@ -226,6 +226,21 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
           write(of, entries, piece === 0 ? part.place : ++place);
         }
       }
+    },
+    /** The first parts of a day that follow each other and are no more than one together; none where there are no two. */
+    neighbours(parts: readonly Part[]): readonly Part[] {
+      for (let from = 0; from < parts.length; from++) {
+        let [to, entries] = [from, 0];
+        while (to < parts.length && entries + parts[to]!.entries <= partMax) entries += parts[to++]!.entries;
+        if (to - from > 1) return parts.slice(from, to);
+      }
+      return [];
+    },
+    /** Makes one part of some that follow each other. */
+    join(of: TapeDay, parts: readonly Part[]): void {
+      const all = together(parts.map((part) => ({ ...columnsOf(part), ids: idsOf(part) })));
+      for (const { id } of parts) remove.run(id);
+      write(of, all, parts[0]!.place);
     },
     /** Writes a part anew, without what was retired since. */
     rewrite(of: TapeDay, part: Part): void {
@@ -271,6 +286,15 @@ function largeOf(columns: TapeColumns): { from: number; columns: TapeColumns } |
   if (from === undefined) return undefined;
   const rows = Uint32Array.from(premium.keys()).filter((row) => premium[row]! >= from);
   return { from, columns: rowsAt(columns, rows) };
+}
+
+/**
+ * Whether a part is written anew for what came after it. A few prints at a time are not worth it: they make parts of their own, which
+ * are joined when there are enough of them.
+ */
+function isWorthwhile(entries: number, after: number, partMax: number): boolean {
+  const all = entries + after;
+  return 8 * all <= partMax || (all <= partMax && 4 * after >= partMax);
 }
 
 /** Entries in pieces that are small enough, cut between two moments wherever one has not too many. */
@@ -321,6 +345,11 @@ export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T)
   const order = isSorted ? undefined : orderOf(first, second);
   const all = order ? rowsAt(both, order) : both;
   return (ids ? { ...all, ids: order ? pairsAt(ids, order) : ids } : all) as T;
+}
+
+function together(all: readonly TapeEntries[]): TapeEntries {
+  const half = all.length >> 1;
+  return half === 0 ? all[0]! : merged(together(all.slice(0, half)), together(all.slice(half)));
 }
 
 function joined<Column extends Float64Array | Uint32Array | Uint8Array>(first: Column, second: Column, into: Column) {
