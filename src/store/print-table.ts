@@ -40,8 +40,8 @@ export interface TapeSizes {
 const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 4_096 };
 /** Free pages that the file may keep, and how many of others it gives back at a time. */
 const FREE_PAGES = 256;
-/** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 20 ms. */
-const MOVED_AT_ONCE = 2_048;
+/** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 10 ms. */
+const MOVED_AT_ONCE = 1_024;
 const MOVED_MS = 8;
 
 /**

@@ -43,7 +43,7 @@ export interface Found {
 }
 
 /** Prints in a part: to decode one, or to write it, takes some milliseconds. */
-export const PART_MAX = 32_768;
+export const PART_MAX = 16_384;
 /** Parts decoded last that are kept: a window cuts two, and is asked for more than once. */
 const KEPT = 4;
 /** Words of digests that are kept in memory: those of four million prints. */
