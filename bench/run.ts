@@ -5,6 +5,7 @@ import { ingestTables } from './ingest.ts';
 import { type Contest, contests, isReached } from './kernels.ts';
 import { mcpSection } from './mcp.ts';
 import { buildNative } from './native.ts';
+import { tapeSection } from './packed-tape.ts';
 import { loadPeers } from './peers.ts';
 import { serviceSection } from './service.ts';
 import { stageTables } from './stages.ts';
@@ -40,7 +41,8 @@ console.log(lines.join('\n'));
 if (process.argv.includes('--write')) {
   const page = Bun.file(join(import.meta.dir, '../docs/benchmarks.md'));
   const text = await page.text();
-  for (const section of [serviceSection(text), mcpSection(text)]) if (section) lines.push('', section.trimEnd());
+  for (const section of [tapeSection(text), serviceSection(text), mcpSection(text)])
+    if (section) lines.push('', section.trimEnd());
   await Bun.write(page, `${lines.join('\n')}\n`);
 }
 if (tiny && invalid > 0) process.exitCode = 1;

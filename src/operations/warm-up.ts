@@ -1,17 +1,27 @@
 import { Failure } from '../errors.ts';
+import { TapeSummer } from '../market/tape-sums.ts';
 import { levelsOf, readMarket } from './market-reading.ts';
 import type { Context } from './operation.ts';
+import { throughTape } from './signed-tape.ts';
 
 /**
  * Reads the levels of the universe's tickers, one after the other, until `deadline` (as `performance.now` counts): the code of
  * an analysis is then compiled, and the first requests for those tickers find their answers. The first of all would
- * take some five times as long as it does later.
+ * take some five times as long as it does later. So would the first to sign a tape: a day of one is gone through too.
  */
 export function warmUp(context: Context, deadline: number): void {
+  let hasSigned = false;
   for (const ticker of context.universe.tickers) {
     if (performance.now() >= deadline) return;
     try {
-      levelsOf(readMarket(ticker, context));
+      const reading = readMarket(ticker, context);
+      levelsOf(reading);
+      if (hasSigned || !context.market.hasPrints(ticker)) continue;
+      hasSigned = true;
+      const summer = new TapeSummer();
+      for (const _ of throughTape(context.market.tape(reading.chain, 1), 'sums', (each) => summer.add(each.sums()))) {
+        if (performance.now() >= deadline) return;
+      }
     } catch (error) {
       // Without a chain, or with one that has nothing to read, a ticker refuses; whoever asks for it is told.
       if (!(error instanceof Failure)) throw error;
