@@ -160,8 +160,8 @@ export function createMarket(
         return {
           mark,
           prints: { [Symbol.iterator]: read },
-          *stretches(what) {
-            for (let from = fromMs; ; ) {
+          *stretches(what, since = fromMs) {
+            for (let from = Math.max(since, fromMs); ; ) {
               const next = store.stretch(underlying, from, toMs, simulated, what);
               if (next === undefined) return;
               yield next;

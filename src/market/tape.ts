@@ -13,26 +13,34 @@ export interface Stretch {
   prints(): Print[];
 }
 
+/**
+ * How long stretches may be: of `prints`, as many as are gone through in some milliseconds; of what is added up, as many as blocks of it or
+ * whole days have.
+ */
+export type StretchKind = 'prints' | 'blocks' | 'days';
+
 /** Every print of an underlying over some time. */
 export interface Tape {
   /** Read as they are gone through. */
   readonly prints: Iterable<Print>;
   /**
-   * The same a stretch at a time, read as it is gone through: whole days at once where sums are all that is wanted. Without it, the
-   * prints are in memory.
+   * The same a stretch at a time, read as it is gone through, from a moment on or all. Without it, the prints are in memory.
    */
-  readonly stretches?: (what: 'sums' | 'prints') => Iterable<Stretch>;
+  readonly stretches?: (what: StretchKind, fromMs?: number) => Iterable<Stretch>;
   /** The same text as long as they are the same. */
   readonly mark: string;
 }
 
 /** A tape a stretch at a time. */
-export function stretchesOf({ prints, stretches }: Tape, what: 'sums' | 'prints'): Iterable<Stretch> {
-  return stretches ? stretches(what) : stretchesByDay(prints);
+export function stretchesOf({ prints, stretches }: Tape, what: StretchKind, fromMs = 0): Iterable<Stretch> {
+  return stretches ? stretches(what, fromMs) : stretchesByDay(prints, fromMs);
 }
 
-function* stretchesByDay(prints: Iterable<Print>): Generator<Stretch, void> {
-  for (const [day, ofDay] of Map.groupBy(prints, ({ at }) => dayOf(at))) yield stretchOf(day, ofDay);
+function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Stretch, void> {
+  for (const [day, ofDay] of Map.groupBy(prints, ({ at }) => dayOf(at))) {
+    const its = ofDay.filter(({ at }) => at >= fromMs);
+    if (its.length > 0) yield stretchOf(day, its);
+  }
 }
 
 /** Prints of a day, in time order. */

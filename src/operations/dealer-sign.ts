@@ -54,7 +54,7 @@ function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPositions | 
 
 function* addedUp(tape: Tape): Steps<TapeSums> {
   const summer = new TapeSummer();
-  yield* throughTape(tape, 'sums', (stretch) => summer.add(stretch.sums()));
+  yield* throughTape(tape, 'days', (stretch) => summer.add(stretch.sums()));
   return summer.sums();
 }
 

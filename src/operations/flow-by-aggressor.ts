@@ -108,7 +108,7 @@ function* flowOf(tape: Tape, minPremium: number, prepared: PreparedChain): Steps
   });
   const summer = new TapeSummer();
   let day: string | undefined;
-  yield* throughTape(tape, minPremium > 0 ? 'prints' : 'sums', (stretch) => {
+  yield* throughTape(tape, minPremium > 0 ? 'prints' : 'days', (stretch) => {
     if (day !== undefined && day !== stretch.day) flow.add(day, summer.sums());
     day = stretch.day;
     summer.add(minPremium > 0 ? sumsOf(stretch.columns(), minPremium) : stretch.sums());

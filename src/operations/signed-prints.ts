@@ -4,10 +4,10 @@ import { movesOf, type SignedPrint, signPrints } from '../analytics/flow/trade-s
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import { premiumOf } from '../market/prints.ts';
-import type { Stretch, Tape } from '../market/tape.ts';
+import type { Stretch, StretchKind, Tape } from '../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { provenanceOf } from './market-reading.ts';
-import { defineOperation, type Steps } from './operation.ts';
+import { defineOperation, type Step, type Steps } from './operation.ts';
 import { columnOf, count, defaulted, knownOf, texts } from './schemas.ts';
 import { ofSignedTape, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
 
@@ -99,16 +99,26 @@ interface Newest {
  */
 function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest> {
   const before = new TapeSummer();
-  const last: { readonly stretch: Stretch; readonly sums: TapeSums; readonly count: number }[] = [];
-  let [counted, inLast] = [0, 0];
-  yield* throughTape(tape, 'prints', (stretch) => {
-    const sums = minPremium > 0 ? sumsOf(stretch.columns(), minPremium) : stretch.sums();
-    const count = printsIn(sums);
-    last.push({ stretch, sums, count });
-    counted += count;
-    inLast += count;
-    for (; inLast - last[0]!.count >= limit; inLast -= last.shift()!.count) before.add(last[0]!.sums);
-  });
+  let last: { readonly stretch: Stretch; readonly fromMs: number; readonly sums: TapeSums; readonly count: number }[] =
+    [];
+  const addUp = function* (what: StretchKind, since: number): Generator<Step, number> {
+    let [counted, inLast, fromMs] = [0, 0, since];
+    last = [];
+    const take = (stretch: Stretch) => {
+      const sums = minPremium > 0 ? sumsOf(stretch.columns(), minPremium) : stretch.sums();
+      const count = printsIn(sums);
+      last.push({ stretch, fromMs, sums, count });
+      fromMs = stretch.toMs + 1;
+      counted += count;
+      inLast += count;
+      for (; inLast - last[0]!.count >= limit; inLast -= last.shift()!.count) before.add(last[0]!.sums);
+    };
+    yield* throughTape(tape, what, take, since);
+    return counted;
+  };
+  const counted = yield* addUp(minPremium > 0 ? 'prints' : 'blocks', 0);
+  // Those of the last blocks that come first are not wanted either.
+  if (minPremium === 0 && last.length > 0) yield* addUp('prints', last[0]!.fromMs);
   const moves = movesOf(before.sums());
   const newest: SignedPrint[] = [];
   for (const { stretch } of last) {

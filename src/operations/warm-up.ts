@@ -19,7 +19,7 @@ export function warmUp(context: Context, deadline: number): void {
       if (hasSigned || !context.market.hasPrints(ticker)) continue;
       hasSigned = true;
       const summer = new TapeSummer();
-      for (const _ of throughTape(context.market.tape(reading.chain, 1), 'sums', (each) => summer.add(each.sums()))) {
+      for (const _ of throughTape(context.market.tape(reading.chain, 1), 'blocks', (each) => summer.add(each.sums()))) {
         if (performance.now() >= deadline) return;
       }
     } catch (error) {

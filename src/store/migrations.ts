@@ -271,7 +271,6 @@ export const MIGRATIONS: readonly string[] = [
     last_at INTEGER,
     -- Of prints of at least that premium there are copies, where there are columns of large ones.
     large_from REAL,
-    sums BLOB,
     large BLOB,
     columns BLOB NOT NULL,
     ids BLOB NOT NULL
@@ -285,15 +284,24 @@ export const MIGRATIONS: readonly string[] = [
     flag INTEGER NOT NULL,
     PRIMARY KEY (part, entry)
   ) STRICT, WITHOUT ROWID;
-  -- The sums of a whole day's parts, good as long as the counts are theirs.
+  -- Parts that follow each other, added up: good as long as those from the first to the last have these counts.
+  CREATE TABLE tape_sums (
+    first INTEGER NOT NULL REFERENCES tape_parts (id) ON DELETE CASCADE,
+    last INTEGER NOT NULL REFERENCES tape_parts (id) ON DELETE CASCADE,
+    entries INTEGER NOT NULL,
+    standing INTEGER NOT NULL,
+    sums BLOB NOT NULL,
+    UNIQUE (first, last)
+  ) STRICT;
+  CREATE INDEX tape_sums_by_last ON tape_sums (last);
+  -- Days whose parts are joined and added up, as long as they have these counts.
   CREATE TABLE tape_days (
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     underlying TEXT NOT NULL,
     day TEXT NOT NULL,
     entries INTEGER NOT NULL,
     standing INTEGER NOT NULL,
-    sums BLOB NOT NULL,
-    UNIQUE (simulated, underlying, day)
-  ) STRICT;
+    PRIMARY KEY (simulated, underlying, day)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];

@@ -4,21 +4,11 @@ import { type Print, premiumOf } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
 import { type Stretch, stretchOf } from '../market/tape.ts';
 import { columnsOf, dayOf, printAt, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
-import { sumsOf, type TapeSums } from '../market/tape-sums.ts';
+import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { printSums } from './print-sums.ts';
 import { kindsIn } from './retention.ts';
-import { CANCELED, CORRECTED, entriesOf } from './tape-codec.ts';
-import {
-  addedUp,
-  countsOf,
-  digestsOf,
-  type Found,
-  merged,
-  PART_MAX,
-  type Part,
-  type TapeDay,
-  tapeParts,
-} from './tape-parts.ts';
+import { CANCELED, CORRECTED, entriesOf, standing } from './tape-codec.ts';
+import { countsOf, digestsOf, type Found, merged, PART_MAX, type Part, type TapeDay, tapeParts } from './tape-parts.ts';
 
 type PrintTable = Pick<
   MarketStore,
@@ -38,6 +28,8 @@ export interface TapeSizes {
 }
 
 const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 4_096 };
+/** Parts that are added up together, beside the whole day: what a window cuts of a day is then a few sums and a few parts. */
+const BLOCK_PARTS = 4;
 /** Free pages that the file may keep, and how many of others it gives back at a time. */
 const FREE_PAGES = 256;
 /** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 10 ms. */
@@ -98,9 +90,9 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const selectRetiredParts = db.prepare<{ part: number }, []>('SELECT DISTINCT part FROM tape_retired');
   const selectUnsummed = db.prepare<TapeDay, [string]>(
     `SELECT simulated, underlying, day FROM
-       (SELECT simulated, underlying, day, count(*) AS parts, sum(entries) AS entries, sum(standing) AS standing
+       (SELECT simulated, underlying, day, sum(entries) AS entries, sum(standing) AS standing
         FROM tape_parts WHERE day < ? GROUP BY simulated, underlying, day)
-     WHERE parts > 1 AND (simulated, underlying, day, entries, standing) NOT IN
+     WHERE (simulated, underlying, day, entries, standing) NOT IN
        (SELECT simulated, underlying, day, entries, standing FROM tape_days)`,
   );
   const selectFree = db.prepare<{ pages: number }, []>('SELECT freelist_count AS pages FROM pragma_freelist_count');
@@ -330,29 +322,32 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     });
     const its = partsIn(kind.simulated, underlying, ...rangeOf(day));
     const hasRows = (from: number, to: number) => selectAny.get(kind.simulated, underlying, from, to)!.found === 1;
-    const [first, last] = [its[0]!, its.at(-1)!];
-    if (what === 'sums' && its.length > 1 && first.fromAt >= fromMs && last.toAt <= toMs) {
-      const ofDay = hasRows(first.fromAt, last.toAt) ? undefined : parts.daySums({ ...kind, day }, its);
-      if (ofDay)
-        return { ...stretchFrom(day, last.toAt, () => its.map(parts.standingOf).reduce(merged)), sums: () => ofDay };
+    const at = its.findIndex(({ id }) => id === part.id);
+    const most = { days: its.length, blocks: BLOCK_PARTS, prints: 1 }[what];
+    const summed = part.fromAt >= fromMs ? parts.sumsFrom(at, its, toMs, most) : undefined;
+    if (
+      summed &&
+      !hasRows(part.fromAt, summed.parts.at(-1)!.toAt) &&
+      !meets(summed.parts, its[at + summed.parts.length])
+    ) {
+      const own = summed.parts;
+      const columns = () => own.map(parts.standingOf).reduce(merged);
+      return { ...stretchFrom(day, own.at(-1)!.toAt, columns), sums: summed.sums };
     }
     // Parts that meet in one moment are gone through together.
-    const at = its.findIndex(({ id }) => id === part.id);
     const group = [part];
     for (const next of its.slice(at + 1)) {
-      if (next.fromAt > group.at(-1)!.toAt) break;
+      if (!meets(group, next)) break;
       group.push(next);
     }
     const [from, to] = [Math.max(fromMs, part.fromAt), Math.min(toMs, group.at(-1)!.toAt)];
-    const isWhole = group.length === 1 && from === part.fromAt && to === part.toAt && !hasRows(from, to);
     const columns = () => {
       const [one, ...others] = group.map((each) => cut(parts.standingOf(each), from, to));
       const all = others.reduce(merged, one!);
-      const rows = isWhole ? [] : selectRows.all(kind.simulated, underlying, from, to, -1);
+      const rows = selectRows.all(kind.simulated, underlying, from, to, -1);
       return rows.length === 0 ? all : merged(all, columnsOf(rows.map(printOf)));
     };
-    const found = stretchFrom(day, to, columns);
-    return isWhole ? { ...found, sums: () => parts.sumsOf(part) } : found;
+    return stretchFrom(day, to, columns);
   };
 
   /** Moves rows of the last of some underlyings, and takes out those that are done. */
@@ -375,12 +370,34 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     if (its.length > 0) parts.join(of, its);
     return its.length > 0;
   });
-  const putDaySums = db.transaction((of: TapeDay, its: readonly Part[], ofDay: TapeSums) => {
+  /** Writes sums of parts that are still there as they were. */
+  const putSums = db.transaction((of: TapeDay, its: readonly Part[], sums: TapeSums, isDay: boolean) => {
     const now = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
-    if (now.length === its.length && now.every(({ id, retired }, at) => id === its[at]!.id && retired === 0)) {
-      parts.putDaySums(of, its, ofDay);
-    }
+    const at = now.findIndex(({ id }) => id === its[0]!.id);
+    const isSame = its.every(({ id, retired }, number) => now[at + number]?.id === id && retired === 0);
+    if (!isSame || (isDay && now.length !== its.length)) return;
+    parts.putSums(its, sums);
+    if (isDay) parts.settled(of, its);
   });
+  /** Adds a day's parts up by blocks, and the blocks. */
+  function* addUp(of: TapeDay): Generator<number, void> {
+    const its = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
+    const day = new TapeSummer();
+    for (let from = 0; from < its.length; from += BLOCK_PARTS) {
+      const block = its.slice(from, from + BLOCK_PARTS);
+      const summer = new TapeSummer();
+      for (const part of block) {
+        summer.add(sumsOf(standing(parts.columnsOf(part))));
+        yield 0;
+      }
+      const sums = summer.sums();
+      if (its.length > BLOCK_PARTS) putSums.immediate(of, block, sums, false);
+      day.add(sums);
+      yield 0;
+    }
+    putSums.immediate(of, its, day.sums(), true);
+    yield 0;
+  }
   function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
     const [beforeMs] = rangeOf(beforeDay);
     for (const kinds = selectKinds.all(); kinds.length > 0; ) yield move.immediate(kinds, beforeMs, rowsAtOnce);
@@ -390,15 +407,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     }
     for (const of of selectUnsummed.all(beforeDay)) {
       while (join.immediate(of)) yield 0;
-      const its = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
-      if (its.length === 1) continue;
-      const summing = addedUp(parts, its);
-      for (;;) {
-        const { done, value } = summing.next();
-        if (done) putDaySums.immediate(of, its, value);
-        yield 0;
-        if (done) break;
-      }
+      yield* addUp(of);
     }
     // Does nothing where the file was made before it could shrink.
     while (selectFree.get()!.pages > FREE_PAGES) {
@@ -491,6 +500,11 @@ function daysOf(prints: readonly Print[]): PrintsOfDay[] {
 function printsOf(columns: TapeColumns, underlying: string, simulated: boolean): Print[] {
   const own = { ...NAMELESS, underlying, simulated };
   return Array.from({ length: columns.count }, (_, row) => printAt(columns, row, own));
+}
+
+/** Whether a part begins in the moment in which others end. */
+function meets(parts: readonly Part[], next: Part | undefined): boolean {
+  return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
 }
 
 /** Prints of a range. */

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { ContractNumbers, NUMBERS, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
-import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import type { TapeSums } from '../market/tape-sums.ts';
 import {
   type CANCELED,
   type CORRECTED,
@@ -34,6 +34,12 @@ export interface Part {
   readonly retired: number;
   /** Time of the last that stood when it was written, ms. */
   readonly lastAt: number | null;
+}
+
+/** Parts that follow each other, and what they come to. */
+export interface SummedParts {
+  readonly parts: readonly Part[];
+  readonly sums: () => TapeSums;
 }
 
 /** Where a known id stands in a part. */
@@ -81,24 +87,28 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
   );
   const blob = (name: string) =>
     db.prepare<{ blob: Uint8Array | null }, [number]>(`SELECT ${name} AS blob FROM tape_parts WHERE id = ?`);
-  const [selectColumns, selectIds, selectSums] = [blob('columns'), blob('ids'), blob('sums')];
+  const [selectColumns, selectIds] = [blob('columns'), blob('ids')];
   const selectLarge = db.prepare<{ blob: Uint8Array }, [number, number]>(
     'SELECT large AS blob FROM tape_parts WHERE id = ? AND large_from <= ?',
   );
   const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
-    `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, sums, large, columns, ids)
-     VALUES ($simulated, $underlying, $day, $fromAt, $toAt, $place, $entries, $standing, $lastAt, $largeFrom, $sums, $large, $columns, $ids)`,
+    `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, large, columns, ids)
+     VALUES ($simulated, $underlying, $day, $fromAt, $toAt, $place, $entries, $standing, $lastAt, $largeFrom, $large, $columns, $ids)`,
   );
   const remove = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
   const selectRetired = db.prepare<{ entry: number; flag: number }, [number]>(
     'SELECT entry, flag FROM tape_retired WHERE part = ?',
   );
   const insertRetired = db.prepare<null, [number, number, number]>('INSERT INTO tape_retired VALUES (?, ?, ?)');
-  const selectDaySums = db.prepare<{ sums: Uint8Array }, [number, string, string, number, number]>(
-    'SELECT sums FROM tape_days WHERE simulated = ? AND underlying = ? AND day = ? AND entries = ? AND standing = ?',
+  const selectSums = db.prepare<{ rowid: number; last: number; entries: number; standing: number }, [number]>(
+    'SELECT rowid, last, entries, standing FROM tape_sums WHERE first = ? ORDER BY entries DESC',
   );
-  const putDaySums = db.prepare<null, [number, string, string, number, number, Uint8Array]>(
-    'INSERT OR REPLACE INTO tape_days VALUES (?, ?, ?, ?, ?, ?)',
+  const selectSumsBlob = db.prepare<{ sums: Uint8Array }, [number]>('SELECT sums FROM tape_sums WHERE rowid = ?');
+  const putSums = db.prepare<null, [number, number, number, number, Uint8Array]>(
+    'INSERT OR REPLACE INTO tape_sums VALUES (?, ?, ?, ?, ?)',
+  );
+  const putSettled = db.prepare<null, [number, string, string, number, number]>(
+    'INSERT OR REPLACE INTO tape_days VALUES (?, ?, ?, ?, ?)',
   );
 
   const kept = new Map<string, TapeColumns>();
@@ -134,13 +144,12 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
   const write = (of: TapeDay, entries: TapeEntries, place: number): void => {
     const left = standing(entries);
     const { columns, ids } = encodeEntries(entries);
-    const pays = left.count >= PRINTS_PER_CONTRACT_MIN * contractsIn(left);
     const large = largeOf(left);
     insert.run({
       ...{ simulated: of.simulated, underlying: of.underlying, day: of.day, place },
       ...{ fromAt: entries.at[0]!, toAt: entries.at[entries.count - 1]!, entries: entries.count, standing: left.count },
       lastAt: left.count > 0 ? left.at[left.count - 1]! : null,
-      ...{ sums: pays ? encodeSums(sumsOf(left)) : null, columns, ids },
+      ...{ columns, ids },
       largeFrom: large?.from ?? null,
       large: large ? encodeEntries({ ...large.columns, ids: NO_IDS }).columns : null,
     });
@@ -167,19 +176,32 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
       const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
       return large ? decodeColumns(large.blob, nameOf(part)) : standingOf(part);
     },
-    sumsOf(part: Part): TapeSums {
-      const sums = part.retired > 0 ? null : selectSums.get(part.id)!.blob;
-      return sums ? decodeSums(sums, nameOf(part)) : sumsOf(standingOf(part));
+    /**
+     * The most parts from one on that are added up together, no more than `most` and none that ends after `toMs`, and their sums;
+     * undefined where none are. `its` are all parts of the day.
+     */
+    sumsFrom(at: number, its: readonly Part[], toMs: number, most: number): SummedParts | undefined {
+      for (const row of selectSums.all(its[at]!.id)) {
+        const to = its.findIndex(({ id }) => id === row.last);
+        const own = its.slice(at, to + 1);
+        const { entries, standing } = countsOf(own);
+        if (own.length === 0 || own.length > most || own.at(-1)!.toAt > toMs) continue;
+        if (entries !== row.entries || standing !== row.standing) continue;
+        const sums = () => decodeSums(selectSumsBlob.get(row.rowid)!.sums, `the sum of the tape of ${its[at]!.day}`);
+        return { parts: own, sums };
+      }
+      return undefined;
     },
-    /** Sums of a day's parts; undefined where they are not added up, or have changed since. */
-    daySums({ simulated, underlying, day }: TapeDay, parts: readonly Part[]): TapeSums | undefined {
-      const { entries, standing } = countsOf(parts);
-      const row = selectDaySums.get(simulated, underlying, day, entries, standing);
-      return row ? decodeSums(row.sums, `the sums of the tape of ${day}`) : undefined;
+    /** Keeps the sums of parts that follow each other, where they are shorter to read than the parts. */
+    putSums(its: readonly Part[], sums: TapeSums): void {
+      const { entries, standing } = countsOf(its);
+      if (standing < PRINTS_PER_CONTRACT_MIN * sums.contracts.strike.length) return;
+      putSums.run(its[0]!.id, its.at(-1)!.id, entries, standing, encodeSums(sums));
     },
-    putDaySums({ simulated, underlying, day }: TapeDay, parts: readonly Part[], sums: TapeSums): void {
-      const { entries, standing } = countsOf(parts);
-      putDaySums.run(simulated, underlying, day, entries, standing, encodeSums(sums));
+    /** Notes that a day is joined and added up. */
+    settled({ simulated, underlying, day }: TapeDay, its: readonly Part[]): void {
+      const { entries, standing } = countsOf(its);
+      putSettled.run(simulated, underlying, day, entries, standing);
     },
     /** Marks an entry as one that stands no more. */
     retire: ({ part, row }: Found, flag: typeof CANCELED | typeof CORRECTED) =>
@@ -258,22 +280,6 @@ export function countsOf(parts: readonly Part[]) {
     entries: parts.reduce((sum, part) => sum + part.entries, 0),
     standing: parts.reduce((sum, part) => sum + part.standing, 0),
   };
-}
-
-/** Sums of parts that follow each other. */
-export function* addedUp(parts: TapeParts, of: readonly Part[]): Generator<void, TapeSums> {
-  const summer = new TapeSummer();
-  for (const part of of) {
-    summer.add(parts.sumsOf(part));
-    yield;
-  }
-  return summer.sums();
-}
-
-function contractsIn({ count, contract, contracts }: TapeColumns): number {
-  const seen = new Uint8Array(contracts.strike.length);
-  for (let row = 0; row < count; row++) seen[contract[row]!] = 1;
-  return seen.reduce((sum, each) => sum + each, 0);
 }
 
 /** The largest prints, where they are few among many. */

@@ -113,7 +113,7 @@ function readings(table: ReturnType<typeof tableOn>) {
     [FIRST + 10, FIRST],
   ];
   const sorted = (sums: readonly object[]) => sums.map((each) => JSON.stringify(each)).sort();
-  function* stretches(from: number, to: number, what: 'sums' | 'prints') {
+  function* stretches(from: number, to: number, what: 'days' | 'blocks' | 'prints') {
     for (let at = from; ; ) {
       const next = table.stretch('SPX', at, to, false, what);
       if (next === undefined) return;
@@ -130,7 +130,8 @@ function readings(table: ReturnType<typeof tableOn>) {
     sums: sorted(table.printSums('SPX', from, to, false, LARGE)),
     others: sorted(table.printSums('SPX', from, to, false, 1_000)),
     last: table.lastPrintAt('SPX', false, to),
-    bySums: summed([...stretches(from, to, 'sums')].map((each) => each.sums())),
+    byBlocks: summed([...stretches(from, to, 'blocks')].map((each) => each.sums())),
+    bySums: summed([...stretches(from, to, 'days')].map((each) => each.sums())),
     byStretch: summed([...stretches(from, to, 'prints')].map((each) => each.sums())),
     byColumns: summed([...stretches(from, to, 'prints')].map((each) => sumsOf(each.columns(), 500))),
     byPrints: summed([...stretches(from, to, 'prints')].map((each) => sumsOf(columnsOf(each.prints()), 500))),
@@ -238,17 +239,18 @@ test.each([
     table.savePrints(tape(7, 3_000));
     pack(table);
     db.run(
-      `UPDATE tape_parts SET ${column} = CAST(${damage.replaceAll('its', column)} AS BLOB), large_from = NULL WHERE day = '2026-01-06'`,
+      `UPDATE ${column === 'sums' ? 'tape_sums' : 'tape_parts'} SET ${column} = CAST(${damage.replaceAll('its', column)} AS BLOB)
+       WHERE ${column === 'sums' ? 'first' : 'id'} IN (SELECT id FROM tape_parts WHERE day = '2026-01-06')`,
     );
-    db.run('DELETE FROM tape_days');
+    db.run('UPDATE tape_parts SET large_from = NULL');
     const read = {
       columns: () => table.prints('SPX', FIRST + DAY_MS, FIRST + 2 * DAY_MS - 1, false, 0),
       ids: () => table.savePrints([printOf('new', { ...CLOSED, at: FIRST + DAY_MS })]),
       sums: () =>
-        table.stretch('SPX', newYorkInstant('2026-01-06', '00:00'), FIRST + 9 * DAY_MS, false, 'prints')!.sums(),
+        table.stretch('SPX', newYorkInstant('2026-01-06', '00:00'), FIRST + 9 * DAY_MS, false, 'days')!.sums(),
     }[column]!;
     expect(read).toThrow(OperatorError);
-    expect(read).toThrow(/part \d+ of the tape of 2026-01-06 is damaged/);
+    expect(read).toThrow(/(?:part \d+|the sum) of the tape of 2026-01-06 is damaged/);
     expect(table.prints('SPX', FIRST, FIRST + DAY_MS - 1, false, 0).length).toBeGreaterThan(100);
   }
 });
