@@ -65,7 +65,11 @@ export class ContractNumbers {
   /** The numbers of contracts that another has numbered. */
   ofAll({ series, seriesIndex, strike }: TapeContracts): Uint32Array {
     const own = series.map((each) => this.#seriesOf(each));
-    return seriesIndex.map((its, contract) => this.#number(own[its]!, strike[contract]!));
+    const numbers = new Uint32Array(strike.length);
+    for (let contract = 0; contract < numbers.length; contract++) {
+      numbers[contract] = this.#number(own[seriesIndex[contract]!]!, strike[contract]!);
+    }
+    return numbers;
   }
 
   contracts(): TapeContracts {

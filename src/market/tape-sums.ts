@@ -205,9 +205,12 @@ export class TapeSummer {
 
   #addCell(to: number, its: Float64Array, from: number, lead: number, contract: number): void {
     const { values } = this.#cells;
-    const settled = lead === 0 ? LOW : CELL.pendingPrints;
-    for (let field = 0; field < settled; field++) addFigure(values, to + field, its, from + field, 1);
-    if (lead === 0 || its[from + CELL.pendingPrints] === 0) return;
+    for (let field = 0; field < CELL.pendingPrints; field++) addFigure(values, to + field, its, from + field, 1);
+    if (its[from + CELL.pendingPrints] === 0) return;
+    if (lead === 0) {
+      for (let field = CELL.pendingPrints; field < LOW; field++) addFigure(values, to + field, its, from + field, 1);
+      return;
+    }
     addFigure(values, to + (lead === 1 ? CELL.bought : CELL.sold), its, from + CELL.pendingPremium, 1);
     addFigure(values, to + CELL.shares, its, from + CELL.pendingShares, lead);
     addFigure(values, to + CELL.deltaShares, its, from + CELL.pendingDeltaShares, lead);

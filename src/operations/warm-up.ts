@@ -1,8 +1,11 @@
 import { Failure } from '../errors.ts';
+import { stretchesOf } from '../market/tape.ts';
 import { TapeSummer } from '../market/tape-sums.ts';
 import { levelsOf, readMarket } from './market-reading.ts';
 import type { Context } from './operation.ts';
-import { throughTape } from './signed-tape.ts';
+
+/** For one tape. */
+const TAPE_MS = 50;
 
 /**
  * Reads the levels of the universe's tickers, one after the other, until `deadline` (as `performance.now` counts): the code of
@@ -19,8 +22,10 @@ export function warmUp(context: Context, deadline: number): void {
       if (hasSigned || !context.market.hasPrints(ticker)) continue;
       hasSigned = true;
       const summer = new TapeSummer();
-      for (const _ of throughTape(context.market.tape(reading.chain, 1), 'blocks', (each) => summer.add(each.sums()))) {
-        if (performance.now() >= deadline) return;
+      const until = performance.now() + TAPE_MS;
+      for (const stretch of stretchesOf(context.market.tape(reading.chain, 1), 'blocks')) {
+        summer.add(stretch.sums());
+        if (performance.now() >= until) break;
       }
     } catch (error) {
       // Without a chain, or with one that has nothing to read, a ticker refuses; whoever asks for it is told.

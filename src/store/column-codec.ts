@@ -120,6 +120,7 @@ export class ColumnReader {
       for (let row = 0; row < count; row++) values[row]! += times * bytes[at + row]!;
     }
     const from = base - gaps;
+    if (width === 0) return { values: values.fill(base), digits };
     if (gaps === 0) for (let row = 0; row < count; row++) values[row]! += from;
     else for (let row = 0; row < count; row++) values[row] = values[row] === 0 ? Number.NaN : values[row]! + from;
     return { values, digits };

@@ -99,18 +99,21 @@ export function standing(columns: TapeColumns): TapeColumns {
 export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Array {
   const writer = new ColumnWriter();
   const count = contracts.strike.length;
-  writer.text(JSON.stringify({ count, cells: cells.count, series: contracts.series }));
+  // Half of the figures are second ones, which only damage needs.
+  const columns = Array.from({ length: CELL.width }, (_, field) => fieldOf(cells.values, field, CELL.width));
+  const fields = [...columns.keys()].filter((field) => columns[field]!.some((value) => value !== 0));
+  writer.text(JSON.stringify({ count, cells: cells.count, fields, series: contracts.series }));
   writeContracts(writer, contracts);
   for (let field = 0; field < BY_CONTRACT.width; field++) writer.numbers(fieldOf(byContract, field, BY_CONTRACT.width));
   writer.decimals(differences(Float64Array.from(cells.contract, (each, cell) => 4 * each + cells.manner[cell]!)));
-  for (let field = 0; field < CELL.width; field++) writer.numbers(fieldOf(cells.values, field, CELL.width));
+  for (const field of fields) writer.numbers(columns[field]!);
   return writer.sealed(MARKS.sums);
 }
 
 /** Throws OperatorError for a blob that is damaged. */
 export function decodeSums(blob: Uint8Array, name: string): TapeSums {
   const reader = new ColumnReader(blob, MARKS.sums, name);
-  const head = JSON.parse(reader.text()) as { count: number; cells: number; series: TapeContracts['series'] };
+  const head = JSON.parse(reader.text()) as SumsHead;
   const contracts = readContracts(reader, head.count, head.series);
   const byContract = new Float64Array(head.count * BY_CONTRACT.width);
   for (let field = 0; field < BY_CONTRACT.width; field++) {
@@ -118,9 +121,13 @@ export function decodeSums(blob: Uint8Array, name: string): TapeSums {
   }
   const keys = sums(reader.numbers(head.cells));
   const values = new Float64Array(head.cells * CELL.width);
-  for (let field = 0; field < CELL.width; field++) putField(values, reader.numbers(head.cells), field, CELL.width);
-  const contract = Uint32Array.from(keys, (key) => key >> 2);
-  const manner = Uint8Array.from(keys, (key) => key & 3);
+  for (const field of head.fields) putField(values, reader.numbers(head.cells), field, CELL.width);
+  const contract = new Uint32Array(head.cells);
+  const manner = new Uint8Array(head.cells);
+  for (let cell = 0; cell < head.cells; cell++) {
+    contract[cell] = keys[cell]! >> 2;
+    manner[cell] = keys[cell]! & 3;
+  }
   return { contracts, byContract, cells: { count: head.cells, contract, manner, values } };
 }
 
@@ -132,6 +139,14 @@ interface Head {
   /** Digits of quotes and of prices; without them, each column stands for itself. */
   readonly quote?: number;
   readonly paid?: number;
+  readonly series: TapeContracts['series'];
+}
+
+interface SumsHead {
+  readonly count: number;
+  readonly cells: number;
+  /** The figures of cells that are not 0 throughout. */
+  readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
 }
 
