@@ -160,9 +160,9 @@ export function createMarket(
         return {
           mark,
           prints: { [Symbol.iterator]: read },
-          *stretches(what, since = fromMs) {
+          *stretches(mostParts, since = fromMs) {
             for (let from = Math.max(since, fromMs); ; ) {
-              const next = store.stretch(underlying, from, toMs, simulated, what);
+              const next = store.stretch(underlying, from, toMs, simulated, mostParts);
               if (next === undefined) return;
               yield next;
               from = next.toMs + 1;

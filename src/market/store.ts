@@ -1,7 +1,7 @@
 import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord } from './level-record.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
-import type { Stretch, StretchKind } from './tape.ts';
+import type { Stretch } from './tape.ts';
 
 /** A stored chain, without its contracts. */
 export interface Snapshot {
@@ -78,9 +78,10 @@ export interface MarketStore {
   /** From now on prints of at least that premium are added up as they are written; where it was another, all that are kept are again. */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
-   * The first stretch of the tape from a moment on; undefined where nothing is left. What follows begins after its `toMs`.
+   * The first stretch of the tape from a moment on, of so many parts at most (see PARTS); undefined where nothing is left. What follows
+   * begins after its `toMs`.
    */
-  stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, what: StretchKind): Stretch | undefined;
+  stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
    * Prints of any premium and, where it is given, of that expiry on, read as they are gone through: a month's tape is larger than
    * memory. Those of closed days have no id.

@@ -14,10 +14,10 @@ export interface Stretch {
 }
 
 /**
- * How long stretches may be: of `prints`, as many as are gone through in some milliseconds; of what is added up, as many as blocks of it or
- * whole days have.
+ * How many parts a stretch may have at most. One part is gone through print by print in some milliseconds; sums are kept of blocks of so
+ * many, and of whole days.
  */
-export type StretchKind = 'prints' | 'blocks' | 'days';
+export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
 /** Every print of an underlying over some time. */
 export interface Tape {
@@ -26,14 +26,14 @@ export interface Tape {
   /**
    * The same a stretch at a time, read as it is gone through, from a moment on or all. Without it, the prints are in memory.
    */
-  readonly stretches?: (what: StretchKind, fromMs?: number) => Iterable<Stretch>;
+  readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
   /** The same text as long as they are the same. */
   readonly mark: string;
 }
 
 /** A tape a stretch at a time. */
-export function stretchesOf({ prints, stretches }: Tape, what: StretchKind, fromMs = 0): Iterable<Stretch> {
-  return stretches ? stretches(what, fromMs) : stretchesByDay(prints, fromMs);
+export function stretchesOf({ prints, stretches }: Tape, mostParts: number, fromMs = 0): Iterable<Stretch> {
+  return stretches ? stretches(mostParts, fromMs) : stretchesByDay(prints, fromMs);
 }
 
 function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Stretch, void> {

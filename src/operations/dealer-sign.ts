@@ -6,7 +6,7 @@ import { signedByFlow } from '../analytics/flow/flow-sign.ts';
 import { signPrints } from '../analytics/flow/trade-side.ts';
 import { Failure } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
-import type { Tape } from '../market/tape.ts';
+import { PARTS, type Tape } from '../market/tape.ts';
 import { TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { type Context, finish, type Steps } from './operation.ts';
 import { throughTape } from './signed-tape.ts';
@@ -54,7 +54,7 @@ function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPositions | 
 
 function* addedUp(tape: Tape): Steps<TapeSums> {
   const summer = new TapeSummer();
-  yield* throughTape(tape, 'days', (stretch) => summer.add(stretch.sums()));
+  yield* throughTape(tape, PARTS.ofDay, (stretch) => summer.add(stretch.sums()));
   return summer.sums();
 }
 

@@ -5,7 +5,7 @@ import { deltaByContract } from '../analytics/flow/flow-notional.ts';
 import { contractKey, type SideRule } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
-import type { Tape } from '../market/tape.ts';
+import { PARTS, type Tape } from '../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation, type Steps } from './operation.ts';
@@ -108,7 +108,7 @@ function* flowOf(tape: Tape, minPremium: number, prepared: PreparedChain): Steps
   });
   const summer = new TapeSummer();
   let day: string | undefined;
-  yield* throughTape(tape, minPremium > 0 ? 'prints' : 'days', (stretch) => {
+  yield* throughTape(tape, minPremium > 0 ? PARTS.one : PARTS.ofDay, (stretch) => {
     if (day !== undefined && day !== stretch.day) flow.add(day, summer.sums());
     day = stretch.day;
     summer.add(minPremium > 0 ? sumsOf(stretch.columns(), minPremium) : stretch.sums());

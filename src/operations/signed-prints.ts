@@ -4,7 +4,7 @@ import { movesOf, type SignedPrint, signPrints } from '../analytics/flow/trade-s
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import { premiumOf } from '../market/prints.ts';
-import type { Stretch, StretchKind, Tape } from '../market/tape.ts';
+import { PARTS, type Stretch, type Tape } from '../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation, type Step, type Steps } from './operation.ts';
@@ -101,7 +101,7 @@ function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest>
   const before = new TapeSummer();
   let last: { readonly stretch: Stretch; readonly fromMs: number; readonly sums: TapeSums; readonly count: number }[] =
     [];
-  const addUp = function* (what: StretchKind, since: number): Generator<Step, number> {
+  const addUp = function* (mostParts: number, since: number): Generator<Step, number> {
     let [counted, inLast, fromMs] = [0, 0, since];
     last = [];
     const take = (stretch: Stretch) => {
@@ -113,12 +113,14 @@ function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest>
       inLast += count;
       for (; inLast - last[0]!.count >= limit; inLast -= last.shift()!.count) before.add(last[0]!.sums);
     };
-    yield* throughTape(tape, what, take, since);
+    yield* throughTape(tape, mostParts, take, since);
     return counted;
   };
-  const counted = yield* addUp(minPremium > 0 ? 'prints' : 'blocks', 0);
-  // Those of the last blocks that come first are not wanted either.
-  if (minPremium === 0 && last.length > 0) yield* addUp('prints', last[0]!.fromMs);
+  const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
+  // Of what is added up together, the first are not wanted either.
+  for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
+    if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
+  }
   const moves = movesOf(before.sums());
   const newest: SignedPrint[] = [];
   for (const { stretch } of last) {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Chain } from '../market/chain.ts';
-import { type Stretch, type StretchKind, stretchesOf, type Tape } from '../market/tape.ts';
+import { type Stretch, stretchesOf, type Tape } from '../market/tape.ts';
 import { gapNotes } from './gap-notes.ts';
 import type { Context, Step, Steps } from './operation.ts';
 import { defaulted, number, ticker } from './schemas.ts';
@@ -51,12 +51,12 @@ const KEPT = 4;
 /** The stretches of a tape, with turns for others between them. `take` has some milliseconds' work with each. */
 export function* throughTape(
   tape: Tape,
-  what: StretchKind,
+  mostParts: number,
   take: (stretch: Stretch) => void,
   fromMs?: number,
 ): Generator<Step, void> {
   let [since, turns] = [performance.now(), 0];
-  for (const stretch of stretchesOf(tape, what, fromMs)) {
+  for (const stretch of stretchesOf(tape, mostParts, fromMs)) {
     take(stretch);
     if (performance.now() - since < TURN_MS) continue;
     yield { message: `Signing prints of ${stretch.day}`, total: ++turns };

@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import { stretchesOf } from '../market/tape.ts';
+import { PARTS, stretchesOf } from '../market/tape.ts';
 import { TapeSummer } from '../market/tape-sums.ts';
 import { levelsOf, readMarket } from './market-reading.ts';
 import type { Context } from './operation.ts';
@@ -23,7 +23,7 @@ export function warmUp(context: Context, deadline: number): void {
       hasSigned = true;
       const summer = new TapeSummer();
       const until = performance.now() + TAPE_MS;
-      for (const stretch of stretchesOf(context.market.tape(reading.chain, 1), 'blocks')) {
+      for (const stretch of stretchesOf(context.market.tape(reading.chain, 1), PARTS.few)) {
         summer.add(stretch.sums());
         if (performance.now() >= until) break;
       }

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { addDays, newYorkInstant } from '../market/calendar.ts';
 import { type Print, premiumOf } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
-import { type Stretch, stretchOf } from '../market/tape.ts';
+import { PARTS, type Stretch, stretchOf } from '../market/tape.ts';
 import { columnsOf, dayOf, printAt, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
 import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { printSums } from './print-sums.ts';
@@ -28,8 +28,6 @@ export interface TapeSizes {
 }
 
 const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 4_096 };
-/** Parts that are added up together, beside the whole day: what a window cuts of a day is then a few sums and a few parts. */
-const BLOCK_PARTS = 4;
 /** Free pages that the file may keep, and how many of others it gives back at a time. */
 const FREE_PAGES = 256;
 /** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 10 ms. */
@@ -295,7 +293,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     return total;
   });
 
-  const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, what) => {
+  const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
     if (fromMs > toMs) return undefined;
     const kind = { simulated: Number(simulated), underlying };
     const row = selectFirst.get(kind.simulated, underlying, fromMs, toMs)?.at;
@@ -323,8 +321,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const its = partsIn(kind.simulated, underlying, ...rangeOf(day));
     const hasRows = (from: number, to: number) => selectAny.get(kind.simulated, underlying, from, to)!.found === 1;
     const at = its.findIndex(({ id }) => id === part.id);
-    const most = { days: its.length, blocks: BLOCK_PARTS, prints: 1 }[what];
-    const summed = part.fromAt >= fromMs ? parts.sumsFrom(at, its, toMs, most) : undefined;
+    const summed = part.fromAt >= fromMs ? parts.sumsFrom(at, its, toMs, mostParts) : undefined;
     if (
       summed &&
       !hasRows(part.fromAt, summed.parts.at(-1)!.toAt) &&
@@ -379,20 +376,25 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     parts.putSums(its, sums);
     if (isDay) parts.settled(of, its);
   });
-  /** Adds a day's parts up by blocks, and the blocks. */
+  /** Adds a day's parts up by blocks, those by larger ones, and all. */
   function* addUp(of: TapeDay): Generator<number, void> {
     const its = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
+    const sizes = [PARTS.few, PARTS.many].filter((size) => size < its.length);
+    const summers = new Map(sizes.map((size) => [size, new TapeSummer()]));
     const day = new TapeSummer();
-    for (let from = 0; from < its.length; from += BLOCK_PARTS) {
-      const block = its.slice(from, from + BLOCK_PARTS);
-      const summer = new TapeSummer();
-      for (const part of block) {
-        summer.add(sumsOf(standing(parts.columnsOf(part))));
+    for (const [number, part] of its.entries()) {
+      let sums: TapeSums | undefined = sumsOf(standing(parts.columnsOf(part)));
+      // A block that is full is added to the next larger one.
+      for (const size of sizes) {
+        summers.get(size)!.add(sums);
         yield 0;
+        const isFull = (number + 1) % size === 0 || number + 1 === its.length;
+        sums = isFull ? summers.get(size)!.sums() : undefined;
+        if (sums === undefined) break;
+        summers.set(size, new TapeSummer());
+        putSums.immediate(of, its.slice(Math.floor(number / size) * size, number + 1), sums, false);
       }
-      const sums = summer.sums();
-      if (its.length > BLOCK_PARTS) putSums.immediate(of, block, sums, false);
-      day.add(sums);
+      if (sums) day.add(sums);
       yield 0;
     }
     putSums.immediate(of, its, day.sums(), true);
@@ -426,7 +428,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     stretch,
     *tape(underlying, fromMs, toMs, simulated, fromExpiry = '') {
       for (let from = fromMs; ; ) {
-        const next = stretch(underlying, from, toMs, simulated, 'prints');
+        const next = stretch(underlying, from, toMs, simulated, PARTS.one);
         if (next === undefined) return;
         for (const print of next.prints()) if (print.expiry >= fromExpiry) yield print;
         from = next.toMs + 1;

@@ -4,6 +4,7 @@ import { OperatorError } from '../../src/errors.ts';
 import { randomOf } from '../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
 import type { Print } from '../../src/market/prints.ts';
+import { PARTS } from '../../src/market/tape.ts';
 import { columnsOf } from '../../src/market/tape-columns.ts';
 import { BY_CONTRACT, CELL, LOW, sumsOf, TapeSummer, type TapeSums } from '../../src/market/tape-sums.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
@@ -12,7 +13,7 @@ import { openStore } from '../../src/store/sqlite.ts';
 import { DAY_MS, inFolder, MONDAY_MS, printOf } from './samples.ts';
 
 /** The tape in columns against the tape in rows: whatever comes, in whatever order, and whenever it is packed. */
-const SMALL: TapeSizes = { part: 64, atOnce: 20, rows: 16 };
+const SMALL: TapeSizes = { part: 24, atOnce: 20, rows: 16 };
 const FIRST = newYorkInstant('2026-01-05', '09:30');
 const LATER_DAY = '2026-02-01';
 const LARGE = 30_000;
@@ -113,9 +114,9 @@ function readings(table: ReturnType<typeof tableOn>) {
     [FIRST + 10, FIRST],
   ];
   const sorted = (sums: readonly object[]) => sums.map((each) => JSON.stringify(each)).sort();
-  function* stretches(from: number, to: number, what: 'days' | 'blocks' | 'prints') {
+  function* stretches(from: number, to: number, mostParts: number) {
     for (let at = from; ; ) {
-      const next = table.stretch('SPX', at, to, false, what);
+      const next = table.stretch('SPX', at, to, false, mostParts);
       if (next === undefined) return;
       expect(next.toMs).toBeGreaterThanOrEqual(at);
       yield next;
@@ -130,11 +131,12 @@ function readings(table: ReturnType<typeof tableOn>) {
     sums: sorted(table.printSums('SPX', from, to, false, LARGE)),
     others: sorted(table.printSums('SPX', from, to, false, 1_000)),
     last: table.lastPrintAt('SPX', false, to),
-    byBlocks: summed([...stretches(from, to, 'blocks')].map((each) => each.sums())),
-    bySums: summed([...stretches(from, to, 'days')].map((each) => each.sums())),
-    byStretch: summed([...stretches(from, to, 'prints')].map((each) => each.sums())),
-    byColumns: summed([...stretches(from, to, 'prints')].map((each) => sumsOf(each.columns(), 500))),
-    byPrints: summed([...stretches(from, to, 'prints')].map((each) => sumsOf(columnsOf(each.prints()), 500))),
+    byMany: summed([...stretches(from, to, PARTS.many)].map((each) => each.sums())),
+    byBlocks: summed([...stretches(from, to, PARTS.few)].map((each) => each.sums())),
+    bySums: summed([...stretches(from, to, PARTS.ofDay)].map((each) => each.sums())),
+    byStretch: summed([...stretches(from, to, PARTS.one)].map((each) => each.sums())),
+    byColumns: summed([...stretches(from, to, PARTS.one)].map((each) => sumsOf(each.columns(), 500))),
+    byPrints: summed([...stretches(from, to, PARTS.one)].map((each) => sumsOf(columnsOf(each.prints()), 500))),
   }));
 }
 
@@ -247,7 +249,7 @@ test.each([
       columns: () => table.prints('SPX', FIRST + DAY_MS, FIRST + 2 * DAY_MS - 1, false, 0),
       ids: () => table.savePrints([printOf('new', { ...CLOSED, at: FIRST + DAY_MS })]),
       sums: () =>
-        table.stretch('SPX', newYorkInstant('2026-01-06', '00:00'), FIRST + 9 * DAY_MS, false, 'days')!.sums(),
+        table.stretch('SPX', newYorkInstant('2026-01-06', '00:00'), FIRST + 9 * DAY_MS, false, PARTS.ofDay)!.sums(),
     }[column]!;
     expect(read).toThrow(OperatorError);
     expect(read).toThrow(/(?:part \d+|the sum) of the tape of 2026-01-06 is damaged/);
