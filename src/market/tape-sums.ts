@@ -271,12 +271,12 @@ class Cells {
     for (const key of used) this.#places[key] = 0;
     this.values.fill(0, 0, count * CELL.width);
     this.#used = [];
-    return {
-      count,
-      contract: Uint32Array.from(used, (key) => key >> 2),
-      manner: Uint8Array.from(used, (key) => key & 3),
-      values,
-    };
+    const [contract, manner] = [new Uint32Array(count), new Uint8Array(count)];
+    for (let place = 0; place < count; place++) {
+      contract[place] = used[place]! >> 2;
+      manner[place] = used[place]! & 3;
+    }
+    return { count, contract, manner, values };
   }
 }
 

@@ -1,11 +1,12 @@
+import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { Failure } from '../errors.ts';
 import { PARTS, stretchesOf } from '../market/tape.ts';
 import { TapeSummer } from '../market/tape-sums.ts';
 import { levelsOf, readMarket } from './market-reading.ts';
 import type { Context } from './operation.ts';
 
-/** For one tape. */
-const TAPE_MS = 50;
+/** For one tape, each way of reading it. */
+const TAPE_MS = 60;
 
 /**
  * Reads the levels of the universe's tickers, one after the other, until `deadline` (as `performance.now` counts): the code of
@@ -21,11 +22,14 @@ export function warmUp(context: Context, deadline: number): void {
       levelsOf(reading);
       if (hasSigned || !context.market.hasPrints(ticker)) continue;
       hasSigned = true;
-      const summer = new TapeSummer();
-      const until = performance.now() + TAPE_MS;
-      for (const stretch of stretchesOf(context.market.tape(reading.chain, 1), PARTS.few)) {
-        summer.add(stretch.sums());
-        if (performance.now() >= until) break;
+      // By sums, and by the prints themselves.
+      for (const mostParts of [PARTS.ofDay, PARTS.one]) {
+        const summer = new TapeSummer();
+        const until = performance.now() + TAPE_MS;
+        for (const stretch of stretchesOf(context.market.tape(reading.chain, FLOW_WINDOW_DAYS), mostParts)) {
+          summer.add(stretch.sums());
+          if (performance.now() >= until) break;
+        }
       }
     } catch (error) {
       // Without a chain, or with one that has nothing to read, a ticker refuses; whoever asks for it is told.

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { addDays, newYorkInstant } from '../market/calendar.ts';
-import { type Print, premiumOf } from '../market/prints.ts';
+import type { Print } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
 import { PARTS, type Stretch, stretchOf } from '../market/tape.ts';
 import { columnsOf, dayOf, printAt, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
@@ -105,11 +105,10 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const rows = (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
       .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
       .map(printOf);
-    const packed = partsIn(Number(simulated), underlying, fromMs, toMs).flatMap((part) =>
-      printsOf(cut(parts.largeOf(part, minPremiumUsd), fromMs, toMs), underlying, simulated).filter(
-        (print) => premiumOf(print) >= minPremiumUsd,
-      ),
-    );
+    const packed = partsIn(Number(simulated), underlying, fromMs, toMs).flatMap((part) => {
+      const columns = parts.largeOf(part, minPremiumUsd);
+      return printsOf(cut(columns, fromMs, toMs, minPremiumUsd), underlying, simulated);
+    });
     // The sort is stable: of one moment the packed ones stand first.
     return packed.length === 0 ? rows : [...packed, ...rows].sort((a, b) => a.at - b.at);
   };
@@ -509,12 +508,17 @@ function meets(parts: readonly Part[], next: Part | undefined): boolean {
   return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
 }
 
-/** Prints of a range. */
-function cut(columns: TapeColumns, fromMs: number, toMs: number): TapeColumns {
-  const { at, count } = columns;
-  if (count === 0 || (at[0]! >= fromMs && at[count - 1]! <= toMs)) return columns;
-  const rows = Uint32Array.from(at.keys()).filter((row) => at[row]! >= fromMs && at[row]! <= toMs);
-  return rowsAt(columns, rows);
+/** Prints of a range, of at least a premium. */
+function cut(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
+  const { at, count, price, size, multiplier } = columns;
+  if (minPremiumUsd <= 0 && (count === 0 || (at[0]! >= fromMs && at[count - 1]! <= toMs))) return columns;
+  const rows = new Uint32Array(count);
+  let left = 0;
+  for (let row = 0; row < count; row++) {
+    const isWithin = at[row]! >= fromMs && at[row]! <= toMs;
+    if (isWithin && price[row]! * size[row]! * multiplier[row]! >= minPremiumUsd) rows[left++] = row;
+  }
+  return rowsAt(columns, rows.subarray(0, left));
 }
 
 const ranges = new Map<string, readonly [number, number]>();
