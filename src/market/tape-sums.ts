@@ -22,6 +22,8 @@ export interface TapeCells {
   /** Index in MANNERS. */
   readonly manner: Uint8Array;
   readonly values: Float64Array;
+  /** What figures left out when they were rounded, so that both together are exact; without it, none was. */
+  readonly lost: Float64Array | undefined;
 }
 
 /** How a print was executed; of several the first. */
@@ -43,8 +45,7 @@ export const BY_CONTRACT = {
 
 /**
  * Prints and contracts in all; premium bought and sold; shares that customers took on by prints that give no delta, and parts of
- * shares times delta by those that do; the same of pending prints, without their sign. What may outgrow the 53 bits of a number, which only
- * damage does, has a second figure LOW further on: what the first left out when it was rounded, so that both are exact.
+ * shares times delta by those that do; the same of pending prints, without their sign. Only damage makes them outgrow the 53 bits of a number.
  */
 export const CELL = {
   prints: 0,
@@ -58,19 +59,13 @@ export const CELL = {
   pendingShares: 8,
   pendingPremium: 9,
   pendingDeltaShares: 10,
-  width: 22,
+  width: 11,
 } as const;
 
-/** From a figure to its second one. */
-export const LOW = 11;
-
-/** Adds to a figure and, where that rounds, what was lost to its second one `low` further on (Knuth's two-sum). */
-export function addExactly(values: Float64Array, at: number, amount: number, low = LOW): void {
-  const before = values[at]!;
-  const sum = before + amount;
+/** What a sum leaves out when it is rounded (Knuth's two-sum). */
+export function lostIn(sum: number, before: number, amount: number): number {
   const added = sum - before;
-  values[at] = sum;
-  values[at + low]! += before - (sum - added) + (amount - added);
+  return before - (sum - added) + (amount - added);
 }
 
 /** Premium is counted in whole ten-thousandths of a dollar, as prices are quoted. */
@@ -126,13 +121,13 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
     if (aggressor === 0) {
       values[cell + CELL.pendingPrints]! += 1;
       values[cell + CELL.pendingContracts]! += contractsTraded;
-      addExactly(values, cell + CELL.pendingPremium, units);
-      if (hasDelta) addExactly(values, cell + CELL.pendingDeltaShares, toShareParts(own * shares));
+      cells.add(cell + CELL.pendingPremium, units);
+      if (hasDelta) cells.add(cell + CELL.pendingDeltaShares, toShareParts(own * shares));
       else values[cell + CELL.pendingShares]! += shares;
       continue;
     }
-    addExactly(values, cell + (aggressor === 1 ? CELL.bought : CELL.sold), units);
-    if (hasDelta) addExactly(values, cell + CELL.deltaShares, aggressor * toShareParts(own * shares));
+    cells.add(cell + (aggressor === 1 ? CELL.bought : CELL.sold), units);
+    if (hasDelta) cells.add(cell + CELL.deltaShares, aggressor * toShareParts(own * shares));
     else values[cell + CELL.shares]! += aggressor * shares;
     const rule =
       told === 0 ? BY_CONTRACT.tick : side === FLAG.ask || side === FLAG.bid ? BY_CONTRACT.feed : BY_CONTRACT.quote;
@@ -199,23 +194,24 @@ export class TapeSummer {
     for (let from = 0, cell = 0; cell < cells.count; cell++, from += CELL.width) {
       const contract = cells.contract[cell]!;
       const to = this.#cells.at(numbers[contract]!, cells.manner[cell]!);
-      this.#addCell(to, cells.values, from, leads[contract]!, numbers[contract]! * BY_CONTRACT.width);
+      this.#addCell(to, cells, from, leads[contract]!, numbers[contract]! * BY_CONTRACT.width);
     }
   }
 
-  #addCell(to: number, its: Float64Array, from: number, lead: number, contract: number): void {
-    const { values } = this.#cells;
-    for (let field = 0; field < CELL.pendingPrints; field++) addFigure(values, to + field, its, from + field, 1);
-    if (its[from + CELL.pendingPrints] === 0) return;
+  #addCell(to: number, from: TapeCells, at: number, lead: number, contract: number): void {
+    const cells = this.#cells;
+    for (let field = 0; field < CELL.pendingPrints; field++) cells.addFrom(to + field, from, at + field, 1);
+    const { values: its } = from;
+    if (its[at + CELL.pendingPrints] === 0) return;
     if (lead === 0) {
-      for (let field = CELL.pendingPrints; field < LOW; field++) addFigure(values, to + field, its, from + field, 1);
+      for (let field = CELL.pendingPrints; field < CELL.width; field++) cells.addFrom(to + field, from, at + field, 1);
       return;
     }
-    addFigure(values, to + (lead === 1 ? CELL.bought : CELL.sold), its, from + CELL.pendingPremium, 1);
-    addFigure(values, to + CELL.shares, its, from + CELL.pendingShares, lead);
-    addFigure(values, to + CELL.deltaShares, its, from + CELL.pendingDeltaShares, lead);
-    this.#byContract[contract + BY_CONTRACT.net]! += lead * its[from + CELL.pendingContracts]!;
-    this.#byContract[contract + BY_CONTRACT.tick]! += its[from + CELL.pendingPrints]!;
+    cells.addFrom(to + (lead === 1 ? CELL.bought : CELL.sold), from, at + CELL.pendingPremium, 1);
+    cells.addFrom(to + CELL.shares, from, at + CELL.pendingShares, lead);
+    cells.addFrom(to + CELL.deltaShares, from, at + CELL.pendingDeltaShares, lead);
+    this.#byContract[contract + BY_CONTRACT.net]! += lead * its[at + CELL.pendingContracts]!;
+    this.#byContract[contract + BY_CONTRACT.tick]! += its[at + CELL.pendingPrints]!;
   }
 
   /** Sums of what was added; of cells, since they were last taken. */
@@ -227,12 +223,6 @@ export class TapeSummer {
       cells: this.#cells.taken(),
     };
   }
-}
-
-/** Adds both parts of a figure to another. */
-function addFigure(values: Float64Array, to: number, its: Float64Array, from: number, sign: number): void {
-  addExactly(values, to, sign * its[from]!);
-  values[to + LOW]! += sign * its[from + LOW]!;
 }
 
 /** Which way a contract went from one print to the next: by the quote's middle where both have one, else by price. */
@@ -249,8 +239,27 @@ function mannerOf(flag: number): number {
 /** Figures by contract and manner, made as they are asked for. */
 class Cells {
   values = new Float64Array(CELL.width * 1024);
+  #lost: Float64Array | undefined;
   #places = new Int32Array(4 * 1024);
   #used: number[] = [];
+
+  add(at: number, amount: number): void {
+    const before = this.values[at]!;
+    const sum = before + amount;
+    this.values[at] = sum;
+    const lost = lostIn(sum, before, amount);
+    if (lost !== 0) this.#lose(at, lost);
+  }
+
+  addFrom(at: number, from: TapeCells, its: number, sign: number): void {
+    this.add(at, sign * from.values[its]!);
+    if (from.lost) this.#lose(at, sign * from.lost[its]!);
+  }
+
+  #lose(at: number, amount: number): void {
+    this.#lost = grown(this.#lost ?? new Float64Array(0), this.values.length);
+    this.#lost[at]! += amount;
+  }
 
   /** Where the figures of a contract and manner begin. Good until the next is asked for: `values` may be another array then. */
   at(contract: number, manner: number): number {
@@ -271,12 +280,14 @@ class Cells {
     for (const key of used) this.#places[key] = 0;
     this.values.fill(0, 0, count * CELL.width);
     this.#used = [];
+    const lost = this.#lost && grown(this.#lost, values.length).slice(0, values.length);
+    this.#lost = undefined;
     const [contract, manner] = [new Uint32Array(count), new Uint8Array(count)];
     for (let place = 0; place < count; place++) {
       contract[place] = used[place]! >> 2;
       manner[place] = used[place]! & 3;
     }
-    return { count, contract, manner, values };
+    return { count, contract, manner, values, lost };
   }
 }
 

@@ -99,8 +99,10 @@ export function standing(columns: TapeColumns): TapeColumns {
 export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Array {
   const writer = new ColumnWriter();
   const count = contracts.strike.length;
-  // Half of the figures are second ones, which only damage needs.
-  const columns = Array.from({ length: CELL.width }, (_, field) => fieldOf(cells.values, field, CELL.width));
+  const all = [cells.values, ...(cells.lost ? [cells.lost] : [])];
+  const columns = all.flatMap((figures) =>
+    Array.from({ length: CELL.width }, (_, field) => fieldOf(figures, field, CELL.width)),
+  );
   const fields = [...columns.keys()].filter((field) => columns[field]!.some((value) => value !== 0));
   writer.text(JSON.stringify({ count, cells: cells.count, fields, series: contracts.series }));
   writeContracts(writer, contracts);
@@ -121,14 +123,18 @@ export function decodeSums(blob: Uint8Array, name: string): TapeSums {
   }
   const keys = sums(reader.numbers(head.cells));
   const values = new Float64Array(head.cells * CELL.width);
-  for (const field of head.fields) putField(values, reader.numbers(head.cells), field, CELL.width);
+  let lost: Float64Array | undefined;
+  for (const field of head.fields) {
+    if (field >= CELL.width) lost ??= new Float64Array(values.length);
+    putField(lost ?? values, reader.numbers(head.cells), field % CELL.width, CELL.width);
+  }
   const contract = new Uint32Array(head.cells);
   const manner = new Uint8Array(head.cells);
   for (let cell = 0; cell < head.cells; cell++) {
     contract[cell] = keys[cell]! >> 2;
     manner[cell] = keys[cell]! & 3;
   }
-  return { contracts, byContract, cells: { count: head.cells, contract, manner, values } };
+  return { contracts, byContract, cells: { count: head.cells, contract, manner, values, lost } };
 }
 
 interface Head {
@@ -145,7 +151,7 @@ interface Head {
 interface SumsHead {
   readonly count: number;
   readonly cells: number;
-  /** The figures of cells that are not 0 throughout. */
+  /** The figures of cells that are not 0 throughout; after them, what was lost of each. */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
 }

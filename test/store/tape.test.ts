@@ -6,7 +6,7 @@ import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
 import type { Print } from '../../src/market/prints.ts';
 import { PARTS } from '../../src/market/tape.ts';
 import { columnsOf } from '../../src/market/tape-columns.ts';
-import { BY_CONTRACT, CELL, LOW, sumsOf, TapeSummer, type TapeSums } from '../../src/market/tape-sums.ts';
+import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../src/market/tape-sums.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { printTable, type TapeSizes } from '../../src/store/print-table.ts';
 import { openStore } from '../../src/store/sqlite.ts';
@@ -93,9 +93,9 @@ function summed(sums: Iterable<TapeSums>): unknown {
     key(contract),
     cells.manner[cell],
     // Both parts of each figure together, beyond 53 bits too.
-    ...Array.from({ length: LOW }, (_, figure) => {
+    ...Array.from({ length: CELL.width }, (_, figure) => {
       const at = CELL.width * cell + figure;
-      return BigInt(cells.values[at]!) + BigInt(cells.values[at + LOW]!);
+      return BigInt(cells.values[at]!) + BigInt(cells.lost?.[at] ?? 0);
     }),
   ]);
   return [rows.map(String).sort(), own.map(String).sort()];

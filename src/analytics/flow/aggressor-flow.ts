@@ -1,9 +1,8 @@
 import { rootOf } from '../../market/option-symbol.ts';
 import type { Print } from '../../market/prints.ts';
 import {
-  addExactly,
   CELL,
-  LOW,
+  lostIn,
   MANNERS,
   PREMIUM_UNITS,
   SHARE_PARTS,
@@ -73,8 +72,7 @@ export class FlowSums {
       const to = (series * MANNERS.length + cells.manner[cell]!) * WIDTH;
       const isCall = contracts.series[series]!.callPut === 1;
       const add = (field: Field, figure: number) => {
-        addExactly(sums, to + PLACES[field], values[at + figure]!, FIELDS.length);
-        sums[to + PLACES[field] + FIELDS.length]! += values[at + figure + LOW]!;
+        addTo(sums, to + PLACES[field], values[at + figure]!, cells.lost?.[at + figure]);
       };
       add('prints', CELL.prints);
       add('contracts', CELL.contracts);
@@ -87,7 +85,7 @@ export class FlowSums {
       if (shares !== 0) {
         const { root, expiry, callPut } = contracts.series[series]!;
         const delta = this.#reading.deltaOf({ root, expiry, callPut, strike: contracts.strike[contract]! }) ?? 0;
-        addExactly(sums, to + PLACES.netDelta, toShareParts(delta * shares), FIELDS.length);
+        addTo(sums, to + PLACES.netDelta, toShareParts(delta * shares));
       }
       if (!isAdjusted[series]) this.unknown += values[at + CELL.pendingPrints]!;
     }
@@ -104,8 +102,7 @@ export class FlowSums {
         ];
         for (const group of groups) {
           for (let field = 0; field < FIELDS.length; field++) {
-            addExactly(group, field, sums[from + field]!, FIELDS.length);
-            group[field + FIELDS.length]! += sums[from + field + FIELDS.length]!;
+            addTo(group, field, sums[from + field]!, sums[from + field + FIELDS.length]);
           }
         }
       }
@@ -155,6 +152,14 @@ const FIELDS = [
 const PLACES = Object.fromEntries(FIELDS.map((field, place) => [field, place])) as Record<Field, number>;
 /** Each field, and then what each left out when it was rounded. */
 const WIDTH = 2 * FIELDS.length;
+
+/** Adds to a field exactly. */
+function addTo(sums: Float64Array, at: number, amount: number, lost = 0): void {
+  const before = sums[at]!;
+  const sum = before + amount;
+  sums[at] = sum;
+  sums[at + FIELDS.length]! += lostIn(sum, before, amount) + lost;
+}
 
 function unitsOf(groups: Map<string, Float64Array>, name: string): Float64Array {
   const known = groups.get(name) ?? new Float64Array(WIDTH);
