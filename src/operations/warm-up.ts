@@ -9,13 +9,13 @@ import type { Context } from './operation.ts';
 const TAPE_MS = 60;
 
 /**
- * Reads the levels of the universe's tickers, one after the other, until `deadline` (as `performance.now` counts): the code of
+ * Reads the levels of the universe's tickers and of others with a chain, one after the other, until `deadline` (as `performance.now` counts): the code of
  * an analysis is then compiled, and the first requests for those tickers find their answers. The first of all would
  * take some five times as long as it does later. So would the first to sign a tape: a day of one is gone through too.
  */
 export function warmUp(context: Context, deadline: number): void {
   let hasSigned = false;
-  for (const ticker of context.universe.tickers) {
+  for (const ticker of new Set([...context.universe.tickers, ...context.market.tickersWithChain()])) {
     if (performance.now() >= deadline) return;
     try {
       const reading = readMarket(ticker, context);
