@@ -8,7 +8,7 @@ import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { printSums } from './print-sums.ts';
 import { kindsIn } from './retention.ts';
 import { CANCELED, CORRECTED, entriesOf, standing } from './tape-codec.ts';
-import { countsOf, digestsOf, type Found, merged, PART_MAX, type Part, type TapeDay, tapeParts } from './tape-parts.ts';
+import { digestsOf, type Found, merged, PART_MAX, type Part, type TapeDay, tapeParts } from './tape-parts.ts';
 
 type PrintTable = Pick<
   MarketStore,
@@ -435,7 +435,8 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     },
     tapeMark(underlying, fromMs, toMs, simulated) {
       const { count, canceled } = selectMark.get(Number(simulated), underlying, fromMs, toMs)!;
-      const { entries, standing } = countsOf(partsIn(Number(simulated), underlying, fromMs, toMs));
+      const kind = { simulated: Number(simulated), underlying };
+      const { entries, standing } = parts.counts(kind, fromMs, toMs, dayEnd(toMs));
       return `${count + entries}.${canceled + entries - standing}`;
     },
     lastPrintAt(underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) {

@@ -78,6 +78,10 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
   const selectPart = db.prepare<Part & TapeDay, [number]>(
     `SELECT ${HEAD}, simulated, underlying FROM tape_parts WHERE id = ?`,
   );
+  const selectCounts = db.prepare<{ entries: number; standing: number }, [number, string, number, number, number]>(
+    `SELECT ifnull(sum(entries), 0) AS entries, ifnull(sum(standing - ${RETIRED}), 0) AS standing
+     FROM tape_parts WHERE ${WITHIN}`,
+  );
   const selectFirst = db.prepare<Part, [number, string, number, number, number]>(
     `SELECT ${HEAD} FROM tape_parts WHERE ${WITHIN} AND standing > ${RETIRED} ${ORDER} LIMIT 1`,
   );
@@ -160,6 +164,9 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
   return {
     /** Parts that reach into a range, in order; `endMs` is the end of the range's last day. */
     heads,
+    /** What those parts have in all. */
+    counts: ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
+      selectCounts.get(simulated, underlying, fromMs, endMs, toMs)!,
     /** The first of them of which anything stands. */
     first: ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
       selectFirst.get(simulated, underlying, fromMs, endMs, toMs) ?? undefined,
@@ -275,7 +282,7 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
 
 const NO_IDS = new Uint32Array(0);
 
-export function countsOf(parts: readonly Part[]) {
+function countsOf(parts: readonly Part[]) {
   return {
     entries: parts.reduce((sum, part) => sum + part.entries, 0),
     standing: parts.reduce((sum, part) => sum + part.standing, 0),
