@@ -88,14 +88,11 @@ async function* gathered(deliveries: AsyncIterable<Delivery>): AsyncGenerator<De
       if (held <= left) break;
       days.delete(key);
       held -= its.length;
-      for (let at = 0; at < its.length; at += WRITTEN_MAX) {
-        const some = its.slice(at, at + WRITTEN_MAX);
-        if (prints.length > 0 && prints.length + some.length > WRITTEN_MAX) {
-          yield { kind: 'prints', prints };
-          prints = [];
-        }
-        prints = prints.concat(some);
+      if (prints.length > 0 && prints.length + its.length > WRITTEN_MAX) {
+        yield { kind: 'prints', prints };
+        prints = [];
       }
+      prints = prints.concat(its);
     }
     if (prints.length > 0) yield { kind: 'prints', prints };
   };
@@ -109,11 +106,14 @@ async function* gathered(deliveries: AsyncIterable<Delivery>): AsyncGenerator<De
       yield { ...delivery, prints: [] };
       for (const print of delivery.prints) {
         const key = `${print.underlying} ${dayOf(print.at)}`;
-        const its = days.get(key);
-        if (its) its.push(print);
-        else days.set(key, [print]);
+        const its = days.get(key) ?? [];
+        if (its.length === 0) days.set(key, its);
+        held++;
+        if (its.push(print) < WRITTEN_MAX) continue;
+        days.delete(key);
+        held -= its.length;
+        yield { kind: 'prints', prints: its };
       }
-      held += delivery.prints.length;
       if (held >= HELD_MAX) yield* taken(HELD_MAX / 2);
     }
   } catch (error) {

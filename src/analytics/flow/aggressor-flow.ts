@@ -65,22 +65,23 @@ export class FlowSums {
     // By series and manner first: they are few, and their names are looked up once.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
+    const add = (place: number, { values: its, lost }: TapeSums['cells'], figure: number) =>
+      addTo(sums, place, its[figure]!, lost?.[figure]);
     const isAdjusted = contracts.series.map(({ root }) => rootOf(root).adjusted);
     for (let cell = 0, at = 0; cell < cells.count; cell++, at += CELL.width) {
       const contract = cells.contract[cell]!;
       const series = contracts.seriesIndex[contract]!;
       const to = (series * MANNERS.length + cells.manner[cell]!) * WIDTH;
       const isCall = contracts.series[series]!.callPut === 1;
-      const add = (field: Field, figure: number) => {
-        addTo(sums, to + PLACES[field], values[at + figure]!, cells.lost?.[at + figure]);
-      };
-      add('prints', CELL.prints);
-      add('contracts', CELL.contracts);
-      for (const figure of [CELL.bought, CELL.sold, CELL.pendingPremium]) add('premium', figure);
-      add(isCall ? 'callBought' : 'putBought', CELL.bought);
-      add(isCall ? 'callSold' : 'putSold', CELL.sold);
-      add('unsigned', CELL.pendingPremium);
-      add('netDelta', CELL.deltaShares);
+      add(to + PLACES.prints, cells, at + CELL.prints);
+      add(to + PLACES.contracts, cells, at + CELL.contracts);
+      add(to + PLACES.premium, cells, at + CELL.bought);
+      add(to + PLACES.premium, cells, at + CELL.sold);
+      add(to + PLACES.premium, cells, at + CELL.pendingPremium);
+      add(to + (isCall ? PLACES.callBought : PLACES.putBought), cells, at + CELL.bought);
+      add(to + (isCall ? PLACES.callSold : PLACES.putSold), cells, at + CELL.sold);
+      add(to + PLACES.unsigned, cells, at + CELL.pendingPremium);
+      add(to + PLACES.netDelta, cells, at + CELL.deltaShares);
       const shares = values[at + CELL.shares]!;
       if (shares !== 0) {
         const { root, expiry, callPut } = contracts.series[series]!;
@@ -101,8 +102,8 @@ export class FlowSums {
           unitsOf(this.#groups.expiry, expiry),
         ];
         for (const group of groups) {
-          for (let field = 0; field < FIELDS.length; field++) {
-            addTo(group, field, sums[from + field]!, sums[from + field + FIELDS.length]);
+          for (let field = 0; field < FIELDS; field++) {
+            addTo(group, field, sums[from + field]!, sums[from + field + FIELDS]);
           }
         }
       }
@@ -112,7 +113,7 @@ export class FlowSums {
   /** Dollars. */
   groups(): FlowGroups {
     const inDollars = (sums: Float64Array): AggressorFlow => {
-      const exact = (field: Field) => sums[PLACES[field]]! + sums[PLACES[field] + FIELDS.length]!;
+      const exact = (field: Field) => sums[PLACES[field]]! + sums[PLACES[field] + FIELDS]!;
       const dollars = (field: Field) => exact(field) / PREMIUM_UNITS;
       return {
         prints: exact('prints'),
@@ -137,28 +138,27 @@ export class FlowSums {
 
 type Field = keyof AggressorFlow;
 
-const FIELDS = [
-  'prints',
-  'contracts',
-  'premium',
-  'callBought',
-  'callSold',
-  'putBought',
-  'putSold',
-  'unsigned',
-  'netDelta',
-] as const satisfies readonly Field[];
-
-const PLACES = Object.fromEntries(FIELDS.map((field, place) => [field, place])) as Record<Field, number>;
+const PLACES = {
+  prints: 0,
+  contracts: 1,
+  premium: 2,
+  callBought: 3,
+  callSold: 4,
+  putBought: 5,
+  putSold: 6,
+  unsigned: 7,
+  netDelta: 8,
+} as const satisfies Record<Field, number>;
 /** Each field, and then what each left out when it was rounded. */
-const WIDTH = 2 * FIELDS.length;
+const FIELDS = 9;
+const WIDTH = 2 * FIELDS;
 
 /** Adds to a field exactly. */
 function addTo(sums: Float64Array, at: number, amount: number, lost = 0): void {
   const before = sums[at]!;
   const sum = before + amount;
   sums[at] = sum;
-  sums[at + FIELDS.length]! += lostIn(sum, before, amount) + lost;
+  sums[at + FIELDS]! += lostIn(sum, before, amount) + lost;
 }
 
 function unitsOf(groups: Map<string, Float64Array>, name: string): Float64Array {
