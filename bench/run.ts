@@ -6,6 +6,7 @@ import { ingestTables } from './ingest.ts';
 import { type Contest, contests, isReached } from './kernels.ts';
 import { mcpSection } from './mcp.ts';
 import { buildNative } from './native.ts';
+import { tapeSection } from './packed-tape.ts';
 import { loadPeers } from './peers.ts';
 import { serviceSection } from './service.ts';
 import { stageTables } from './stages.ts';
@@ -43,7 +44,7 @@ console.log(lines.join('\n'));
 if (process.argv.includes('--write')) {
   const page = Bun.file(join(import.meta.dir, '../docs/benchmarks.md'));
   const text = await page.text();
-  const sections = [serviceSection, mcpSection, httpSection, startSection, stallsSection];
+  const sections = [tapeSection, serviceSection, mcpSection, httpSection, startSection, stallsSection];
   for (const section of sections.map((of) => of(text))) if (section) lines.push('', section.trimEnd());
   await Bun.write(page, `${lines.join('\n')}\n`);
 }

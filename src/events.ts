@@ -48,6 +48,8 @@ export type Observation =
   | { readonly kind: 'ingest_failed'; readonly error: unknown }
   | { readonly kind: 'old_removed'; readonly prints: number; readonly chains: number }
   | { readonly kind: 'retention_failed'; readonly error: unknown }
+  | { readonly kind: 'tape_packed'; readonly prints: number }
+  | { readonly kind: 'packing_failed'; readonly error: unknown }
   | { readonly kind: 'feed_connection'; readonly up: boolean; readonly reason?: string }
   /** Levels of a snapshot could not be kept; null: none could. */
   | { readonly kind: 'levels_failed'; readonly snapshot: number | null; readonly error: unknown }

@@ -21,6 +21,8 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   feed_connection: 'warning',
   old_removed: 'info',
   retention_failed: 'error',
+  tape_packed: 'info',
+  packing_failed: 'error',
   levels_failed: 'error',
   event_loop_blocked: 'warning',
   started: 'info',

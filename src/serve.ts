@@ -3,6 +3,7 @@ import type { FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
 import { startWatchdog } from './event-loop-watchdog.ts';
 import { type Ingest, startIngest } from './feeds/ingest.ts';
+import { startPacking } from './feeds/packing.ts';
 import { type KeptDays, startRetention } from './feeds/retention.ts';
 import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
 import { createLog, logLevel } from './log.ts';
@@ -43,6 +44,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   const watchdog = startWatchdog(observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
+  let packing: ReturnType<typeof startPacking> | undefined;
   let ingests: Ingest[] = [];
   try {
     const server = listen(app.handle, listening);
@@ -67,6 +69,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded });
     recorder.wake();
     retention = startRetention({ store, kept, observe, nowMs: Date.now });
+    packing = startPacking({ store, observe, nowMs: Date.now });
     await Promise.race([recorder.idle(), stopped.promise]);
     // What was made and compiled for the load alone goes back to the system: of the simulated market's 115 MiB a third.
     Bun.shrink();
@@ -76,6 +79,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   } finally {
     watchdog.stop();
     retention?.stop();
+    await packing?.stop();
     await Promise.all(ingests.map((ingest) => ingest.stop()));
     await recorder?.stop();
     store.close();

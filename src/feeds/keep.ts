@@ -38,13 +38,15 @@ export interface KeepRules {
    * smaller, is a fault of the source.
    */
   readonly isAsked?: boolean;
+  /** Whole days of prints are loaded, and nobody waits meanwhile. */
+  readonly isLoaded?: boolean;
 }
 
 /** Writes a delivery of market data, or turns it into the refusal that it deserves. */
 export function keep(delivery: Delivery, store: IngestStore, nowMs: number, rules: KeepRules = {}): Kept {
   switch (delivery.kind) {
     case 'prints': {
-      const { added, changed } = store.savePrints(delivery.prints);
+      const { added, changed } = store.savePrints(delivery.prints, { atOnce: rules.isLoaded ?? false });
       return { delivery, known: delivery.prints.length - added, changed };
     }
     case 'closes':

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../errors.ts';
+import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
+import type { Print } from '../market/prints.ts';
+import { dayOf } from '../market/tape-columns.ts';
 import { deliveriesOf } from './files/deliveries.ts';
 import { type Found, type Problem, walk } from './files/walk.ts';
 import { type IngestStore, keep, rowsRefused } from './keep.ts';
@@ -16,7 +19,8 @@ export interface LoadParts {
 
 /**
  * Loads what files and folders hold, under the rules of `keep`; the answer has for each path the files that are market data. Each
- * delivery is a transaction: what is broken off can be run again, and other writers have their turn between two of them.
+ * delivery is a transaction: what is broken off can be run again, and other writers have their turn between two of them. Prints of
+ * closed days end packed.
  *
  * @throws OperatorError where a path is not there, before anything is loaded.
  */
@@ -38,11 +42,15 @@ export async function loadFiles(
     const progressed = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
-      for await (const delivery of deliveriesOf(dir, file, { nowMs: nowMs(), reached: progressed })) {
+      for await (const delivery of gathered(deliveriesOf(dir, file, { nowMs: nowMs(), reached: progressed }))) {
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));
-        const { delivery: taken, known, changed = 0 } = store.transaction(() => keep(delivery, store, nowMs()));
+        const {
+          delivery: taken,
+          known,
+          changed = 0,
+        } = store.transaction(() => keep(delivery, store, nowMs(), { isLoaded: true }));
         if (taken.kind === 'refusal') result.refusals.push(taken.reason);
         result.kept += rowsOf(taken) - known;
         result.known += known;
@@ -58,7 +66,62 @@ export async function loadFiles(
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }
+  for (const _ of store.packTape(newYorkDate(nowMs()), PACKED_AT_ONCE)) await new Promise(setImmediate);
   return loaded;
+}
+
+/** Prints held in memory, some 30 MB: of a tape of many underlyings each has some thousand a day then, that are packed together. */
+const HELD_MAX = 100_000;
+/** Prints of a transaction: others wait that long for their own. */
+const WRITTEN_MAX = 16_384;
+/** Rows packed in a transaction: nobody waits for this process but for the lock. */
+const PACKED_AT_ONCE = 16_384;
+
+/** Deliveries, but prints held back to come with others of their underlying and day; in all and of each their order is the same. */
+async function* gathered(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
+  const days = new Map<string, Print[]>();
+  let held = 0;
+  const taken = function* (left: number): Generator<Delivery, void> {
+    const largest = [...days].toSorted(([, a], [, b]) => b.length - a.length);
+    let prints: Print[] = [];
+    for (const [key, its] of largest) {
+      if (held <= left) break;
+      days.delete(key);
+      held -= its.length;
+      if (prints.length > 0 && prints.length + its.length > WRITTEN_MAX) {
+        yield { kind: 'prints', prints };
+        prints = [];
+      }
+      prints = prints.concat(its);
+    }
+    if (prints.length > 0) yield { kind: 'prints', prints };
+  };
+  try {
+    for await (const delivery of deliveries) {
+      if (delivery.kind !== 'prints') {
+        yield* taken(0);
+        yield delivery;
+        continue;
+      }
+      yield { ...delivery, prints: [] };
+      for (const print of delivery.prints) {
+        const key = `${print.underlying} ${dayOf(print.at)}`;
+        const its = days.get(key) ?? [];
+        if (its.length === 0) days.set(key, its);
+        held++;
+        if (its.push(print) < WRITTEN_MAX) continue;
+        days.delete(key);
+        held -= its.length;
+        yield { kind: 'prints', prints: its };
+      }
+      if (held >= HELD_MAX) yield* taken(HELD_MAX / 2);
+    }
+  } catch (error) {
+    // What came before a fault is good all the same.
+    yield* taken(0);
+    throw error;
+  }
+  yield* taken(0);
 }
 
 /** What has become of a file before anything is read of it. */

@@ -5,6 +5,7 @@ import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker, rootOf } from './option-symbol.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
 import type { MarketStore } from './store.ts';
+import type { Tape } from './tape.ts';
 import type { Universe } from './universe.ts';
 
 /** What is known of the market now, from the store, of one kind: simulated or recorded, never both. */
@@ -33,7 +34,10 @@ export interface Market {
   printsOn(chain: Chain, day: string, minPremiumUsd: number): readonly Print[];
   /** From when on all prints are kept; 0 where none was removed. */
   printsKeptFrom(): number;
-  /** Every print of those days, or without them every one up to the chain's instant that its day has not seen expire, in time order. */
+  /**
+   * Every print of those days, or without them every one up to the chain's instant, in time order; without days, `prints` leaves out
+   * what had expired before its day.
+   */
   tape(chain: Chain, days?: number): Tape;
   /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
   hasPrints(ticker: string): boolean;
@@ -55,14 +59,6 @@ export interface Market {
    * whenever it is asked, as long as nothing is added to the past or taken from it.
    */
   at(instantMs: number): Market;
-}
-
-/** Prints too many to be kept: read anew each time. */
-export interface Tape {
-  /** Read as they are gone through. */
-  readonly prints: Iterable<Print>;
-  /** The same text as long as they are the same. */
-  readonly mark: string;
 }
 
 /** Clocks differ by minutes; a chain from further ahead is a slip, of a zone or a digit, that must not outrank the present one. */
@@ -161,7 +157,18 @@ export function createMarket(
         marks.set(range, mark);
         const fromExpiry = days === undefined ? newYorkDate(asOf) : undefined;
         const read = () => store.tape(underlying, fromMs, toMs, simulated, fromExpiry)[Symbol.iterator]();
-        return { mark, prints: { [Symbol.iterator]: read } };
+        return {
+          mark,
+          prints: { [Symbol.iterator]: read },
+          *stretches(mostParts, since = fromMs) {
+            for (let from = Math.max(since, fromMs); ; ) {
+              const next = store.stretch(underlying, from, toMs, simulated, mostParts);
+              if (next === undefined) return;
+              yield next;
+              from = next.toMs + 1;
+            }
+          },
+        };
       },
       hasPrints: (ticker) => lastPrintAt(tickerOf(ticker)) !== undefined,
       recentChainIds: (chain, days) =>

@@ -1,6 +1,7 @@
 import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord } from './level-record.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
+import type { Stretch } from './tape.ts';
 
 /** A stored chain, without its contracts. */
 export interface Snapshot {
@@ -54,8 +55,19 @@ export interface MarketStore {
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
   /** From when on all prints, or all snapshots of a day, are kept; 0 where none was removed. */
   keptFrom(what: 'intraday' | 'prints'): number;
-  /** Keeps prints, each once by id; of those that are known, a later copy may correct or cancel one. */
-  savePrints(prints: readonly Print[]): { readonly added: number; readonly changed: number };
+  /**
+   * Keeps prints, each once by id; of those that are known, a later copy may correct or cancel one. `atOnce` packs those of a day that
+   * come by the thousand.
+   */
+  savePrints(
+    prints: readonly Print[],
+    how?: { readonly atOnce?: boolean },
+  ): { readonly added: number; readonly changed: number };
+  /**
+   * Packs the prints of days before one into columns, a short transaction at a time: others have their turn between two. Each step
+   * gives how many prints went; `rowsAtOnce` is how many a step takes. What is broken off is gone on with the next time.
+   */
+  packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
   /** The same added up by series, side and kind, without those of adjusted deliverables. A small read where they are added up from just that premium. */
@@ -69,8 +81,13 @@ export interface MarketStore {
   /** From now on prints of at least that premium are added up as they are written; where it was another, all that are kept are again. */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
+   * The first stretch of the tape from a moment on, of so many parts at most (see PARTS); undefined where nothing is left. What follows
+   * begins after its `toMs`.
+   */
+  stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
+  /**
    * Prints of any premium and, where it is given, of that expiry on, read as they are gone through: a month's tape is larger than
-   * memory. One at a time.
+   * memory. Those of closed days have no id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** The same text as long as the tape in that range is the same. */

@@ -4,7 +4,7 @@ import { prepareChain } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { Failure } from '../errors.ts';
 import { signedAs } from './dealer-sign.ts';
-import type { Context } from './operation.ts';
+import type { Context, Steps } from './operation.ts';
 import { defaulted, dividendYield, oneOf, rate, ticker } from './schemas.ts';
 
 /** A ticker, and how its chain is to be read: the options of an analysis that reproduce figures published elsewhere. */
@@ -50,9 +50,9 @@ export const chainInput = Type.Object(
 type ChainInput = Static<typeof chainInput>;
 
 /** A ticker's newest chain read as a request asks. Throws `Failure` where there is none, or none to read so. */
-export function readChain(input: ChainInput, context: Context): PreparedChain {
+export function* readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
   const { sign, ...options } = optionsOf(input);
-  return signedAs(sign, prepareChain(context.market.chain(input.ticker), options), context);
+  return yield* signedAs(sign, prepareChain(context.market.chain(input.ticker), options), context);
 }
 
 /** What a request asks for; where it leaves it open, the defaults. Throws `Failure` where the expiries name a day that is none. */

@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox';
 import type { SignConvention } from '../analytics/chain/options.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type CustomerPositions, customerPositions } from '../analytics/flow/customer-positions.ts';
+import { type CustomerPositions, customerPositions, summedPositions } from '../analytics/flow/customer-positions.ts';
 import { signedByFlow } from '../analytics/flow/flow-sign.ts';
 import { signPrints } from '../analytics/flow/trade-side.ts';
 import { Failure } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
-import type { Tape } from '../market/market.ts';
-import type { Context } from './operation.ts';
+import { PARTS, type Tape } from '../market/tape.ts';
+import { TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import { type Context, finish, type Steps } from './operation.ts';
+import { throughTape } from './signed-tape.ts';
 
 /** What an answer says of dealers' side. */
 export const signConvention = Type.String({ description: "What is taken of dealers' side." });
@@ -19,9 +21,9 @@ export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
 }
 
 /** A prepared chain under a sign convention. Throws `Failure('invalid_parameter')` where flow is asked for and there is none. */
-export function signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): PreparedChain {
+export function* signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
-  const positions = customersOf(prepared.chain, context.market.tape(prepared.chain));
+  const positions = yield* customersInSteps(prepared.chain, context.market.tape(prepared.chain));
   if (positions) return byFlow(prepared, positions);
   throw new Failure(
     'invalid_parameter',
@@ -34,13 +36,26 @@ export function signedAs(sign: SignConvention, prepared: PreparedChain, context:
 }
 
 /** What customers hold of a chain by its tape; undefined where none of its contracts has one. Kept while the tape is the same. */
-export function customersOf(chain: Chain, { mark, prints }: Tape): CustomerPositions | undefined {
+export function customersOf(chain: Chain, tape: Tape): CustomerPositions | undefined {
+  return finish(customersInSteps(chain, tape));
+}
+
+function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPositions | undefined> {
   let known = customers.get(chain);
-  if (known?.mark !== mark) {
-    known = { mark, positions: customerPositions(chain, signPrints(prints)) };
+  if (known?.mark !== tape.mark) {
+    const positions = tape.stretches
+      ? summedPositions(chain, yield* addedUp(tape))
+      : customerPositions(chain, signPrints(tape.prints));
+    known = { mark: tape.mark, positions };
     customers.set(chain, known);
   }
   return Object.values(known.positions.prints).some((count) => count > 0) ? known.positions : undefined;
+}
+
+function* addedUp(tape: Tape): Steps<TapeSums> {
+  const summer = new TapeSummer();
+  yield* throughTape(tape, PARTS.ofDay, (stretch) => summer.add(stretch.sums()));
+  return summer.sums();
 }
 
 /** The same object for the same positions, so that what is computed of it is kept too. */

@@ -1,15 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type AggressorFlow, flowBy, MANNERS, mannerOf, NOTHING } from '../analytics/flow/aggressor-flow.ts';
+import { type AggressorFlow, type FlowGroups, FlowSums, NOTHING } from '../analytics/flow/aggressor-flow.ts';
 import { deltaByContract } from '../analytics/flow/flow-notional.ts';
-import { contractKey, type SideRule, type SignedPrint } from '../analytics/flow/trade-side.ts';
-import { newYorkDate } from '../market/calendar.ts';
+import { contractKey, type SideRule } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
-import type { Print } from '../market/prints.ts';
+import { rootOf } from '../market/option-symbol.ts';
+import { PARTS, type Tape } from '../market/tape.ts';
+import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type Steps } from './operation.ts';
 import { columnOf, count, number } from './schemas.ts';
-import { ofSignedTape, tapeInput, tapeNotes } from './signed-tape.ts';
+import { ofSignedTape, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
 
 const flow = {
   prints: columnOf('Prints.'),
@@ -67,9 +68,11 @@ export const getFlowByAggressor = defineOperation({
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}' },
-  run(input, context) {
+  *run(input, context) {
     const { chain, prepared } = readMarket(input.ticker, context);
-    const { signedBy, groups } = ofSignedTape(kept, chain, input, context, (signed) => flowOf(signed, prepared));
+    const { signedBy, groups } = yield* ofSignedTape(kept, chain, input, context, (tape) =>
+      flowOf(tape, input.min_premium, prepared),
+    );
     const inOrder = (by: ReadonlyMap<string, AggressorFlow>) => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return {
       result: {
@@ -90,36 +93,43 @@ export const getFlowByAggressor = defineOperation({
   },
 });
 
-const kept = new WeakMap<Chain, Map<string, ReturnType<typeof flowOf>>>();
+interface Signed {
+  readonly signedBy: Record<SideRule, number>;
+  readonly groups: FlowGroups;
+}
 
-function flowOf(signed: Iterable<SignedPrint>, prepared: PreparedChain) {
+const kept = new WeakMap<Chain, Map<string, Signed>>();
+
+function* flowOf(tape: Tape, minPremium: number, prepared: PreparedChain): Steps<Signed> {
   const deltas = deltaByContract(prepared);
-  const signedBy: Record<SideRule, number> = { feed: 0, quote: 0, tick: 0, unknown: 0 };
-  const groupings = { total: () => 'all', manner: mannerOf, day: tradingDay(), expiry: (print: Print) => print.expiry };
-  const groups = flowBy(counted(signed, signedBy), groupings, {
+  const flow = new FlowSums({
     spot: prepared.chain.spot,
-    deltaOf: (print) => deltas.get(contractKey(print)),
+    deltaOf: (contract) => deltas.get(contractKey(contract)),
   });
-  return { signedBy, groups };
+  const summer = new TapeSummer();
+  let day: string | undefined;
+  yield* throughTape(tape, minPremium > 0 ? PARTS.one : PARTS.ofDay, (stretch) => {
+    if (day !== undefined && day !== stretch.day) flow.add(day, summer.sums());
+    day = stretch.day;
+    summer.add(minPremium > 0 ? sumsOf(stretch.columns(), minPremium) : stretch.sums());
+  });
+  const sums = summer.sums();
+  if (day !== undefined) flow.add(day, sums);
+  return { signedBy: { ...rulesOf(sums), unknown: flow.unknown }, groups: flow.groups() };
 }
 
-function* counted(signed: Iterable<SignedPrint>, by: Record<SideRule, number>): Generator<SignedPrint, void> {
-  for (const each of signed) {
-    by[each.by]++;
-    yield each;
+/** Prints by what told their side, without those of adjusted deliverables. */
+function rulesOf({ contracts, byContract }: TapeSums) {
+  const rules = { feed: 0, quote: 0, tick: 0 };
+  const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
+  for (const [contract, series] of contracts.seriesIndex.entries()) {
+    if (!counts[series]) continue;
+    const at = contract * BY_CONTRACT.width;
+    rules.feed += byContract[at + BY_CONTRACT.feed]!;
+    rules.quote += byContract[at + BY_CONTRACT.quote]!;
+    rules.tick += byContract[at + BY_CONTRACT.tick]!;
   }
-}
-
-const HOUR_MS = 3_600_000;
-
-/** New York date of a print. Zones are whole hours apart, so an hour has one date, and a tape has many prints an hour. */
-function tradingDay(): (print: Print) => string {
-  let [hour, day] = [Number.NaN, ''];
-  return ({ at }) => {
-    const its = Math.floor(at / HOUR_MS);
-    if (its !== hour) [hour, day] = [its, newYorkDate(at)];
-    return day;
-  };
+  return rules;
 }
 
 function columns<Key extends string>(key: Key, rows: readonly (readonly [string, AggressorFlow])[]) {

@@ -69,8 +69,8 @@ export const getGexCombined = defineOperation({
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/combined' },
-  run(input, context) {
-    const own = readChain(input, context);
+  *run(input, context) {
+    const own = yield* readChain(input, context);
     const { chain } = own;
     const partner = input.with ?? partnerOf(chain.underlying);
     if (!context.market.findChain(partner)) {
@@ -80,7 +80,7 @@ export const getGexCombined = defineOperation({
         'Add ?with=TICKER.',
       );
     }
-    const other = readChain({ ...input, ticker: partner }, context);
+    const other = yield* readChain({ ...input, ticker: partner }, context);
     requireOneMarket(chain, other.chain);
     const both = combine(own, other);
     const multiple = multipleOf(chain.underlying, other.chain.underlying);

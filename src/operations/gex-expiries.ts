@@ -47,8 +47,8 @@ export const getGexByExpiry = defineOperation({
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/expiries' },
-  run(input, context) {
-    const prepared = readChain(input, context);
+  *run(input, context) {
+    const prepared = yield* readChain(input, context);
     const { chain } = prepared;
     const rows = rowsOf(prepared);
     const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);

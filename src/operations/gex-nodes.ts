@@ -7,7 +7,7 @@ import type { Chain } from '../market/chain.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, reportGex } from './gex-report.ts';
-import { levelsOf, provenanceOf, readMarket } from './market-reading.ts';
+import { levelsOf, provenanceOf, readMarketAs } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { nullable, number, ticker } from './schemas.ts';
 
@@ -53,8 +53,8 @@ export const getLiveGexNodes = defineOperation({
     input: chainInput,
     answers: ['ticker', 'spot_price', 'expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip', 'net_gex_mil'],
   },
-  run(input, context) {
-    const reading = readMarket(input.ticker, context, optionsOf(input));
+  *run(input, context) {
+    const reading = yield* readMarketAs(optionsOf(input), input.ticker, context);
     const { prepared } = reading;
     const levels = levelsOf(reading);
     const report = reportGex(prepared, levels);

@@ -37,8 +37,8 @@ export const getGexProfile = defineOperation({
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/profile' },
-  run(input, context) {
-    const prepared = readChain(input, context);
+  *run(input, context) {
+    const prepared = yield* readChain(input, context);
     const { chain } = prepared;
     const flip = gammaFlip(prepared);
     const { vanna, charm } = exposureFlips(prepared);

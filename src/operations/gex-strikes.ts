@@ -35,8 +35,8 @@ export const getGexByStrike = defineOperation({
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
-  run(input, context) {
-    const prepared = readChain(input, context);
+  *run(input, context) {
+    const prepared = yield* readChain(input, context);
     const { chain } = prepared;
     const by = exposuresByStrike(prepared);
     const result = {

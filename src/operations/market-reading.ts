@@ -1,4 +1,4 @@
-import { DEFAULT_OPTIONS, DEFAULT_SIGN, type ReadOptions } from '../analytics/chain/options.ts';
+import { DEFAULT_OPTIONS, type ReadOptions } from '../analytics/chain/options.ts';
 import { prepareChain } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
@@ -7,7 +7,7 @@ import { addDays, closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Close, PrintSum } from '../market/prints.ts';
 import { signedAs } from './dealer-sign.ts';
-import type { Context, Provenance } from './operation.ts';
+import type { Context, Provenance, Steps } from './operation.ts';
 
 /** A ticker's newest chain, by the default options unless others are asked for, with the large prints around it. */
 export interface MarketReading {
@@ -17,17 +17,24 @@ export interface MarketReading {
   readonly large: readonly PrintSum[];
 }
 
-export function readMarket(
+export function readMarket(ticker: string, context: Context): MarketReading {
+  const chain = context.market.chain(ticker);
+  return { chain, prepared: prepareChain(chain, DEFAULT_OPTIONS), large: largeAround(chain, context) };
+}
+
+/** The same under other options: to sign by flow takes a while. */
+export function* readMarketAs(
+  { sign, ...options }: ReadOptions,
   ticker: string,
   context: Context,
-  { sign, ...options }: ReadOptions = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN },
-): MarketReading {
+): Steps<MarketReading> {
   const chain = context.market.chain(ticker);
-  return {
-    chain,
-    prepared: signedAs(sign, prepareChain(chain, options), context),
-    large: context.market.flow(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd),
-  };
+  const prepared = yield* signedAs(sign, prepareChain(chain, options), context);
+  return { chain, prepared, large: largeAround(chain, context) };
+}
+
+function largeAround(chain: Chain, { market, largePrintMinUsd }: Context): readonly PrintSum[] {
+  return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
 /** Levels of a reading. Kept while the same chain is read: they are a function of it and of the premium by series. */

@@ -1,12 +1,15 @@
 import { Type } from '@sinclair/typebox';
 import { mannerOf } from '../analytics/flow/aggressor-flow.ts';
-import type { SignedPrint } from '../analytics/flow/trade-side.ts';
+import { movesOf, type SignedPrint, signPrints } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
+import { rootOf } from '../market/option-symbol.ts';
 import { premiumOf } from '../market/prints.ts';
+import { PARTS, type Stretch, type Tape } from '../market/tape.ts';
+import { CELL, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { provenanceOf } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type Step, type Steps } from './operation.ts';
 import { columnOf, count, defaulted, knownOf, texts } from './schemas.ts';
-import { ofSignedTape, tapeInput, tapeNotes } from './signed-tape.ts';
+import { ofSignedTape, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
 
 const PRINTS_MAX = 5_000;
 
@@ -49,9 +52,11 @@ export const getSignedPrints = defineOperation({
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}/prints' },
-  run(input, context) {
+  *run(input, context) {
     const chain = context.market.chain(input.ticker);
-    const { newest, counted } = ofSignedTape(kept, chain, input, context, (signed) => newestOf(signed, input.limit));
+    const { newest, counted } = yield* ofSignedTape(kept, chain, input, context, (tape) =>
+      newestOf(tape, input.min_premium, input.limit),
+    );
     const prints = newest.map(({ print }) => print);
     return {
       result: {
@@ -80,16 +85,58 @@ export const getSignedPrints = defineOperation({
 
 const SIDES = { 1: 'buyer', '-1': 'seller', 0: 'unknown' } as const;
 
-const kept = new WeakMap<Chain, Map<string, ReturnType<typeof newestOf>>>();
+const kept = new WeakMap<Chain, Map<string, Newest>>();
 
-/** The last `limit` of them, newest first, and how many there are. */
-function newestOf(signed: Iterable<SignedPrint>, limit: number) {
-  let newest: SignedPrint[] = [];
-  let counted = 0;
-  for (const each of signed) {
-    counted++;
-    newest.push(each);
-    if (newest.length >= 2 * PRINTS_MAX) newest = newest.slice(-limit);
+interface Newest {
+  /** Newest first. */
+  readonly newest: readonly SignedPrint[];
+  readonly counted: number;
+}
+
+/**
+ * The last `limit` prints of at least a premium, and how many there are. What comes before them is only added up: that tells where each
+ * contract was.
+ */
+function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest> {
+  const before = new TapeSummer();
+  let last: { readonly stretch: Stretch; readonly fromMs: number; readonly sums: TapeSums; readonly count: number }[] =
+    [];
+  const addUp = function* (mostParts: number, since: number): Generator<Step, number> {
+    let [counted, inLast, fromMs] = [0, 0, since];
+    last = [];
+    const take = (stretch: Stretch) => {
+      const sums = minPremium > 0 ? sumsOf(stretch.columns(), minPremium) : stretch.sums();
+      const count = printsIn(sums);
+      last.push({ stretch, fromMs, sums, count });
+      fromMs = stretch.toMs + 1;
+      counted += count;
+      inLast += count;
+      for (; inLast - last[0]!.count >= limit; inLast -= last.shift()!.count) before.add(last[0]!.sums);
+    };
+    yield* throughTape(tape, mostParts, take, since);
+    return counted;
+  };
+  const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
+  // Of what is added up together, the first are not wanted either.
+  for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
+    if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
+  }
+  const moves = movesOf(before.sums());
+  const newest: SignedPrint[] = [];
+  for (const { stretch } of last) {
+    for (const each of signPrints(stretch.prints(), moves)) {
+      if (premiumOf(each.print) >= minPremium && !rootOf(each.print.root).adjusted) newest.push(each);
+    }
   }
   return { newest: newest.slice(-limit).reverse(), counted };
+}
+
+/** How many prints count, without those of adjusted deliverables. */
+function printsIn({ contracts, cells }: TapeSums): number {
+  const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
+  return cells.contract.reduce(
+    (sum, contract, cell) =>
+      counts[contracts.seriesIndex[contract]!] ? sum + cells.values[cell * CELL.width + CELL.prints]! : sum,
+    0,
+  );
 }

@@ -1,10 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { type SignedPrint, signPrints } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
-import { rootOf } from '../market/option-symbol.ts';
-import { type Print, premiumOf } from '../market/prints.ts';
+import { type Stretch, stretchesOf, type Tape } from '../market/tape.ts';
 import { gapNotes } from './gap-notes.ts';
-import type { Context } from './operation.ts';
+import type { Context, Step, Steps } from './operation.ts';
 import { defaulted, number, ticker } from './schemas.ts';
 
 /** The longest window, calendar days. */
@@ -25,35 +23,49 @@ export const tapeInput = {
 };
 
 /**
- * What `work` makes of the signed prints of a chain's underlying over some days, in time order; those of adjusted deliverables and
- * below a premium left out. A long tape takes seconds: the last answers are kept while the tape is the same.
+ * What `work` makes of the prints of a chain's underlying over some days. A long tape takes a while: others have their turns, and the
+ * last answers are kept while the tape is the same.
  */
-export function ofSignedTape<Result>(
+export function* ofSignedTape<Result>(
   kept: WeakMap<Chain, Map<string, Result>>,
   chain: Chain,
   { days, min_premium, limit }: { readonly days: number; readonly min_premium: number; readonly limit?: number },
   { market }: Context,
-  work: (signed: Iterable<SignedPrint>) => Result,
-): Result {
-  const { mark, prints } = market.tape(chain, days);
+  work: (tape: Tape) => Steps<Result>,
+): Steps<Result> {
+  const tape = market.tape(chain, days);
   const results = kept.get(chain) ?? new Map<string, Result>();
   kept.set(chain, results);
-  const key = `${mark} ${min_premium} ${limit}`;
-  const known = results.get(key) ?? work(countedOf(prints, min_premium));
-  if (!results.has(key) && results.size >= KEPT) results.clear();
-  results.set(key, known);
-  return known;
+  const key = `${tape.mark} ${min_premium} ${limit}`;
+  const known = results.get(key);
+  if (known !== undefined) return known;
+  const result = yield* work(tape);
+  if (results.size >= KEPT) results.clear();
+  results.set(key, result);
+  return result;
 }
 
 /** Ways to ask that are kept by chain. */
 const KEPT = 4;
 
-function* countedOf(prints: Iterable<Print>, minPremium: number): Generator<SignedPrint, void> {
-  // Signing goes through the whole tape, small prints too.
-  for (const signed of signPrints(prints)) {
-    if (premiumOf(signed.print) >= minPremium && !rootOf(signed.print.root).adjusted) yield signed;
+/** The stretches of a tape, with turns for others between them. `take` has some milliseconds' work with each. */
+export function* throughTape(
+  tape: Tape,
+  mostParts: number,
+  take: (stretch: Stretch) => void,
+  fromMs?: number,
+): Generator<Step, void> {
+  let [since, turns] = [performance.now(), 0];
+  for (const stretch of stretchesOf(tape, mostParts, fromMs)) {
+    take(stretch);
+    if (performance.now() - since < TURN_MS) continue;
+    yield { message: `Signing prints of ${stretch.day}`, total: ++turns };
+    since = performance.now();
   }
 }
+
+/** After so long others have their turn: a stretch may take as long again. */
+const TURN_MS = 8;
 
 export function tapeNotes(chain: Chain, days: number, context: Context): string[] {
   if (context.market.hasPrints(chain.underlying)) return gapNotes(chain, days, context);

@@ -255,4 +255,53 @@ export const MIGRATIONS: readonly string[] = [
     at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Closed stretches of the tape as columns, in the order of (from_at, to_at, place) within a day. What an entry was, is never changed:
+  -- what stands no more since its part was written is in tape_retired, until the part is written anew under another id.
+  CREATE TABLE tape_parts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    day TEXT NOT NULL,
+    from_at INTEGER NOT NULL,
+    to_at INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    standing INTEGER NOT NULL,
+    last_at INTEGER,
+    -- Of prints of at least that premium there are copies, where there are columns of large ones.
+    large_from REAL,
+    large BLOB,
+    columns BLOB NOT NULL,
+    ids BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX tape_parts_by_time
+    ON tape_parts (simulated, underlying, to_at, from_at, place, day, entries, standing, last_at);
+  -- flag: 32 cancelled, 64 corrected.
+  CREATE TABLE tape_retired (
+    part INTEGER NOT NULL REFERENCES tape_parts (id) ON DELETE CASCADE,
+    entry INTEGER NOT NULL,
+    flag INTEGER NOT NULL,
+    PRIMARY KEY (part, entry)
+  ) STRICT, WITHOUT ROWID;
+  -- Parts that follow each other, added up: good as long as those from the first to the last have these counts.
+  CREATE TABLE tape_sums (
+    first INTEGER NOT NULL REFERENCES tape_parts (id) ON DELETE CASCADE,
+    last INTEGER NOT NULL REFERENCES tape_parts (id) ON DELETE CASCADE,
+    entries INTEGER NOT NULL,
+    standing INTEGER NOT NULL,
+    sums BLOB NOT NULL,
+    UNIQUE (first, last)
+  ) STRICT;
+  CREATE INDEX tape_sums_by_last ON tape_sums (last);
+  -- Days whose parts are joined and added up, as long as they have these counts.
+  CREATE TABLE tape_days (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    day TEXT NOT NULL,
+    entries INTEGER NOT NULL,
+    standing INTEGER NOT NULL,
+    PRIMARY KEY (simulated, underlying, day)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

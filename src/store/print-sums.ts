@@ -1,8 +1,10 @@
 import type { Database } from 'bun:sqlite';
-import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
+import { addDays, newYorkInstant } from '../market/calendar.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import { type Print, type PrintSum, premiumOf, sumOf } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
+import { dayOf } from '../market/tape-columns.ts';
+import { PREMIUM_UNITS } from '../market/tape-sums.ts';
 
 export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFrom'> {
   /** Adds a print to its day, or takes it out again; of a print that is not large, nothing is added up. Within a transaction. */
@@ -11,11 +13,14 @@ export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFro
   refresh(): void;
 }
 
-/** Reads prints of at least a premium, in time order. */
-type ReadPrints = MarketStore['prints'];
+/** Where the prints are. */
+export interface PrintSource {
+  /** Those of at least a premium, in time order. */
+  readonly read: MarketStore['prints'];
+  /** Whether there may be any in a range, cancelled ones too. */
+  readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
+}
 
-/** Premium is kept in whole ten-thousandths of a dollar. */
-const UNITS = 10_000;
 /** Days are written with four figures for the year. */
 const LAST_MS = Date.UTC(9999, 0, 1);
 
@@ -23,12 +28,12 @@ const LAST_MS = Date.UTC(9999, 0, 1);
  * Large prints added up by New York day, series, side and kind, in the transaction that writes them. A window is then the sums of its whole
  * days, and what a day that it cuts has within it: a small read, however long the tape.
  */
-export function printSums(db: Database, read: ReadPrints): PrintSums {
+export function printSums(db: Database, { read, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');
   const putFloor = db.prepare<null, [number]>('INSERT OR REPLACE INTO print_sums_from VALUES (1, ?)');
   const clear = db.prepare<null, []>('DELETE FROM print_sums');
   const selectKinds = db.prepare<{ simulated: number; underlying: string }, []>(
-    'SELECT DISTINCT simulated, underlying FROM prints',
+    'SELECT simulated, underlying FROM prints UNION SELECT simulated, underlying FROM tape_parts',
   );
   const add = db.prepare<null, [SumRow & { simulated: number; underlying: string; day: string }]>(
     `INSERT INTO print_sums VALUES
@@ -40,9 +45,6 @@ export function printSums(db: Database, read: ReadPrints): PrintSums {
        sum(contracts) AS contracts, sum(premium) AS premium
      FROM print_sums WHERE simulated = ? AND underlying = ? AND day BETWEEN ? AND ?
      GROUP BY root, expiry, call_put, side, multi_leg, deep HAVING sum(prints) > 0`,
-  );
-  const selectAny = db.prepare<{ found: number }, [number, string, number, number]>(
-    'SELECT EXISTS (SELECT * FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ?) AS found',
   );
 
   let floor: number | undefined;
@@ -82,8 +84,7 @@ export function printSums(db: Database, read: ReadPrints): PrintSums {
         addPrints(fromMs, toMs);
         return [...sums.values()].map(printSumOf);
       }
-      const isWithout = (from: number, to: number) =>
-        from > to || selectAny.get(Number(simulated), underlying, from, to)!.found === 0;
+      const isWithout = (from: number, to: number) => from > to || !mayHave(underlying, from, to, simulated);
       // A day that is cut where it has no print is a whole one.
       const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_MS))];
       const from = isWithout(startOf(first), fromMs - 1) ? first : addDays(first, 1);
@@ -110,7 +111,7 @@ function rowOf(print: Print, times: 1 | -1): SumRow {
     deep: Number(deep),
     prints: times * prints,
     contracts: times * contracts,
-    premium: times * Math.round(premium * UNITS),
+    premium: times * Math.round(premium * PREMIUM_UNITS),
   };
 }
 
@@ -126,7 +127,7 @@ function addTo(sums: Map<string, SumRow>, row: SumRow): void {
 }
 
 function printSumOf({ multiLeg, deep, premium, ...same }: SumRow): PrintSum {
-  return { ...same, multiLeg: multiLeg === 1, deep: deep === 1, premium: premium / UNITS };
+  return { ...same, multiLeg: multiLeg === 1, deep: deep === 1, premium: premium / PREMIUM_UNITS };
 }
 
 /** What delivers something other than shares stays out of every sum. */
@@ -136,14 +137,4 @@ function isAdjusted({ root }: Print): boolean {
 
 function startOf(day: string): number {
   return newYorkInstant(day, '00:00');
-}
-
-const HOUR_MS = 3_600_000;
-let [lastHour, lastDay] = [Number.NaN, ''];
-
-/** New York date. Zones are whole hours apart, so an hour has one date, and a tape has many prints an hour. */
-function dayOf(atMs: number): string {
-  const hour = Math.floor(atMs / HOUR_MS);
-  if (hour !== lastHour) [lastHour, lastDay] = [hour, newYorkDate(atMs)];
-  return lastDay;
 }

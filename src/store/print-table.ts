@@ -1,30 +1,56 @@
 import type { Database } from 'bun:sqlite';
+import { addDays, newYorkInstant } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
+import { PARTS, type Stretch, stretchOf } from '../market/tape.ts';
+import { columnsOf, dayOf, printAt, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
+import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { printSums } from './print-sums.ts';
+import { kindsIn } from './retention.ts';
+import { CANCELED, CORRECTED, entriesOf, standing } from './tape-codec.ts';
+import { digestsOf, type Found, merged, PART_MAX, type Part, type TapeDay, tapeParts } from './tape-parts.ts';
 
 type PrintTable = Pick<
   MarketStore,
-  'savePrints' | 'prints' | 'printSums' | 'sumPrintsFrom' | 'tape' | 'tapeMark' | 'lastPrintAt'
+  'savePrints' | 'prints' | 'printSums' | 'sumPrintsFrom' | 'tape' | 'stretch' | 'tapeMark' | 'lastPrintAt' | 'packTape'
 >;
 
 /** The index of large prints holds those of at least this premium, dollars. */
 const INDEXED_MIN = 25_000;
+/** How many prints are handled together: a test takes fewer. */
+export interface TapeSizes {
+  /** In a part. */
+  readonly part: number;
+  /** Of a day, to go into its parts at once: for fewer it is not worth to write a part anew. */
+  readonly atOnce: number;
+  /** Read, signed and added up at a time. */
+  readonly rows: number;
+}
+
+const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 4_096 };
+/** Free pages that the file may keep, and how many of others it gives back at a time. */
+const FREE_PAGES = 256;
+/** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 10 ms. */
+const MOVED_AT_ONCE = 1_024;
+const MOVED_MS = 8;
 
 /**
  * Option trades, each once by its id. A later copy that says otherwise corrects it, one that says it was cancelled cancels it for good.
  * Those of one moment stay in the order in which they came: the tick rule reads it.
+ *
+ * They come as rows, and closed days are packed into parts, which know ids by their digests. A row came after all that the parts of its
+ * day have: where both have a moment, the parts' stand first. What is known of an id is in the rows and in the parts of the day that the
+ * copy names; once a day is packed, the same id on another day, or of another underlying, is another print.
  */
-export function printTable(db: Database): PrintTable {
+export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
+  const parts = tapeParts(db, sizes.part);
   const insert = db.prepare<null, [PrintRow]>(
     `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side,
        bid, ask, delta, multi_leg, sweep, block, canceled)
      VALUES ($simulated, $id, $underlying, $root, $expiry, $callPut, $strike, $price, $size, $multiplier, $at, $side,
        $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
-  const selectStanding = db.prepare<PrintRow, [number, string]>(
-    `${SELECT} WHERE simulated = ? AND id = ? AND canceled = 0`,
-  );
+  const selectKnown = db.prepare<PrintRow, [number, string]>(`${SELECT} WHERE simulated = ? AND id = ?`);
   // '~' and a number, which are below '~:'.
   const selectEarlier = db.prepare<PrintRow, [number, string]>(
     `${SELECT} WHERE simulated = ?1 AND id > ?2 || '~' AND id < ?2 || '~:'`,
@@ -34,72 +60,489 @@ export function printTable(db: Database): PrintTable {
   const setAside = db.prepare<null, [number, string]>(
     `UPDATE prints SET canceled = 1, id = id || '~' || rowid WHERE simulated = ? AND id = ?`,
   );
-  const between = (more: string) =>
-    `${SELECT} WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ? AND canceled = 0 ${more}`;
-  const selectAbove = db.prepare<PrintRow, [number, string, number, number, number]>(
-    between('AND premium >= ? ORDER BY at, rowid'),
+  const WITHIN = 'WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ?';
+  const select = (more: string) =>
+    db.prepare<PrintRow, [number, string, number, number, number]>(`${SELECT} ${WITHIN} AND canceled = 0 ${more}`);
+  const selectAbove = select('AND premium >= ? ORDER BY at, rowid');
+  const selectLarge = select(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`);
+  const selectRows = select('ORDER BY at, rowid LIMIT ?');
+  const selectFirst = db.prepare<{ at: number }, [number, string, number, number]>(
+    `SELECT at FROM prints ${WITHIN} AND canceled = 0 ORDER BY at LIMIT 1`,
   );
-  const selectLarge = db.prepare<PrintRow, [number, string, number, number, number]>(
-    between(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`),
+  const selectAny = db.prepare<{ found: number }, [number, string, number, number]>(
+    `SELECT EXISTS (SELECT * FROM prints ${WITHIN}) AS found`,
   );
-  const selectTape = db.prepare<PrintRow, [number, string, number, number, string]>(
-    between('AND expiry >= ? ORDER BY at, rowid'),
-  );
-  const selectMark = db.prepare<{ mark: string }, [number, string, number, number]>(
-    `SELECT count(*) || '.' || ifnull(sum(canceled), 0) AS mark
-     FROM prints WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ?`,
+  const selectMark = db.prepare<{ count: number; canceled: number }, [number, string, number, number]>(
+    `SELECT count(*) AS count, ifnull(sum(canceled), 0) AS canceled FROM prints ${WITHIN}`,
   );
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT at FROM prints WHERE simulated = ? AND underlying = ? AND at <= ? AND canceled = 0 ORDER BY at DESC LIMIT 1',
   );
+  const selectOldest = db.prepare<PrintRow & { rowid: number }, [number, string, number, number, number]>(
+    `SELECT rowid, ${SELECT.slice('SELECT '.length)} ${WITHIN} ORDER BY at, rowid LIMIT ?`,
+  );
+  const selectOldestAt = db.prepare<{ at: number }, [number, string]>(
+    'SELECT at FROM prints WHERE simulated = ? AND underlying = ? ORDER BY at LIMIT 1',
+  );
+  const selectKinds = kindsIn(db);
+  const selectRetiredParts = db.prepare<{ part: number }, []>('SELECT DISTINCT part FROM tape_retired');
+  const selectUnsummed = db.prepare<TapeDay, [string]>(
+    `SELECT simulated, underlying, day FROM
+       (SELECT simulated, underlying, day, sum(entries) AS entries, sum(standing) AS standing
+        FROM tape_parts WHERE day < ? GROUP BY simulated, underlying, day)
+     WHERE (simulated, underlying, day, entries, standing) NOT IN
+       (SELECT simulated, underlying, day, entries, standing FROM tape_days)`,
+  );
+  const selectFree = db.prepare<{ pages: number }, []>('SELECT freelist_count AS pages FROM pragma_freelist_count');
+  const deleteOldest = db.prepare<null, [number, string, number, number, number, number]>(
+    `DELETE FROM prints ${WITHIN} AND (at, rowid) <= (?, ?)`,
+  );
 
-  const read: MarketStore['prints'] = (underlying, fromMs, toMs, simulated, minPremiumUsd) =>
-    (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
+  const partsIn = (simulated: number, underlying: string, fromMs: number, toMs: number) =>
+    parts.heads({ simulated, underlying }, fromMs, toMs, dayEnd(toMs));
+
+  const read: MarketStore['prints'] = (underlying, fromMs, toMs, simulated, minPremiumUsd) => {
+    const rows = (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
       .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
       .map(printOf);
-  const sums = printSums(db, read);
+    const packed = partsIn(Number(simulated), underlying, fromMs, toMs).flatMap((part) => {
+      const columns = parts.largeOf(part, minPremiumUsd);
+      return printsOf(cut(columns, fromMs, toMs, minPremiumUsd), underlying, simulated);
+    });
+    // The sort is stable: of one moment the packed ones stand first.
+    return packed.length === 0 ? rows : [...packed, ...rows].sort((a, b) => a.at - b.at);
+  };
+  const mayHave = (underlying: string, fromMs: number, toMs: number, simulated: boolean) =>
+    selectAny.get(Number(simulated), underlying, fromMs, toMs)!.found === 1 ||
+    partsIn(Number(simulated), underlying, fromMs, toMs).length > 0;
+  const sums = printSums(db, { read, mayHave });
 
-  const save = db.transaction((prints: readonly Print[]) => {
-    let [added, changed] = [0, 0];
-    sums.refresh();
-    for (const print of prints) {
-      const row = rowOf(print);
-      const isNew = insert.run(row).changes > 0;
-      if (isNew) added++;
-      else {
-        const key = [Number(print.simulated), print.id] as const;
-        const stood = selectStanding.get(...key);
-        if (stood === null || Bun.deepEquals(stood, row)) continue;
-        // A tape that is read again says first what it corrects later.
-        const isEarlier = (each: PrintRow) => Bun.deepEquals({ ...each, id: row.id, canceled: 0 }, row);
-        if (selectEarlier.all(...key).some(isEarlier)) continue;
-        changed++;
-        sums.count(printOf(stood), -1);
-        if (print.canceled) {
-          cancel.run(...key);
-          continue;
-        }
-        setAside.run(...key);
-        insert.run(row);
-      }
+  /** Keeps a print as a row; `packed` is what parts know of its id. Returns whether it is new or changes one. */
+  const saveRow = (print: Print, packed: readonly Known[]): 'added' | 'changed' | undefined => {
+    const row = rowOf(print);
+    const key = [row.simulated, row.id] as const;
+    if (packed.length === 0 && insert.run(row).changes > 0) {
       if (!print.canceled) sums.count(print, 1);
+      return 'added';
     }
+    const known = selectKnown.get(...key);
+    const standing = known?.canceled === 0 ? printOf(known) : undefined;
+    const stood = standing ?? (known ? undefined : packed.find(({ flag }) => flag === 0)?.print());
+    if (stood === undefined || isSame(stood, print)) return undefined;
+    // A tape that is read again says first what it corrects later.
+    const earlier = [
+      ...selectEarlier.all(...key).map(printOf),
+      ...packed.filter(({ flag }) => flag === CORRECTED).map((each) => each.print()),
+    ];
+    if (earlier.some((each) => isSame(each, print))) return undefined;
+    sums.count(stood, -1);
+    if (standing === undefined) packed.find(({ flag }) => flag === 0)!.retire(print.canceled ? CANCELED : CORRECTED);
+    else (print.canceled ? cancel : setAside).run(...key);
+    if (!print.canceled) {
+      insert.run(row);
+      sums.count(print, 1);
+    }
+    return 'changed';
+  };
+
+  /** What parts know of each of some prints of a day, by its number; what changes is told to them at once. */
+  const knownIn = (of: TapeDay, digests: Uint32Array, its: readonly Part[]): Map<number, Known[]> => {
+    const columns = new Map<number, TapeColumns>();
+    const knownOf = (found: Found): Known => {
+      const own = columns.get(found.part.id) ?? parts.columnsOf(found.part);
+      columns.set(found.part.id, own);
+      return {
+        get flag() {
+          return own.flags[found.row]! & (CANCELED | CORRECTED);
+        },
+        print: () => printAt(own, found.row, { ...NAMELESS, underlying: of.underlying, simulated: of.simulated === 1 }),
+        retire(flag) {
+          own.flags[found.row]! |= flag;
+          parts.retire(found, flag);
+        },
+      };
+    };
+    const found = its.length === 0 ? [] : parts.find(digests, its);
+    return new Map([...found].map(([number, each]) => [number, each.map(knownOf)]));
+  };
+
+  /** Prints of one day straight into its parts, which have all that is known of it. */
+  const saveInParts = (of: TapeDay, prints: readonly Print[]) => {
+    const range = rangeOf(of.day);
+    const digests = digestsOf(prints);
+    const packed = knownIn(of, digests, partsIn(of.simulated, of.underlying, ...range));
+    const numbers = new Map<string, number>();
+    const fresh = new Map<number, number[]>();
+    const retired = new Uint8Array(prints.length);
+    const taken: number[] = [];
+    let [added, changed] = [0, 0];
+    const freshOf = (number: number): Known => ({
+      get flag() {
+        return retired[number]!;
+      },
+      print: () => prints[number]!,
+      retire(flag) {
+        retired[number]! |= flag;
+      },
+    });
+    const take = (number: number) => {
+      const print = prints[number]!;
+      if (print.canceled) retired[number] = CANCELED;
+      else sums.count(print, 1);
+      taken.push(number);
+    };
+    for (let number = 0; number < prints.length; number++) {
+      const print = prints[number]!;
+      checked(print);
+      const first = numbers.get(print.id);
+      if (first === undefined) numbers.set(print.id, number);
+      const before = packed.get(first ?? number);
+      if (first === undefined && before === undefined) {
+        added++;
+        take(number);
+        continue;
+      }
+      const ofId = first ?? number;
+      // The first came new, unless parts had known it.
+      const own = fresh.get(ofId) ?? (before === undefined ? [ofId] : []);
+      const known = [...(before ?? []), ...own.map(freshOf)];
+      const stood = known.find(({ flag }) => flag === 0);
+      const standing = stood?.print();
+      if (stood === undefined || standing === undefined || isSame(standing, print)) continue;
+      if (known.some(({ flag, print: earlier }) => flag === CORRECTED && isSame(earlier(), print))) continue;
+      changed++;
+      sums.count(standing, -1);
+      stood.retire(print.canceled ? CANCELED : CORRECTED);
+      if (print.canceled) continue;
+      take(number);
+      fresh.set(ofId, [...own, number]);
+    }
+    pack(of, prints, digests, retired, taken);
     return { added, changed };
+  };
+
+  /** Writes some of these prints into the parts of their day. */
+  const pack = (
+    of: TapeDay,
+    prints: readonly Print[],
+    digests: Uint32Array,
+    retired: Uint8Array,
+    taken: readonly number[],
+  ) => {
+    if (taken.length === 0) return;
+    const inOrder = taken.toSorted((a, b) => prints[a]!.at - prints[b]!.at);
+    const ids = new Uint32Array(2 * inOrder.length);
+    for (const [to, from] of inOrder.entries()) ids.set(digests.subarray(2 * from, 2 * from + 2), 2 * to);
+    const entries = entriesOf(
+      inOrder.map((number) => prints[number]!),
+      ids,
+      Uint8Array.from(inOrder, (number) => retired[number]!),
+    );
+    parts.merge(of, entries, partsIn(of.simulated, of.underlying, ...rangeOf(of.day)));
+  };
+
+  /** Takes the oldest rows of a day into its parts; returns how many. */
+  const moveRows = (of: TapeDay, limit: number): number => {
+    const range = rangeOf(of.day);
+    const rows = selectOldest.all(of.simulated, of.underlying, ...range, limit);
+    const last = rows.at(-1);
+    if (last === undefined) return 0;
+    const prints = rows.map(({ rowid, ...row }) => {
+      const aside = row.canceled === 1 && row.id.endsWith(`~${rowid}`);
+      return { ...printOf(row), id: aside ? row.id.slice(0, row.id.lastIndexOf('~')) : row.id, aside };
+    });
+    const retired = Uint8Array.from(prints, ({ canceled, aside }) => (aside ? CORRECTED : canceled ? CANCELED : 0));
+    pack(of, prints, digestsOf(prints), retired, [...prints.keys()]);
+    const gone = deleteOldest.run(of.simulated, of.underlying, ...range, last.at, last.rowid).changes;
+    if (gone !== rows.length) throw new Error('rows were packed that are there no more');
+    return rows.length;
+  };
+
+  const save = db.transaction((prints: readonly Print[], atOnce: boolean) => {
+    const total = { added: 0, changed: 0 };
+    sums.refresh();
+    const days = daysOf(prints);
+    for (const day of days) {
+      if (!atOnce || day.numbers.length < sizes.atOnce) continue;
+      if (moveRows(day, MOVED_AT_ONCE) === MOVED_AT_ONCE) continue;
+      const { added, changed } = saveInParts(
+        day,
+        day.numbers.map((number) => prints[number]!),
+      );
+      total.added += added;
+      total.changed += changed;
+      day.isSaved = true;
+    }
+    const known = new Map<number, Known[]>();
+    for (const day of days) {
+      const its = day.isSaved ? [] : partsIn(day.simulated, day.underlying, ...rangeOf(day.day));
+      if (its.length === 0) continue;
+      const own = day.numbers.map((number) => prints[number]!);
+      const digests = digestsOf(own);
+      const packed = knownIn(day, digests, its);
+      const first = new Map(own.map(({ id }, at) => [id, at] as const).reverse());
+      for (const [at, number] of day.numbers.entries()) known.set(number, packed.get(first.get(own[at]!.id)!) ?? []);
+    }
+    const isSaved = new Set(days.flatMap((day) => (day.isSaved ? day.numbers : [])));
+    for (const [number, print] of prints.entries()) {
+      if (isSaved.has(number)) continue;
+      const done = saveRow(print, known.get(number) ?? []);
+      if (done) total[done]++;
+    }
+    return total;
   });
 
+  const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
+    if (fromMs > toMs) return undefined;
+    const kind = { simulated: Number(simulated), underlying };
+    const row = selectFirst.get(kind.simulated, underlying, fromMs, toMs)?.at;
+    const part = parts.first(kind, fromMs, toMs, dayEnd(toMs));
+    if (part === undefined || (row !== undefined && row < part.fromAt)) {
+      if (row === undefined) return undefined;
+      const day = dayOf(row);
+      const until = Math.min(toMs, dayEnd(row), part === undefined ? toMs : part.fromAt - 1);
+      const rows = selectRows.all(kind.simulated, underlying, row, until, sizes.rows);
+      if (rows.length < sizes.rows) return stretchOf(day, rows.map(printOf), until);
+      // The last moment may go on.
+      const last = rows.at(-1)!.at;
+      const whole = rows.filter(({ at }) => at < last);
+      const taken = whole.length > 0 ? whole : selectRows.all(kind.simulated, underlying, last, last, -1);
+      return stretchOf(day, taken.map(printOf), whole.length > 0 ? last - 1 : last);
+    }
+    const { day } = part;
+    const stretchFrom = (of: string, until: number, columns: () => TapeColumns): Stretch => ({
+      day: of,
+      toMs: until,
+      columns,
+      sums: () => sumsOf(columns()),
+      prints: () => printsOf(columns(), underlying, simulated),
+    });
+    const its = partsIn(kind.simulated, underlying, ...rangeOf(day));
+    const hasRows = (from: number, to: number) => selectAny.get(kind.simulated, underlying, from, to)!.found === 1;
+    const at = its.findIndex(({ id }) => id === part.id);
+    const summed = part.fromAt >= fromMs ? parts.sumsFrom(at, its, toMs, mostParts) : undefined;
+    if (
+      summed &&
+      !hasRows(part.fromAt, summed.parts.at(-1)!.toAt) &&
+      !meets(summed.parts, its[at + summed.parts.length])
+    ) {
+      const own = summed.parts;
+      const columns = () => own.map(parts.standingOf).reduce(merged);
+      return { ...stretchFrom(day, own.at(-1)!.toAt, columns), sums: summed.sums };
+    }
+    // Parts that meet in one moment are gone through together.
+    const group = [part];
+    for (const next of its.slice(at + 1)) {
+      if (!meets(group, next)) break;
+      group.push(next);
+    }
+    const [from, to] = [Math.max(fromMs, part.fromAt), Math.min(toMs, group.at(-1)!.toAt)];
+    const columns = () => {
+      const [one, ...others] = group.map((each) => cut(parts.standingOf(each), from, to));
+      const all = others.reduce(merged, one!);
+      const rows = selectRows.all(kind.simulated, underlying, from, to, -1);
+      return rows.length === 0 ? all : merged(all, columnsOf(rows.map(printOf)));
+    };
+    return stretchFrom(day, to, columns);
+  };
+
+  /** Moves rows of the last of some underlyings, and takes out those that are done. */
+  const move = db.transaction((kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number): number => {
+    const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
+    let moved = 0;
+    for (let kind = kinds.at(-1); kind && moved < limit && performance.now() < until; kind = kinds.at(-1)) {
+      const at = selectOldestAt.get(kind.simulated, kind.underlying)?.at;
+      if (at === undefined || at >= beforeMs) kinds.pop();
+      else moved += moveRows({ ...kind, day: dayOf(at) }, limit - moved);
+    }
+    return moved;
+  });
+  const rewrite = db.transaction((id: number) => {
+    const part = parts.part(id);
+    if (part !== undefined && part.retired > 0) parts.rewrite(part, part);
+  });
+  const join = db.transaction((of: TapeDay): boolean => {
+    const its = parts.neighbours(partsIn(of.simulated, of.underlying, ...rangeOf(of.day)));
+    if (its.length > 0) parts.join(of, its);
+    return its.length > 0;
+  });
+  /** Writes sums of parts that are still there as they were. */
+  const putSums = db.transaction((of: TapeDay, its: readonly Part[], sums: TapeSums, isDay: boolean) => {
+    const now = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
+    const at = now.findIndex(({ id }) => id === its[0]!.id);
+    const isSame = its.every(({ id, retired }, number) => now[at + number]?.id === id && retired === 0);
+    if (!isSame || (isDay && now.length !== its.length)) return;
+    parts.putSums(its, sums);
+    if (isDay) parts.settled(of, its);
+  });
+  /** Adds a day's parts up by blocks, those by larger ones, and all. */
+  function* addUp(of: TapeDay): Generator<number, void> {
+    const its = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
+    const sizes = [PARTS.few, PARTS.many].filter((size) => size < its.length);
+    const summers = new Map(sizes.map((size) => [size, new TapeSummer()]));
+    const day = new TapeSummer();
+    for (const [number, part] of its.entries()) {
+      let sums: TapeSums | undefined = sumsOf(standing(parts.columnsOf(part)));
+      // A block that is full is added to the next larger one.
+      for (const size of sizes) {
+        summers.get(size)!.add(sums);
+        yield 0;
+        const isFull = (number + 1) % size === 0 || number + 1 === its.length;
+        sums = isFull ? summers.get(size)!.sums() : undefined;
+        if (sums === undefined) break;
+        summers.set(size, new TapeSummer());
+        putSums.immediate(of, its.slice(Math.floor(number / size) * size, number + 1), sums, false);
+      }
+      if (sums) day.add(sums);
+      yield 0;
+    }
+    putSums.immediate(of, its, day.sums(), true);
+    yield 0;
+  }
+  function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
+    const [beforeMs] = rangeOf(beforeDay);
+    for (const kinds = selectKinds.all(); kinds.length > 0; ) yield move.immediate(kinds, beforeMs, rowsAtOnce);
+    for (const { part } of selectRetiredParts.all()) {
+      rewrite.immediate(part);
+      yield 0;
+    }
+    for (const of of selectUnsummed.all(beforeDay)) {
+      while (join.immediate(of)) yield 0;
+      yield* addUp(of);
+    }
+    // Does nothing where the file was made before it could shrink.
+    while (selectFree.get()!.pages > FREE_PAGES) {
+      const before = selectFree.get()!.pages;
+      db.query(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all();
+      yield 0;
+      if (selectFree.get()!.pages >= before) return;
+    }
+  }
+
   return {
-    savePrints: (prints) => save.immediate(prints),
+    savePrints: (prints, { atOnce = false } = {}) => save.immediate(prints, atOnce),
     prints: read,
     printSums: sums.printSums,
     sumPrintsFrom: sums.sumPrintsFrom,
+    stretch,
     *tape(underlying, fromMs, toMs, simulated, fromExpiry = '') {
-      for (const row of selectTape.iterate(Number(simulated), underlying, fromMs, toMs, fromExpiry)) yield printOf(row);
+      for (let from = fromMs; ; ) {
+        const next = stretch(underlying, from, toMs, simulated, PARTS.one);
+        if (next === undefined) return;
+        for (const print of next.prints()) if (print.expiry >= fromExpiry) yield print;
+        from = next.toMs + 1;
+      }
     },
-    tapeMark: (underlying, fromMs, toMs, simulated) =>
-      selectMark.get(Number(simulated), underlying, fromMs, toMs)!.mark,
-    lastPrintAt: (underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) =>
-      selectLast.get(Number(simulated), underlying, untilMs)?.at,
+    tapeMark(underlying, fromMs, toMs, simulated) {
+      const { count, canceled } = selectMark.get(Number(simulated), underlying, fromMs, toMs)!;
+      const kind = { simulated: Number(simulated), underlying };
+      const { entries, standing } = parts.counts(kind, fromMs, toMs, dayEnd(toMs));
+      return `${count + entries}.${canceled + entries - standing}`;
+    },
+    lastPrintAt(underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) {
+      const row = selectLast.get(Number(simulated), underlying, untilMs)?.at;
+      const kind = { simulated: Number(simulated), underlying };
+      for (let part = parts.before(kind, untilMs); part; part = parts.before(kind, part.fromAt - 1)) {
+        if (row !== undefined && row >= part.toAt) return row;
+        const { at } =
+          part.retired === 0 && part.lastAt !== null && part.lastAt <= untilMs
+            ? { at: [part.lastAt] }
+            : cut(parts.standingOf(part), 0, untilMs);
+        if (at.length > 0) return Math.max(at.at(-1)!, row ?? 0);
+      }
+      return row;
+    },
+    packTape,
   };
+}
+
+/** What is known of an id: one of the copies that came with it. */
+interface Known {
+  /** 0 where it stands, else CANCELED or CORRECTED. */
+  readonly flag: number;
+  print(): Print;
+  retire(flag: typeof CANCELED | typeof CORRECTED): void;
+}
+
+const NAMELESS = { id: '', canceled: false };
+
+/** Whether a copy says of a print what is known of it. */
+function isSame(known: Print, copy: Print): boolean {
+  return !copy.canceled && Bun.deepEquals({ ...known, id: '', canceled: false }, { ...copy, id: '' });
+}
+
+/** What SQLite refuses of a row. */
+function checked({ id, at, callPut, strike, price, size, multiplier }: Print): void {
+  // A number that is none makes the sum none.
+  const isWhole = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
+  if (!isWhole || (callPut !== 1 && callPut !== -1)) throw new RangeError(`NOT NULL: print ${id} lacks a figure`);
+}
+
+interface PrintsOfDay extends TapeDay {
+  readonly numbers: number[];
+  isSaved: boolean;
+}
+
+/** Which prints are of which day. */
+function daysOf(prints: readonly Print[]): PrintsOfDay[] {
+  const days = new Map<string, PrintsOfDay>();
+  let last: PrintsOfDay | undefined;
+  for (const [number, { underlying, at, simulated }] of prints.entries()) {
+    const day = dayOf(at);
+    if (last?.day !== day || last.underlying !== underlying || last.simulated !== Number(simulated)) {
+      const key = `${simulated} ${underlying} ${day}`;
+      last = days.get(key) ?? { simulated: Number(simulated), underlying, day, numbers: [], isSaved: false };
+      days.set(key, last);
+    }
+    last.numbers.push(number);
+  }
+  return [...days.values()];
+}
+
+function printsOf(columns: TapeColumns, underlying: string, simulated: boolean): Print[] {
+  const own = { ...NAMELESS, underlying, simulated };
+  return Array.from({ length: columns.count }, (_, row) => printAt(columns, row, own));
+}
+
+/** Whether a part begins in the moment in which others end. */
+function meets(parts: readonly Part[], next: Part | undefined): boolean {
+  return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
+}
+
+/** Prints of a range, of at least a premium. */
+function cut(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
+  const { at, count, price, size, multiplier } = columns;
+  if (minPremiumUsd <= 0 && (count === 0 || (at[0]! >= fromMs && at[count - 1]! <= toMs))) return columns;
+  const rows = new Uint32Array(count);
+  let left = 0;
+  for (let row = 0; row < count; row++) {
+    const isWithin = at[row]! >= fromMs && at[row]! <= toMs;
+    if (isWithin && price[row]! * size[row]! * multiplier[row]! >= minPremiumUsd) rows[left++] = row;
+  }
+  return rowsAt(columns, rows.subarray(0, left));
+}
+
+const ranges = new Map<string, readonly [number, number]>();
+
+/** First and last millisecond of a New York day. */
+function rangeOf(day: string): readonly [fromMs: number, toMs: number] {
+  let range = ranges.get(day);
+  if (range === undefined) {
+    range = [newYorkInstant(day, '00:00'), newYorkInstant(addDays(day, 1), '00:00') - 1];
+    if (ranges.size >= RANGES_KEPT) ranges.clear();
+    ranges.set(day, range);
+  }
+  return range;
+}
+
+const RANGES_KEPT = 1_000;
+
+/** Days are written with four figures for the year. */
+const LAST_MS = Date.UTC(9999, 0, 1);
+
+/** The last millisecond of the day of a moment. */
+function dayEnd(atMs: number): number {
+  return atMs >= LAST_MS ? atMs : rangeOf(dayOf(Math.max(0, atMs)))[1];
 }
 
 const SELECT = `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side,

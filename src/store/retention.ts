@@ -8,21 +8,17 @@ const SNAPSHOTS_MAX = 20;
 
 /** Removes what is older than it is kept. The levels of a snapshot outlive it; the sums of a day of prints do not outlive its prints. */
 export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
-  // Steps from one name to the next through the index: the time grows with the underlyings, not with the tape.
-  const selectKinds = db.prepare<{ simulated: number; underlying: string }, []>(
-    `WITH RECURSIVE kinds (simulated, underlying) AS (
-       SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)
-       UNION ALL
-       SELECT prints.simulated, prints.underlying FROM kinds, prints WHERE prints.rowid = (
-         SELECT rowid FROM prints WHERE (simulated, underlying) > (kinds.simulated, kinds.underlying)
-         ORDER BY simulated, underlying LIMIT 1
-       )
-     ) SELECT * FROM kinds`,
-  );
+  const selectKinds = kindsIn(db);
   const deletePrints = db.prepare<null, [number, string, number, number]>(
     `DELETE FROM prints WHERE rowid IN
        (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?)`,
   );
+  // A part is of one day, and only whole days go.
+  const selectPart = db.prepare<{ id: number; entries: number }, [number]>(
+    'SELECT id, entries FROM tape_parts WHERE to_at < ? LIMIT 1',
+  );
+  const deletePart = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
+  const deleteDays = db.prepare<null, [string]>('DELETE FROM tape_days WHERE day < ?');
   const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
   // What stands for a ticker stays, however old; what has no levels yet does until it has.
   const old = `SELECT id FROM snapshots AS its WHERE id NOT IN (SELECT snapshot FROM levels_due)
@@ -50,8 +46,16 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
       removed += deletePrints.run(simulated, underlying, fromMs, PRINTS_MAX - removed).changes;
       if (removed >= PRINTS_MAX) break;
     }
+    const part = removed > 0 ? null : selectPart.get(fromMs);
+    if (part) {
+      deletePart.run(part.id);
+      return part.entries;
+    }
     // Only whole days go: once their prints have, so do their sums.
-    if (removed < PRINTS_MAX) deleteSums.run(newYorkDate(fromMs));
+    if (removed < PRINTS_MAX) {
+      deleteSums.run(newYorkDate(fromMs));
+      deleteDays.run(newYorkDate(fromMs));
+    }
     return removed;
   };
   const removeIntraday = (presentMs: number, fromMs: number): number => {
@@ -69,4 +73,19 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     removeOld: (limits) => remove.immediate(limits),
     keptFrom: (what) => selectKept.get(what)?.at ?? 0,
   };
+}
+
+/** Which underlyings have rows of prints. */
+export function kindsIn(db: Database) {
+  // Steps from one name to the next through the index: the time grows with the underlyings, not with the tape.
+  return db.prepare<{ simulated: number; underlying: string }, []>(
+    `WITH RECURSIVE kinds (simulated, underlying) AS (
+       SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)
+       UNION ALL
+       SELECT prints.simulated, prints.underlying FROM kinds, prints WHERE prints.rowid = (
+         SELECT rowid FROM prints WHERE (simulated, underlying) > (kinds.simulated, kinds.underlying)
+         ORDER BY simulated, underlying LIMIT 1
+       )
+     ) SELECT * FROM kinds`,
+  );
 }

@@ -108,6 +108,8 @@ function atOnce<T>(work: () => T): T {
  */
 function configure(db: Database): void {
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  // Of a new file alone: what is packed leaves pages behind, which it gives back.
+  db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
   db.run('PRAGMA synchronous = FULL');
   db.run('PRAGMA foreign_keys = ON');

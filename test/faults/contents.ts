@@ -1,17 +1,18 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
 import { decodeChain } from '../../src/store/chain-codec.ts';
+import { openStore } from '../../src/store/sqlite.ts';
 
 interface Contents {
   /** Of each snapshot, by underlying and time, its columns as text; not from which of two equal files it came. */
   readonly snapshots: readonly Readonly<Record<string, string>>[];
-  /** Every print that stands, by id, its columns as text. */
+  /** Every print that stands, its columns as text. */
   readonly prints: readonly string[];
 }
 
 /** All market data in a data folder, in an order of its own. */
 export function contentsOf(dataDir: string): Contents {
-  return withDatabase(dataDir, read);
+  return { snapshots: withDatabase(dataDir, snapshotsOf), prints: printsOf(dataDir) };
 }
 
 /** How many snapshots are stored; 0 where there is no database yet, or its maker still holds it. */
@@ -36,18 +37,27 @@ function withDatabase<T>(dataDir: string, work: (db: Database) => T): T {
   }
 }
 
-function read(db: Database): Contents {
+function snapshotsOf(db: Database): Contents['snapshots'] {
   const rows = db
     .query<{ underlying: string; as_of: number; spot: number; columns: Uint8Array }, []>(
       'SELECT underlying, as_of, spot, columns FROM snapshots ORDER BY underlying, as_of',
     )
     .all();
-  const snapshots = rows.map(({ columns, ...head }) => {
+  return rows.map(({ columns, ...head }) => {
     const chain = Object.entries({ ...head, ...decodeChain(columns, head.underlying) });
     return Object.fromEntries(
       chain.map(([name, value]) => [name, ArrayBuffer.isView(value) ? String(value) : JSON.stringify(value)]),
     );
   });
-  const prints = db.query('SELECT * FROM prints WHERE canceled = 0 ORDER BY id').values();
-  return { snapshots, prints: prints.map(String) };
+}
+
+/** Packed ones have no id. */
+function printsOf(dataDir: string): string[] {
+  const store = openStore(join(dataDir, 'zomma.sqlite'));
+  try {
+    const prints = store.prints('TEST', 0, Number.MAX_SAFE_INTEGER, false, 0);
+    return prints.map((print) => JSON.stringify(Object.entries({ ...print, id: '' }).sort())).sort();
+  } finally {
+    store.close();
+  }
 }

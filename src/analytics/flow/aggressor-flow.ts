@@ -1,5 +1,14 @@
-import { type Print, premiumOf } from '../../market/prints.ts';
-import type { SignedPrint } from './trade-side.ts';
+import { rootOf } from '../../market/option-symbol.ts';
+import type { Print } from '../../market/prints.ts';
+import {
+  CELL,
+  lostIn,
+  MANNERS,
+  PREMIUM_UNITS,
+  SHARE_PARTS,
+  type TapeSums,
+  toShareParts,
+} from '../../market/tape-sums.ts';
 
 /** What customers paid for in some prints, and which way it leans. Dollars. */
 export interface AggressorFlow {
@@ -17,10 +26,7 @@ export interface AggressorFlow {
   readonly netDelta: number;
 }
 
-/** How a print was executed; of several the first. */
-export type Manner = 'multi_leg' | 'sweep' | 'block' | 'single';
-
-export const MANNERS: readonly Manner[] = ['multi_leg', 'sweep', 'block', 'single'];
+export type Manner = (typeof MANNERS)[number];
 
 export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   if (multiLeg) return 'multi_leg';
@@ -28,43 +34,138 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   return block ? 'block' : 'single';
 }
 
-/** Dollars of the underlying per 1.00 of delta, and the delta of a contract whose print does not give one. */
+/** Dollars of the underlying per 1.00 of delta, and the delta of a contract whose prints do not give one. */
 export interface DeltaReading {
   readonly spot: number;
-  readonly deltaOf: (print: Print) => number | undefined;
+  readonly deltaOf: (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
 }
 
-/** Adds signed prints up by what each of some groupings makes of them, in one pass. */
-export function flowBy<Grouping extends string>(
-  signed: Iterable<SignedPrint>,
-  groupings: Readonly<Record<Grouping, (print: Print) => string>>,
-  { spot, deltaOf }: DeltaReading,
-): Record<Grouping, Map<string, AggressorFlow>> {
-  const names = Object.keys(groupings) as Grouping[];
-  const groups = Object.fromEntries(names.map((name) => [name, new Map<string, Sums>()])) as Record<
-    Grouping,
-    Map<string, Sums>
+/** Flow in all, by manner, by New York day and by expiry. */
+export type FlowGroups = Record<'total' | 'manner' | 'day' | 'expiry', Map<string, AggressorFlow>>;
+
+/**
+ * Adds days of a tape up, without adjusted deliverables. Premium and shares are added up as whole numbers, and only the sums are turned
+ * into dollars: an answer is the same however a day was cut into stretches.
+ */
+export class FlowSums {
+  readonly #groups = { total: new Map(), manner: new Map(), day: new Map(), expiry: new Map() } as Record<
+    keyof FlowGroups,
+    Map<string, Float64Array>
   >;
-  for (const { print, aggressor } of signed) {
-    const premium = premiumOf(print);
-    const field = fieldOf(print, aggressor);
-    const delta = aggressor === 0 ? 0 : (print.delta ?? deltaOf(print) ?? 0);
-    const dollars = aggressor * delta * print.size * print.multiplier * spot;
-    for (const name of names) {
-      const group = groupings[name](print);
-      const sums = groups[name].get(group) ?? { ...NOTHING };
-      groups[name].set(group, sums);
-      sums.prints++;
-      sums.contracts += print.size;
-      sums.premium += premium;
-      sums[field] += premium;
-      sums.netDelta += dollars;
+  readonly #reading: DeltaReading;
+  /** Prints whose side nothing told. */
+  unknown = 0;
+
+  constructor(reading: DeltaReading) {
+    this.#reading = reading;
+  }
+
+  /** Takes in the cells of a day. What is pending has nothing before it that could tell its side. */
+  add(day: string, { contracts, cells }: TapeSums): void {
+    // By series and manner first: they are few, and their names are looked up once.
+    const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
+    const { values } = cells;
+    const add = (place: number, { values: its, lost }: TapeSums['cells'], figure: number) =>
+      addTo(sums, place, its[figure]!, lost?.[figure]);
+    const isAdjusted = contracts.series.map(({ root }) => rootOf(root).adjusted);
+    for (let cell = 0, at = 0; cell < cells.count; cell++, at += CELL.width) {
+      const contract = cells.contract[cell]!;
+      const series = contracts.seriesIndex[contract]!;
+      const to = (series * MANNERS.length + cells.manner[cell]!) * WIDTH;
+      const isCall = contracts.series[series]!.callPut === 1;
+      add(to + PLACES.prints, cells, at + CELL.prints);
+      add(to + PLACES.contracts, cells, at + CELL.contracts);
+      add(to + PLACES.premium, cells, at + CELL.bought);
+      add(to + PLACES.premium, cells, at + CELL.sold);
+      add(to + PLACES.premium, cells, at + CELL.pendingPremium);
+      add(to + (isCall ? PLACES.callBought : PLACES.putBought), cells, at + CELL.bought);
+      add(to + (isCall ? PLACES.callSold : PLACES.putSold), cells, at + CELL.sold);
+      add(to + PLACES.unsigned, cells, at + CELL.pendingPremium);
+      add(to + PLACES.netDelta, cells, at + CELL.deltaShares);
+      const shares = values[at + CELL.shares]!;
+      if (shares !== 0) {
+        const { root, expiry, callPut } = contracts.series[series]!;
+        const delta = this.#reading.deltaOf({ root, expiry, callPut, strike: contracts.strike[contract]! }) ?? 0;
+        addTo(sums, to + PLACES.netDelta, toShareParts(delta * shares));
+      }
+      if (!isAdjusted[series]) this.unknown += values[at + CELL.pendingPrints]!;
+    }
+    for (const [index, { expiry }] of contracts.series.entries()) {
+      if (isAdjusted[index]) continue;
+      for (const [manner, name] of MANNERS.entries()) {
+        const from = (index * MANNERS.length + manner) * WIDTH;
+        if (sums[from] === 0) continue;
+        const groups = [
+          unitsOf(this.#groups.total, 'all'),
+          unitsOf(this.#groups.manner, name),
+          unitsOf(this.#groups.day, day),
+          unitsOf(this.#groups.expiry, expiry),
+        ];
+        for (const group of groups) {
+          for (let field = 0; field < FIELDS; field++) {
+            addTo(group, field, sums[from + field]!, sums[from + field + FIELDS]);
+          }
+        }
+      }
     }
   }
-  return groups;
+
+  /** Dollars. */
+  groups(): FlowGroups {
+    const inDollars = (sums: Float64Array): AggressorFlow => {
+      const exact = (field: Field) => sums[PLACES[field]]! + sums[PLACES[field] + FIELDS]!;
+      const dollars = (field: Field) => exact(field) / PREMIUM_UNITS;
+      return {
+        prints: exact('prints'),
+        contracts: exact('contracts'),
+        premium: dollars('premium'),
+        callBought: dollars('callBought'),
+        callSold: dollars('callSold'),
+        putBought: dollars('putBought'),
+        putSold: dollars('putSold'),
+        unsigned: dollars('unsigned'),
+        netDelta: (exact('netDelta') / SHARE_PARTS) * this.#reading.spot,
+      };
+    };
+    return Object.fromEntries(
+      Object.entries(this.#groups).map(([name, by]) => [
+        name,
+        new Map([...by].map(([group, sums]) => [group, inDollars(sums)])),
+      ]),
+    ) as unknown as FlowGroups;
+  }
 }
 
-type Sums = { -readonly [Field in keyof AggressorFlow]: number };
+type Field = keyof AggressorFlow;
+
+const PLACES = {
+  prints: 0,
+  contracts: 1,
+  premium: 2,
+  callBought: 3,
+  callSold: 4,
+  putBought: 5,
+  putSold: 6,
+  unsigned: 7,
+  netDelta: 8,
+} as const satisfies Record<Field, number>;
+/** Each field, and then what each left out when it was rounded. */
+const FIELDS = 9;
+const WIDTH = 2 * FIELDS;
+
+/** Adds to a field exactly. */
+function addTo(sums: Float64Array, at: number, amount: number, lost = 0): void {
+  const before = sums[at]!;
+  const sum = before + amount;
+  sums[at] = sum;
+  sums[at + FIELDS]! += lostIn(sum, before, amount) + lost;
+}
+
+function unitsOf(groups: Map<string, Float64Array>, name: string): Float64Array {
+  const known = groups.get(name) ?? new Float64Array(WIDTH);
+  groups.set(name, known);
+  return known;
+}
 
 export const NOTHING: AggressorFlow = {
   prints: 0,
@@ -77,9 +178,3 @@ export const NOTHING: AggressorFlow = {
   unsigned: 0,
   netDelta: 0,
 };
-
-function fieldOf({ callPut }: Print, aggressor: SignedPrint['aggressor']) {
-  if (aggressor === 0) return 'unsigned';
-  if (callPut === 1) return aggressor === 1 ? 'callBought' : 'callSold';
-  return aggressor === 1 ? 'putBought' : 'putSold';
-}

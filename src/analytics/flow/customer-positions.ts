@@ -1,4 +1,5 @@
 import type { Chain } from '../../market/chain.ts';
+import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
 import { contractKey, type SideRule, type SignedPrint } from './trade-side.ts';
 
 /** What the tape says customers hold of a chain's contracts. */
@@ -31,6 +32,39 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
     net[row]! += aggressor * print.size;
     seen.add(row);
   }
+  return held(chain, net, seen, prints);
+}
+
+/** The same of a tape up to the chain's instant that was added up. */
+export function summedPositions(chain: Chain, { contracts, byContract, cells }: TapeSums): CustomerPositions {
+  const rows = rowsByContract(chain);
+  const net = new Float64Array(chain.count);
+  const seen = new Set<number>();
+  const prints = { feed: 0, quote: 0, tick: 0, unknown: 0 };
+  const rowOf = Array.from(contracts.strike, (strike, contract) =>
+    rows.get(contractKey({ ...contracts.series[contracts.seriesIndex[contract]!]!, strike })),
+  );
+  for (const [contract, row] of rowOf.entries()) {
+    if (row === undefined) continue;
+    const figure = (field: keyof typeof BY_CONTRACT) => byContract[contract * BY_CONTRACT.width + BY_CONTRACT[field]]!;
+    net[row] = figure('net');
+    prints.feed += figure('feed');
+    prints.quote += figure('quote');
+    prints.tick += figure('tick');
+    if (figure('feed') + figure('quote') + figure('tick') > 0) seen.add(row);
+  }
+  for (const [cell, contract] of cells.contract.entries()) {
+    if (rowOf[contract] !== undefined) prints.unknown += cells.values[cell * CELL.width + CELL.pendingPrints]!;
+  }
+  return held(chain, net, seen, prints);
+}
+
+function held(
+  chain: Chain,
+  net: Float64Array,
+  seen: ReadonlySet<number>,
+  prints: CustomerPositions['prints'],
+): CustomerPositions {
   let capped = 0;
   for (const row of seen) {
     const open = (chain.openInterest[row]! || 0) + (chain.volume[row]! || 0);

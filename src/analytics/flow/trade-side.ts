@@ -1,4 +1,5 @@
 import { change, middleOf, type Print } from '../../market/prints.ts';
+import { BY_CONTRACT, type TapeSums } from '../../market/tape-sums.ts';
 
 /** A print with the side that started it. */
 export interface SignedPrint {
@@ -18,13 +19,34 @@ export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
  *
  * A move is one of the quote's middle where both prints have a quote, else of the price. By prices alone a trade at the middle after a
  * purchase would always be a sale: it is cheaper for the half spread that the purchase paid, and purchases follow purchases.
+ *
+ * `moves` is where contracts were before. Stored tapes are signed as they are added up, by the same rules: see TapeSums.
  */
-export function* signPrints(prints: Iterable<Print>): Generator<SignedPrint, void> {
-  const moves = new Map<string, Move>();
+export function* signPrints(prints: Iterable<Print>, moves: Moves = new Map()): Generator<SignedPrint, void> {
   for (const print of prints) yield signed(print, moves);
 }
 
-function signed(print: Print, moves: Map<string, Move>): SignedPrint {
+/** Where contracts were at their last print, by their key. */
+export type Moves = Map<string, Move>;
+
+/** Where contracts are at the end of what was added up. */
+export function movesOf({ contracts, byContract }: TapeSums): Moves {
+  const moves: Moves = new Map();
+  for (let contract = 0, at = 0; contract < contracts.strike.length; contract++, at += BY_CONTRACT.width) {
+    const middle = byContract[at + BY_CONTRACT.lastMiddle]!;
+    moves.set(
+      contractKey({ ...contracts.series[contracts.seriesIndex[contract]!]!, strike: contracts.strike[contract]! }),
+      {
+        price: byContract[at + BY_CONTRACT.lastPrice]!,
+        middle: Number.isNaN(middle) ? undefined : middle,
+        direction: byContract[at + BY_CONTRACT.direction] as Direction,
+      },
+    );
+  }
+  return moves;
+}
+
+function signed(print: Print, moves: Moves): SignedPrint {
   const middle = middleOf(print);
   const move = nextMove(moves, print, middle);
   if (print.side === 'ask') return { print, aggressor: 1, by: 'feed' };
@@ -43,7 +65,7 @@ interface Move {
 
 type Direction = SignedPrint['aggressor'];
 
-function nextMove(moves: Map<string, Move>, print: Print, middle: number | undefined): Direction {
+function nextMove(moves: Moves, print: Print, middle: number | undefined): Direction {
   const key = contractKey(print);
   const { price } = print;
   const last = moves.get(key);

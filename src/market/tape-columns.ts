@@ -1,0 +1,192 @@
+import { newYorkDate } from './calendar.ts';
+import type { Print } from './prints.ts';
+
+/** Contracts of one underlying, numbered. */
+export interface TapeContracts {
+  readonly series: readonly TapeSeries[];
+  /** By contract: its series. */
+  readonly seriesIndex: Uint32Array;
+  /** By contract: dollars. */
+  readonly strike: Float64Array;
+}
+
+export type TapeSeries = Pick<Print, 'root' | 'expiry' | 'callPut'>;
+
+/** Prints of one underlying as columns, in order of time and then of arrival. What a print does not tell is NaN. */
+export interface TapeColumns {
+  readonly count: number;
+  readonly contracts: TapeContracts;
+  /** By print: number of its contract. */
+  readonly contract: Uint32Array;
+  /** ms since the epoch */
+  readonly at: Float64Array;
+  readonly price: Float64Array;
+  readonly size: Float64Array;
+  readonly multiplier: Float64Array;
+  readonly bid: Float64Array;
+  readonly ask: Float64Array;
+  readonly delta: Float64Array;
+  /** Side and manner, see FLAG. */
+  readonly flags: Uint8Array;
+}
+
+export const NUMBERS = ['at', 'price', 'size', 'multiplier', 'bid', 'ask', 'delta'] as const;
+
+/** Bits of a print's flags; the side is in the lowest two. */
+export const FLAG = { bid: 1, ask: 2, mid: 3, side: 3, multiLeg: 4, sweep: 8, block: 16 } as const;
+
+const SIDES = [null, 'bid', 'ask', 'mid'] as const;
+
+const HOUR_MS = 3_600_000;
+let [lastHour, lastDay] = [Number.NaN, ''];
+
+/** New York date. Zones are whole hours apart, so an hour has one date, and a tape has many prints an hour. */
+export function dayOf(atMs: number): string {
+  const hour = Math.floor(atMs / HOUR_MS);
+  if (hour !== lastHour) [lastHour, lastDay] = [hour, newYorkDate(atMs)];
+  return lastDay;
+}
+
+/** Numbers contracts by the order in which they are asked for. */
+export class ContractNumbers {
+  readonly #bySeries = new Map<string, { readonly index: number; readonly byStrike: Map<number, number> }>();
+  readonly #series: TapeSeries[] = [];
+  readonly #seriesIndex: number[] = [];
+  readonly #strike: number[] = [];
+
+  get count(): number {
+    return this.#strike.length;
+  }
+
+  of({ root, expiry, callPut, strike }: TapeSeries & { readonly strike: number }): number {
+    return this.#number(this.#seriesOf({ root, expiry, callPut }), strike);
+  }
+
+  /** The numbers of contracts that another has numbered. */
+  ofAll({ series, seriesIndex, strike }: TapeContracts): Uint32Array {
+    const own = series.map((each) => this.#seriesOf(each));
+    const numbers = new Uint32Array(strike.length);
+    for (let contract = 0; contract < numbers.length; contract++) {
+      numbers[contract] = this.#number(own[seriesIndex[contract]!]!, strike[contract]!);
+    }
+    return numbers;
+  }
+
+  contracts(): TapeContracts {
+    return {
+      series: [...this.#series],
+      seriesIndex: Uint32Array.from(this.#seriesIndex),
+      strike: Float64Array.from(this.#strike),
+    };
+  }
+
+  #seriesOf({ root, expiry, callPut }: TapeSeries) {
+    const key = `${root} ${expiry} ${callPut}`;
+    let known = this.#bySeries.get(key);
+    if (known === undefined) {
+      known = { index: this.#series.push({ root, expiry, callPut }) - 1, byStrike: new Map() };
+      this.#bySeries.set(key, known);
+    }
+    return known;
+  }
+
+  #number({ index, byStrike }: { readonly index: number; readonly byStrike: Map<number, number> }, strike: number) {
+    let known = byStrike.get(strike);
+    if (known === undefined) {
+      known = this.#strike.push(strike) - 1;
+      this.#seriesIndex.push(index);
+      byStrike.set(strike, known);
+    }
+    return known;
+  }
+}
+
+/** Prints of one underlying, in time order, as columns. */
+export function columnsOf(prints: readonly Print[]): TapeColumns {
+  const count = prints.length;
+  const numbers = new ContractNumbers();
+  const contract = new Uint32Array(count);
+  const flags = new Uint8Array(count);
+  const column = () => new Float64Array(count);
+  const [at, price, size, multiplier] = [column(), column(), column(), column()];
+  const [bid, ask, delta] = [column(), column(), column()];
+  for (let row = 0; row < count; row++) {
+    const print = prints[row]!;
+    contract[row] = numbers.of(print);
+    at[row] = print.at;
+    price[row] = print.price;
+    size[row] = print.size;
+    multiplier[row] = print.multiplier;
+    bid[row] = print.bid ?? Number.NaN;
+    ask[row] = print.ask ?? Number.NaN;
+    delta[row] = print.delta ?? Number.NaN;
+    flags[row] = flagsOf(print);
+  }
+  return { count, contracts: numbers.contracts(), contract, at, price, size, multiplier, bid, ask, delta, flags };
+}
+
+function flagsOf({ side, multiLeg, sweep, block }: Print): number {
+  return (
+    (side === null ? 0 : FLAG[side]) |
+    (multiLeg ? FLAG.multiLeg : 0) |
+    (sweep ? FLAG.sweep : 0) |
+    (block ? FLAG.block : 0)
+  );
+}
+
+/** A print of some columns. */
+export function printAt(
+  columns: TapeColumns,
+  row: number,
+  own: Pick<Print, 'id' | 'underlying' | 'canceled' | 'simulated'>,
+): Print {
+  const { contracts, at, price, size, multiplier, bid, ask, delta, flags } = columns;
+  const contract = columns.contract[row]!;
+  const { root, expiry, callPut } = contracts.series[contracts.seriesIndex[contract]!]!;
+  const told = (value: number) => (Number.isNaN(value) ? null : value);
+  const flag = flags[row]!;
+  return {
+    id: own.id,
+    underlying: own.underlying,
+    root,
+    expiry,
+    callPut,
+    strike: contracts.strike[contract]!,
+    price: price[row]!,
+    size: size[row]!,
+    multiplier: multiplier[row]!,
+    at: at[row]!,
+    side: SIDES[flag & FLAG.side]!,
+    bid: told(bid[row]!),
+    ask: told(ask[row]!),
+    delta: told(delta[row]!),
+    multiLeg: (flag & FLAG.multiLeg) !== 0,
+    sweep: (flag & FLAG.sweep) !== 0,
+    block: (flag & FLAG.block) !== 0,
+    canceled: own.canceled,
+    simulated: own.simulated,
+  };
+}
+
+/** The rows of some columns that these numbers name, in their order. */
+export function rowsAt(columns: TapeColumns, rows: Uint32Array): TapeColumns {
+  const numbers = Object.fromEntries(
+    NUMBERS.map((name) => [name, picked(columns[name], rows, new Float64Array(rows.length))]),
+  ) as Pick<TapeColumns, (typeof NUMBERS)[number]>;
+  return {
+    count: rows.length,
+    contracts: columns.contracts,
+    contract: picked(columns.contract, rows, new Uint32Array(rows.length)),
+    ...numbers,
+    flags: picked(columns.flags, rows, new Uint8Array(rows.length)),
+  };
+}
+
+function picked<Column extends Float64Array | Uint32Array | Uint8Array>(
+  from: Column,
+  rows: Uint32Array,
+  into: Column,
+): Column {
+  for (let at = 0; at < rows.length; at++) into[at] = from[rows[at]!]!;
+  return into;
+}

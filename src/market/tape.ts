@@ -1,0 +1,50 @@
+import type { Print } from './prints.ts';
+import { columnsOf, dayOf, type TapeColumns } from './tape-columns.ts';
+import { sumsOf, type TapeSums } from './tape-sums.ts';
+
+/** Some of the tape of one New York day, in time order and without what was cancelled. */
+export interface Stretch {
+  readonly day: string;
+  /** Time up to which it tells of all prints, ms. */
+  readonly toMs: number;
+  /** By contract, added up. */
+  sums(): TapeSums;
+  columns(): TapeColumns;
+  prints(): Print[];
+}
+
+/**
+ * How many parts a stretch may have at most. One part is gone through print by print in some milliseconds; sums are kept of blocks of so
+ * many, and of whole days.
+ */
+export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
+
+/** Every print of an underlying over some time. */
+export interface Tape {
+  /** Read as they are gone through. */
+  readonly prints: Iterable<Print>;
+  /**
+   * The same a stretch at a time, read as it is gone through, from a moment on or all. Without it, the prints are in memory.
+   */
+  readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
+  /** The same text as long as they are the same. */
+  readonly mark: string;
+}
+
+/** A tape a stretch at a time. */
+export function stretchesOf({ prints, stretches }: Tape, mostParts: number, fromMs = 0): Iterable<Stretch> {
+  return stretches ? stretches(mostParts, fromMs) : stretchesByDay(prints, fromMs);
+}
+
+function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Stretch, void> {
+  for (const [day, ofDay] of Map.groupBy(prints, ({ at }) => dayOf(at))) {
+    const its = ofDay.filter(({ at }) => at >= fromMs);
+    if (its.length > 0) yield stretchOf(day, its);
+  }
+}
+
+/** Prints of a day, in time order. */
+export function stretchOf(day: string, prints: Print[], toMs = prints.at(-1)?.at ?? 0): Stretch {
+  const columns = () => columnsOf(prints);
+  return { day, toMs, columns, sums: () => sumsOf(columns()), prints: () => prints };
+}

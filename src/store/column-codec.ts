@@ -1,0 +1,206 @@
+import { OperatorError } from '../errors.ts';
+
+/**
+ * Columns of numbers as few bytes, bit for bit what was given (but -0, which becomes 0):
+ *
+ *     kind, u8 | digits, u8 | width, u8 | has gaps, u8 | base, f64 | `width` planes of one byte a row
+ *
+ * Numbers that are decimals of a few digits are kept as whole multiples of the last digit, less the least of them, in as few bytes
+ * as the largest needs; a gap (NaN) is 0 then and the others are one more. Any other column is float64. A plane is a byte of each row, the lowest first: compression
+ * finds more in planes than in rows.
+ */
+export class ColumnWriter {
+  readonly #pieces: Uint8Array[] = [];
+
+  numbers(values: Float64Array): void {
+    const digits = digitsOf(values);
+    if (digits === undefined) this.floats(values);
+    else this.decimals(wholes(values, digits), digits);
+  }
+
+  /** Whole numbers, or gaps, that stand for themselves over 10 to the power of `digits`. */
+  decimals(values: Float64Array, digits = 0): void {
+    let [least, most, gaps] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+    for (const value of values) {
+      if (value < least) least = value;
+      if (value > most) most = value;
+      if (Number.isNaN(value)) gaps = 1;
+    }
+    if (least > most) least = most = 0;
+    const width = bytesOf(most - least + gaps);
+    if (width > WIDTH_MAX) throw new RangeError('a column of whole numbers too far apart');
+    const count = values.length;
+    const bytes = this.#head(WHOLE, digits, width, gaps, least, count);
+    let at = HEAD_BYTES;
+    for (let plane = 0; plane < width; plane++, at += count) {
+      const over = 256 ** plane;
+      for (let row = 0; row < count; row++) {
+        const value = values[row]!;
+        const code = !Number.isNaN(value) ? value - least + gaps : 0;
+        bytes[at + row] = plane < 4 && width <= 4 ? code >>> (8 * plane) : Math.floor(code / over) % 256;
+      }
+    }
+  }
+
+  floats(values: Float64Array): void {
+    const count = values.length;
+    const bytes = this.#head(FLOAT, 0, 8, 0, 0, count);
+    const own = new Uint8Array(Float64Array.from(values).buffer);
+    for (let plane = 0; plane < 8; plane++) {
+      for (let row = 0; row < count; row++) bytes[HEAD_BYTES + plane * count + row] = own[8 * row + plane]!;
+    }
+  }
+
+  text(text: string): void {
+    const bytes = new TextEncoder().encode(text);
+    const piece = new Uint8Array(4 + bytes.length);
+    new DataView(piece.buffer).setUint32(0, bytes.length, true);
+    piece.set(bytes, 4);
+    this.#pieces.push(piece);
+  }
+
+  /** All of it under a mark and a checksum: mark, u32 | CRC-32 of the rest, u32 | zstd of the columns. */
+  sealed(mark: number): Uint8Array {
+    const packed = Bun.zstdCompressSync(Buffer.concat(this.#pieces), { level: ZSTD_LEVEL });
+    return sealed(mark, packed);
+  }
+
+  #head(kind: number, digits: number, width: number, gaps: number, base: number, count: number): Uint8Array {
+    const bytes = new Uint8Array(HEAD_BYTES + width * count);
+    bytes.set([kind, digits, width, gaps]);
+    new DataView(bytes.buffer).setFloat64(4, base, true);
+    this.#pieces.push(bytes);
+    return bytes;
+  }
+}
+
+/** Reads what a ColumnWriter wrote, in the same order. */
+export class ColumnReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  /** @throws OperatorError for a blob that is not, bit for bit, what was once written; `name` says which it was. */
+  constructor(blob: Uint8Array, mark: number, name: string) {
+    this.#bytes = Bun.zstdDecompressSync(unsealed(blob, mark, name));
+    this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
+  }
+
+  numbers(count: number): Float64Array {
+    const { values, digits } = this.decimals(count);
+    if (digits === 0) return values;
+    const over = 10 ** digits;
+    for (let row = 0; row < count; row++) values[row]! /= over;
+    return values;
+  }
+
+  /** Whole numbers and how many digits of them stand behind the point; floats stand for themselves. */
+  decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
+    const head = this.#at;
+    const [kind, digits, width, gaps] = this.#bytes.subarray(head, head + 4) as unknown as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const base = this.#view.getFloat64(head + 4, true);
+    let at = head + HEAD_BYTES;
+    this.#at = at + width * count;
+    const values = new Float64Array(count);
+    const bytes = this.#bytes;
+    if (kind === FLOAT) {
+      const own = new Uint8Array(values.buffer);
+      for (let plane = 0; plane < 8; plane++, at += count) {
+        for (let row = 0; row < count; row++) own[8 * row + plane] = bytes[at + row]!;
+      }
+      return { values, digits: 0 };
+    }
+    for (let plane = 0; plane < width; plane++, at += count) {
+      const times = 256 ** plane;
+      for (let row = 0; row < count; row++) values[row]! += times * bytes[at + row]!;
+    }
+    const from = base - gaps;
+    if (width === 0) return { values: values.fill(base), digits };
+    if (gaps === 0) for (let row = 0; row < count; row++) values[row]! += from;
+    else for (let row = 0; row < count; row++) values[row] = values[row] === 0 ? Number.NaN : values[row]! + from;
+    return { values, digits };
+  }
+
+  text(): string {
+    const from = this.#at + 4;
+    this.#at = from + this.#view.getUint32(this.#at, true);
+    return new TextDecoder().decode(this.#bytes.subarray(from, this.#at));
+  }
+}
+
+/** Bytes under a mark and a checksum. */
+export function sealed(mark: number, content: Uint8Array): Uint8Array {
+  const blob = new Uint8Array(SEAL_BYTES + content.length);
+  blob.set(content, SEAL_BYTES);
+  new Uint32Array(blob.buffer, 0, 2).set([mark, Bun.hash.crc32(content)]);
+  return blob;
+}
+
+/** What was sealed. Throws OperatorError as ColumnReader does. */
+export function unsealed(blob: Uint8Array, mark: number, name: string): Uint8Array {
+  const content = blob.subarray(SEAL_BYTES);
+  const seal = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
+  if (
+    blob.byteLength < SEAL_BYTES ||
+    seal.getUint32(0, true) !== mark ||
+    seal.getUint32(4, true) !== Bun.hash.crc32(content)
+  ) {
+    throw new OperatorError(
+      `${name} is damaged`,
+      'check the disk, and restore the database from a backup; other days and tickers are not affected',
+    );
+  }
+  return content;
+}
+
+/** How many digits behind the point make each of the columns whole; undefined where some number has too many. Gaps have none. */
+export function digitsOf(...columns: readonly Float64Array[]): number | undefined {
+  let digits = 0;
+  // A number that is whole with few digits may not be so with more: all are looked at again.
+  for (let before = -1; before !== digits; ) {
+    before = digits;
+    let times = 10 ** digits;
+    for (const values of columns) {
+      for (const value of values) {
+        while (!Number.isNaN(value) && !isWhole(value, times)) {
+          if (++digits > DIGITS_MAX) return undefined;
+          times = 10 ** digits;
+        }
+      }
+    }
+  }
+  return digits;
+}
+
+/** The same numbers as multiples of the last of their digits. */
+export function wholes(values: Float64Array, digits: number): Float64Array {
+  const times = 10 ** digits;
+  return values.map((value) => Math.round(value * times));
+}
+
+function isWhole(value: number, times: number): boolean {
+  const whole = Math.round(value * times);
+  return whole / times === value && whole <= WHOLE_MAX && whole >= -WHOLE_MAX;
+}
+
+const WHOLE = 1;
+const FLOAT = 2;
+const HEAD_BYTES = 12;
+const SEAL_BYTES = 8;
+/** So that the difference of two differences of such numbers is exact. */
+const WHOLE_MAX = 2 ** 50;
+const WIDTH_MAX = 7;
+/** More digits are noise, for which float64 is as short. */
+const DIGITS_MAX = 13;
+const ZSTD_LEVEL = 3;
+
+function bytesOf(most: number): number {
+  let bytes = 0;
+  for (let left = most; left > 0; left = Math.floor(left / 256)) bytes++;
+  return bytes;
+}

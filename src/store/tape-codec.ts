@@ -1,0 +1,261 @@
+import type { Print } from '../market/prints.ts';
+import { columnsOf, rowsAt, type TapeColumns, type TapeContracts } from '../market/tape-columns.ts';
+import { BY_CONTRACT, CELL, type TapeSums } from '../market/tape-sums.ts';
+import { ColumnReader, ColumnWriter, digitsOf, sealed, unsealed, wholes } from './column-codec.ts';
+
+/**
+ * Prints as they are kept: those that do not stand, too, since what is known of them decides what becomes of a later copy. Each has a
+ * digest of its id, two words of 32 bits, in place of the id.
+ */
+export interface TapeEntries extends TapeColumns {
+  readonly ids: Uint32Array;
+}
+
+/** Flags of entries that stand no more: one that was cancelled, and one that a correction took the place of. */
+export const CANCELED = 32;
+export const CORRECTED = 64;
+
+/** Prints in time order as entries; `retired` says how each stands. */
+export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: Uint8Array): TapeEntries {
+  const columns = columnsOf(prints);
+  retired.forEach((flag, row) => {
+    columns.flags[row]! |= flag;
+  });
+  return { ...columns, ids };
+}
+
+/**
+ * Entries as two blobs, about 8 bytes a print each: ids are noise, and few ever ask for them.
+ *
+ *     "ZTP1" | CRC-32 | zstd of: JSON of the head | columns
+ *     "ZTI1" | CRC-32 | ids
+ *
+ * Quotes are kept as their difference from the contract's last, the offer from the bid, and the price from the bid, or where there is
+ * none from the contract's last.
+ */
+export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids: Uint8Array } {
+  const { count, contract, at, price, size, multiplier, bid, ask, delta, flags } = entries;
+  const writer = new ColumnWriter();
+  const { contracts, numbers } = used(entries);
+  const quote = digitsOf(bid, ask);
+  const paid = quote === undefined ? undefined : digitsOf(price, bid, ask);
+  const from = at[0] ?? 0;
+  writer.text(
+    JSON.stringify({ count, from, contracts: contracts.strike.length, quote, paid, series: contracts.series }),
+  );
+  writeContracts(writer, contracts);
+  const its = contract.map((each) => numbers[each]!);
+  writer.decimals(Float64Array.from(its));
+  writer.decimals(differences(at, from));
+  if (quote !== undefined && paid !== undefined) {
+    const { bids, asks, prices } = quotesAgainst(its, contracts.strike.length, {
+      bids: wholes(bid, quote),
+      asks: wholes(ask, quote),
+      prices: wholes(price, paid),
+      times: 10 ** (paid - quote),
+    });
+    writer.decimals(bids);
+    writer.decimals(asks);
+    writer.decimals(prices);
+  } else for (const column of [bid, ask, price]) writer.numbers(column);
+  for (const column of [size, multiplier, delta]) writer.numbers(column);
+  writer.decimals(Float64Array.from(flags));
+  const ids = new Uint8Array(entries.ids.buffer, entries.ids.byteOffset, entries.ids.byteLength);
+  return { columns: writer.sealed(MARKS.columns), ids: sealed(MARKS.ids, ids) };
+}
+
+/** The columns of entries, those too that do not stand. Throws OperatorError for a blob that is damaged. */
+export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
+  const reader = new ColumnReader(blob, MARKS.columns, name);
+  const { count, from, contracts: many, quote, paid, series } = JSON.parse(reader.text()) as Head;
+  const contracts = readContracts(reader, many, series);
+  const contract = Uint32Array.from(reader.numbers(count));
+  const at = sums(reader.numbers(count), from);
+  let [bid, ask, price] = [reader.numbers(count), reader.numbers(count), reader.numbers(count)];
+  if (quote !== undefined && paid !== undefined) {
+    ({ bid, ask, price } = quotesFrom(contract, many, { bid, ask, price, quote, paid }));
+  }
+  const [size, multiplier, delta] = [reader.numbers(count), reader.numbers(count), reader.numbers(count)];
+  const flags = Uint8Array.from(reader.numbers(count));
+  return { count, contracts, contract, at, price, size, multiplier, bid, ask, delta, flags };
+}
+
+/** The digests of entries' ids, two words each. Throws OperatorError for a blob that is damaged. */
+export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
+  const content = unsealed(blob, MARKS.ids, name);
+  return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
+}
+
+/** The entries that stand. */
+export function standing(columns: TapeColumns): TapeColumns {
+  const { count, flags } = columns;
+  const rows = new Uint32Array(count);
+  let left = 0;
+  for (let row = 0; row < count; row++) if ((flags[row]! & (CANCELED | CORRECTED)) === 0) rows[left++] = row;
+  return left === count ? columns : rowsAt(columns, rows.subarray(0, left));
+}
+
+/** Sums as one blob: "ZTS1" | CRC-32 | zstd of the columns. */
+export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Array {
+  const writer = new ColumnWriter();
+  const count = contracts.strike.length;
+  const all = [cells.values, ...(cells.lost ? [cells.lost] : [])];
+  const columns = all.flatMap((figures) =>
+    Array.from({ length: CELL.width }, (_, field) => fieldOf(figures, field, CELL.width)),
+  );
+  const fields = [...columns.keys()].filter((field) => columns[field]!.some((value) => value !== 0));
+  writer.text(JSON.stringify({ count, cells: cells.count, fields, series: contracts.series }));
+  writeContracts(writer, contracts);
+  for (let field = 0; field < BY_CONTRACT.width; field++) writer.numbers(fieldOf(byContract, field, BY_CONTRACT.width));
+  writer.decimals(differences(Float64Array.from(cells.contract, (each, cell) => 4 * each + cells.manner[cell]!)));
+  for (const field of fields) writer.numbers(columns[field]!);
+  return writer.sealed(MARKS.sums);
+}
+
+/** Throws OperatorError for a blob that is damaged. */
+export function decodeSums(blob: Uint8Array, name: string): TapeSums {
+  const reader = new ColumnReader(blob, MARKS.sums, name);
+  const head = JSON.parse(reader.text()) as SumsHead;
+  const contracts = readContracts(reader, head.count, head.series);
+  const byContract = new Float64Array(head.count * BY_CONTRACT.width);
+  for (let field = 0; field < BY_CONTRACT.width; field++) {
+    putField(byContract, reader.numbers(head.count), field, BY_CONTRACT.width);
+  }
+  const keys = sums(reader.numbers(head.cells));
+  const values = new Float64Array(head.cells * CELL.width);
+  let lost: Float64Array | undefined;
+  for (const field of head.fields) {
+    if (field >= CELL.width) lost ??= new Float64Array(values.length);
+    putField(lost ?? values, reader.numbers(head.cells), field % CELL.width, CELL.width);
+  }
+  const contract = new Uint32Array(head.cells);
+  const manner = new Uint8Array(head.cells);
+  for (let cell = 0; cell < head.cells; cell++) {
+    contract[cell] = keys[cell]! >> 2;
+    manner[cell] = keys[cell]! & 3;
+  }
+  return { contracts, byContract, cells: { count: head.cells, contract, manner, values, lost } };
+}
+
+interface Head {
+  readonly count: number;
+  /** Time of the first, ms. */
+  readonly from: number;
+  readonly contracts: number;
+  /** Digits of quotes and of prices; without them, each column stands for itself. */
+  readonly quote?: number;
+  readonly paid?: number;
+  readonly series: TapeContracts['series'];
+}
+
+interface SumsHead {
+  readonly count: number;
+  readonly cells: number;
+  /** The figures of cells that are not 0 throughout; after them, what was lost of each. */
+  readonly fields: readonly number[];
+  readonly series: TapeContracts['series'];
+}
+
+/** "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format takes another mark. */
+const MARKS = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
+
+/** The contracts that entries have, the most traded first, since small numbers pack best; and by old number the new one. */
+function used({ count, contract, contracts }: TapeColumns) {
+  const prints = new Uint32Array(contracts.strike.length);
+  for (let row = 0; row < count; row++) prints[contract[row]!]!++;
+  const order = Uint32Array.from(prints.keys())
+    .filter((each) => prints[each]! > 0)
+    .sort((a, b) => prints[b]! - prints[a]!);
+  const numbers = new Uint32Array(prints.length);
+  for (const [number, each] of order.entries()) numbers[each] = number;
+  const seriesUsed = [...new Set(order.map((each) => contracts.seriesIndex[each]!))];
+  const seriesNumbers = new Map(seriesUsed.map((each, number) => [each, number]));
+  return {
+    numbers,
+    contracts: {
+      series: seriesUsed.map((each) => contracts.series[each]!),
+      seriesIndex: order.map((each) => seriesNumbers.get(contracts.seriesIndex[each]!)!),
+      strike: Float64Array.from(order, (each) => contracts.strike[each]!),
+    },
+  };
+}
+
+function writeContracts(writer: ColumnWriter, { seriesIndex, strike }: TapeContracts): void {
+  writer.decimals(Float64Array.from(seriesIndex));
+  writer.numbers(strike);
+}
+
+function readContracts(reader: ColumnReader, count: number, series: TapeContracts['series']): TapeContracts {
+  return { series, seriesIndex: Uint32Array.from(reader.numbers(count)), strike: reader.numbers(count) };
+}
+
+function differences(values: Float64Array, from = 0): Float64Array {
+  return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
+}
+
+function sums(values: Float64Array, from = 0): Float64Array {
+  let sum = from;
+  for (let row = 0; row < values.length; row++) {
+    sum += values[row]!;
+    values[row] = sum;
+  }
+  return values;
+}
+
+interface Quotes {
+  readonly bids: Float64Array;
+  readonly asks: Float64Array;
+  readonly prices: Float64Array;
+  /** Of a price's last digit, how many make one of a quote's. */
+  readonly times: number;
+}
+
+function quotesAgainst(contract: Uint32Array, contracts: number, { bids, asks, prices, times }: Quotes) {
+  const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
+  const out = { bids: bids.slice(), asks: asks.slice(), prices: prices.slice() };
+  for (let row = 0; row < contract.length; row++) {
+    const its = contract[row]!;
+    const bid = bids[row]!;
+    const isKnown = !Number.isNaN(bid);
+    out.bids[row] = bid - lastBid[its]!;
+    out.asks[row] = asks[row]! - (isKnown ? bid : 0);
+    out.prices[row] = prices[row]! - (isKnown ? bid * times : lastPrice[its]!);
+    if (isKnown) lastBid[its] = bid;
+    lastPrice[its] = prices[row]!;
+  }
+  return out;
+}
+
+interface QuotesApart {
+  readonly bid: Float64Array;
+  readonly ask: Float64Array;
+  readonly price: Float64Array;
+  readonly quote: number;
+  readonly paid: number;
+}
+
+function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price, quote, paid }: QuotesApart) {
+  const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
+  const [times, overQuote, overPaid] = [10 ** (paid - quote), 10 ** quote, 10 ** paid];
+  for (let row = 0; row < contract.length; row++) {
+    const its = contract[row]!;
+    const bids = bid[row]! + lastBid[its]!;
+    const isKnown = !Number.isNaN(bids);
+    const asks = ask[row]! + (isKnown ? bids : 0);
+    const prices = price[row]! + (isKnown ? bids * times : lastPrice[its]!);
+    if (isKnown) lastBid[its] = bids;
+    lastPrice[its] = prices;
+    bid[row] = bids / overQuote;
+    ask[row] = asks / overQuote;
+    price[row] = prices / overPaid;
+  }
+  return { bid, ask, price };
+}
+
+function fieldOf(values: Float64Array, field: number, width: number): Float64Array {
+  return Float64Array.from({ length: values.length / width }, (_, row) => values[row * width + field]!);
+}
+
+function putField(values: Float64Array, column: Float64Array, field: number, width: number): void {
+  for (let row = 0; row < column.length; row++) values[row * width + field] = column[row]!;
+}

@@ -1,0 +1,417 @@
+import type { Database } from 'bun:sqlite';
+import { ContractNumbers, NUMBERS, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
+import type { TapeSums } from '../market/tape-sums.ts';
+import {
+  type CANCELED,
+  type CORRECTED,
+  decodeColumns,
+  decodeIds,
+  decodeSums,
+  encodeEntries,
+  encodeSums,
+  standing,
+  type TapeEntries,
+} from './tape-codec.ts';
+
+/** One underlying's New York day: what parts are of. */
+export interface TapeDay {
+  readonly simulated: number;
+  readonly underlying: string;
+  readonly day: string;
+}
+
+/** A part without its columns. */
+export interface Part {
+  readonly id: number;
+  readonly day: string;
+  readonly fromAt: number;
+  readonly toAt: number;
+  readonly place: number;
+  /** Prints that it knows, and of them those that stand. */
+  readonly entries: number;
+  readonly standing: number;
+  /** Entries that stood when it was written, and do no more. */
+  readonly retired: number;
+  /** Time of the last that stood when it was written, ms. */
+  readonly lastAt: number | null;
+}
+
+/** Parts that follow each other, and what they come to. */
+export interface SummedParts {
+  readonly parts: readonly Part[];
+  readonly sums: () => TapeSums;
+}
+
+/** Where a known id stands in a part. */
+export interface Found {
+  readonly part: Part;
+  readonly row: number;
+}
+
+/** Prints in a part: to decode one, or to write it, takes some milliseconds. */
+export const PART_MAX = 16_384;
+/** Parts decoded last that are kept: a window cuts two, and is asked for more than once. */
+const KEPT = 4;
+/** Words of digests that are kept in memory: those of four million prints. */
+const IDS_HELD_MAX = 8_000_000;
+/** Contracts of few prints are added up as fast from the prints. */
+const PRINTS_PER_CONTRACT_MIN = 4;
+/** Large prints stand by themselves too where they are few; how large, depends on how many there are. */
+const LARGE_SHARE_MAX = 1 / 16;
+const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
+
+/**
+ * Closed stretches of the tape as columns, some ten thousand prints a part. Parts of a day follow each other in (from, to, place): where
+ * times meet, the later part has the prints that came later.
+ */
+export type TapeParts = ReturnType<typeof tapeParts>;
+
+export function tapeParts(db: Database, partMax = PART_MAX) {
+  const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
+  const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, entries, standing - ${RETIRED} AS standing, ${RETIRED} AS retired,
+    last_at AS lastAt`;
+  const WITHIN = 'simulated = ? AND underlying = ? AND to_at >= ? AND to_at <= ? AND from_at <= ?';
+  const ORDER = 'ORDER BY to_at, from_at, place';
+  const selectHeads = db.prepare<Part, [number, string, number, number, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE ${WITHIN} ${ORDER}`,
+  );
+  const selectPart = db.prepare<Part & TapeDay, [number]>(
+    `SELECT ${HEAD}, simulated, underlying FROM tape_parts WHERE id = ?`,
+  );
+  const selectCounts = db.prepare<{ entries: number; standing: number }, [number, string, number, number, number]>(
+    `SELECT ifnull(sum(entries), 0) AS entries, ifnull(sum(standing - ${RETIRED}), 0) AS standing
+     FROM tape_parts WHERE ${WITHIN}`,
+  );
+  const selectFirst = db.prepare<Part, [number, string, number, number, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE ${WITHIN} AND standing > ${RETIRED} ${ORDER} LIMIT 1`,
+  );
+  const selectBefore = db.prepare<Part, [number, string, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE simulated = ? AND underlying = ? AND from_at <= ? AND standing > ${RETIRED}
+     ORDER BY to_at DESC, from_at DESC, place DESC LIMIT 1`,
+  );
+  const blob = (name: string) =>
+    db.prepare<{ blob: Uint8Array | null }, [number]>(`SELECT ${name} AS blob FROM tape_parts WHERE id = ?`);
+  const [selectColumns, selectIds] = [blob('columns'), blob('ids')];
+  const selectLarge = db.prepare<{ blob: Uint8Array }, [number, number]>(
+    'SELECT large AS blob FROM tape_parts WHERE id = ? AND large_from <= ?',
+  );
+  const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
+    `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, large, columns, ids)
+     VALUES ($simulated, $underlying, $day, $fromAt, $toAt, $place, $entries, $standing, $lastAt, $largeFrom, $large, $columns, $ids)`,
+  );
+  const remove = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
+  const selectRetired = db.prepare<{ entry: number; flag: number }, [number]>(
+    'SELECT entry, flag FROM tape_retired WHERE part = ?',
+  );
+  const insertRetired = db.prepare<null, [number, number, number]>('INSERT INTO tape_retired VALUES (?, ?, ?)');
+  const selectSums = db.prepare<{ rowid: number; last: number; entries: number; standing: number }, [number]>(
+    'SELECT rowid, last, entries, standing FROM tape_sums WHERE first = ? ORDER BY entries DESC',
+  );
+  const selectSumsBlob = db.prepare<{ sums: Uint8Array }, [number]>('SELECT sums FROM tape_sums WHERE rowid = ?');
+  const putSums = db.prepare<null, [number, number, number, number, Uint8Array]>(
+    'INSERT OR REPLACE INTO tape_sums VALUES (?, ?, ?, ?, ?)',
+  );
+  const putSettled = db.prepare<null, [number, string, string, number, number]>(
+    'INSERT OR REPLACE INTO tape_days VALUES (?, ?, ?, ?, ?)',
+  );
+
+  const kept = new Map<string, TapeColumns>();
+  const nameOf = (part: Part) => `part ${part.id} of the tape of ${part.day}`;
+  const columnsOf = (part: Part): TapeColumns => {
+    const columns = decodeColumns(selectColumns.get(part.id)!.blob!, nameOf(part));
+    for (const { entry, flag } of part.retired > 0 ? selectRetired.all(part.id) : []) columns.flags[entry]! |= flag;
+    return columns;
+  };
+  const ids = new Map<number, Uint32Array>();
+  let idsHeld = 0;
+  /** Whoever loads a day asks for those of all its parts again and again. A part's are never changed. */
+  const idsOf = (part: Part): Uint32Array => {
+    const known = ids.get(part.id);
+    if (known) return known;
+    const read = decodeIds(selectIds.get(part.id)!.blob!, nameOf(part));
+    if (idsHeld + read.length > IDS_HELD_MAX) {
+      ids.clear();
+      idsHeld = 0;
+    }
+    ids.set(part.id, read);
+    idsHeld += read.length;
+    return read;
+  };
+  const standingOf = (part: Part): TapeColumns => {
+    const key = `${part.id} ${part.retired}`;
+    const known = kept.get(key) ?? standing(columnsOf(part));
+    kept.delete(key);
+    kept.set(key, known);
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value!);
+    return known;
+  };
+  const write = (of: TapeDay, entries: TapeEntries, place: number): void => {
+    const left = standing(entries);
+    const { columns, ids } = encodeEntries(entries);
+    const large = largeOf(left);
+    insert.run({
+      ...{ simulated: of.simulated, underlying: of.underlying, day: of.day, place },
+      ...{ fromAt: entries.at[0]!, toAt: entries.at[entries.count - 1]!, entries: entries.count, standing: left.count },
+      lastAt: left.count > 0 ? left.at[left.count - 1]! : null,
+      ...{ columns, ids },
+      largeFrom: large?.from ?? null,
+      large: large ? encodeEntries({ ...large.columns, ids: NO_IDS }).columns : null,
+    });
+  };
+  const heads = ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
+    selectHeads.all(simulated, underlying, fromMs, endMs, toMs);
+
+  return {
+    /** Parts that reach into a range, in order; `endMs` is the end of the range's last day. */
+    heads,
+    /** What those parts have in all. */
+    counts: ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
+      selectCounts.get(simulated, underlying, fromMs, endMs, toMs)!,
+    /** The first of them of which anything stands. */
+    first: ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
+      selectFirst.get(simulated, underlying, fromMs, endMs, toMs) ?? undefined,
+    /** The last part that begins by then and of which anything stands. */
+    before: ({ simulated, underlying }: Omit<TapeDay, 'day'>, untilMs: number) =>
+      selectBefore.get(simulated, underlying, untilMs) ?? undefined,
+    part: (id: number) => selectPart.get(id) ?? undefined,
+    /** All entries of a part, with their present flags. */
+    columnsOf,
+    /** Prints of a part that stand. */
+    standingOf,
+    /** Those of at least a premium; more where they are not kept by themselves. */
+    largeOf(part: Part, minPremiumUsd: number): TapeColumns {
+      const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
+      return large ? decodeColumns(large.blob, nameOf(part)) : standingOf(part);
+    },
+    /**
+     * The most parts from one on that are added up together, no more than `most` and none that ends after `toMs`, and their sums;
+     * undefined where none are. `its` are all parts of the day.
+     */
+    sumsFrom(at: number, its: readonly Part[], toMs: number, most: number): SummedParts | undefined {
+      for (const row of selectSums.all(its[at]!.id)) {
+        const to = its.findIndex(({ id }) => id === row.last);
+        const own = its.slice(at, to + 1);
+        const { entries, standing } = countsOf(own);
+        if (own.length === 0 || own.length > most || own.at(-1)!.toAt > toMs) continue;
+        if (entries !== row.entries || standing !== row.standing) continue;
+        const sums = () => decodeSums(selectSumsBlob.get(row.rowid)!.sums, `the sum of the tape of ${its[at]!.day}`);
+        return { parts: own, sums };
+      }
+      return undefined;
+    },
+    /** Keeps the sums of parts that follow each other, where they are shorter to read than the parts. */
+    putSums(its: readonly Part[], sums: TapeSums): void {
+      const { entries, standing } = countsOf(its);
+      if (standing < PRINTS_PER_CONTRACT_MIN * sums.contracts.strike.length) return;
+      putSums.run(its[0]!.id, its.at(-1)!.id, entries, standing, encodeSums(sums));
+    },
+    /** Notes that a day is joined and added up. */
+    settled({ simulated, underlying, day }: TapeDay, its: readonly Part[]): void {
+      const { entries, standing } = countsOf(its);
+      putSettled.run(simulated, underlying, day, entries, standing);
+    },
+    /** Marks an entry as one that stands no more. */
+    retire: ({ part, row }: Found, flag: typeof CANCELED | typeof CORRECTED) =>
+      void insertRetired.run(part.id, row, flag),
+    /** Entries whose ids have these digests, by the digest's number. */
+    find(digests: Uint32Array, parts: readonly Part[]): Map<number, Found[]> {
+      const table = digestTable(digests);
+      const found = new Map<number, Found[]>();
+      for (const part of parts) {
+        const ids = idsOf(part);
+        for (let at = 0; at < ids.length; at += 2) {
+          const number = table(ids[at]!, ids[at + 1]!);
+          if (number < 0) continue;
+          const its = found.get(number);
+          if (its) its.push({ part, row: at / 2 });
+          else found.set(number, [{ part, row: at / 2 }]);
+        }
+      }
+      return found;
+    },
+    /** Takes entries of a day in, which are in time order and came after all that its parts have. */
+    merge(of: TapeDay, fresh: TapeEntries, parts: readonly Part[]): void {
+      if (parts.length === 0) {
+        for (const [place, piece] of piecesOf(fresh, partMax, true).entries()) write(of, piece, place);
+        return;
+      }
+      let place = Math.max(...parts.map((each) => each.place));
+      let from = 0;
+      for (const [number, part] of parts.entries()) {
+        const next = parts[number + 1];
+        let to = from;
+        while (to < fresh.count && (next === undefined || fresh.at[to]! < next.fromAt)) to++;
+        const own = slice(fresh, from, to);
+        from = to;
+        if (own.count === 0) continue;
+        const isAfter = own.at[0]! >= part.toAt;
+        if (isAfter && !isWorthwhile(part.entries, own.count, partMax)) {
+          for (const piece of piecesOf(own, partMax, true)) write(of, piece, ++place);
+          continue;
+        }
+        const known = { ...columnsOf(part), ids: idsOf(part) };
+        remove.run(part.id);
+        for (const [piece, entries] of piecesOf(merged(known, own), partMax, isAfter).entries()) {
+          write(of, entries, piece === 0 ? part.place : ++place);
+        }
+      }
+    },
+    /** The first parts of a day that follow each other and are no more than one together; none where there are no two. */
+    neighbours(parts: readonly Part[]): readonly Part[] {
+      for (let from = 0; from < parts.length; from++) {
+        let [to, entries] = [from, 0];
+        while (to < parts.length && entries + parts[to]!.entries <= partMax) entries += parts[to++]!.entries;
+        if (to - from > 1) return parts.slice(from, to);
+      }
+      return [];
+    },
+    /** Makes one part of some that follow each other. */
+    join(of: TapeDay, parts: readonly Part[]): void {
+      const all = together(parts.map((part) => ({ ...columnsOf(part), ids: idsOf(part) })));
+      for (const { id } of parts) remove.run(id);
+      write(of, all, parts[0]!.place);
+    },
+    /** Writes a part anew, without what was retired since. */
+    rewrite(of: TapeDay, part: Part): void {
+      const entries = { ...columnsOf(part), ids: idsOf(part) };
+      remove.run(part.id);
+      write(of, entries, part.place);
+    },
+  };
+}
+
+const NO_IDS = new Uint32Array(0);
+
+function countsOf(parts: readonly Part[]) {
+  return {
+    entries: parts.reduce((sum, part) => sum + part.entries, 0),
+    standing: parts.reduce((sum, part) => sum + part.standing, 0),
+  };
+}
+
+/** The largest prints, where they are few among many. */
+function largeOf(columns: TapeColumns): { from: number; columns: TapeColumns } | undefined {
+  const { count, price, size, multiplier } = columns;
+  const most = Math.floor(count * LARGE_SHARE_MAX);
+  if (most === 0) return undefined;
+  const premium = price.map((each, row) => each * size[row]! * multiplier[row]!);
+  const from = LARGE_FROM.find((least) => premium.reduce((sum, each) => sum + Number(each >= least), 0) <= most);
+  if (from === undefined) return undefined;
+  const rows = Uint32Array.from(premium.keys()).filter((row) => premium[row]! >= from);
+  return { from, columns: rowsAt(columns, rows) };
+}
+
+/**
+ * Whether a part is written anew for what came after it. A few prints at a time are not worth it: they make parts of their own, which
+ * are joined when there are enough of them.
+ */
+function isWorthwhile(entries: number, after: number, partMax: number): boolean {
+  const all = entries + after;
+  return 8 * all <= partMax || (all <= partMax && 4 * after >= partMax);
+}
+
+/** Entries in pieces that are small enough, cut between two moments wherever one has not too many. */
+function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
+  const { count, at } = entries;
+  const size = fill ? partMax : Math.ceil(count / Math.ceil(count / partMax));
+  const pieces: TapeEntries[] = [];
+  for (let from = 0, to = 0; from < count; from = to) {
+    to = Math.min(count, from + size);
+    while (to < count && at[to] === at[to - 1] && to - from < 2 * partMax) to++;
+    pieces.push(slice(entries, from, to));
+  }
+  return pieces;
+}
+
+function slice(entries: TapeEntries, from: number, to: number): TapeEntries {
+  if (from === 0 && to === entries.count) return entries;
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, entries[name].subarray(from, to)])) as Pick<
+    TapeEntries,
+    (typeof NUMBERS)[number]
+  >;
+  return {
+    count: to - from,
+    contracts: entries.contracts,
+    contract: entries.contract.subarray(from, to),
+    ...numbers,
+    flags: entries.flags.subarray(from, to),
+    ids: entries.ids.subarray(2 * from, 2 * to),
+  };
+}
+
+/** Entries of both in time order; of one moment, those of the first stand first. */
+export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T): T {
+  const numbers = new ContractNumbers();
+  const [own, others] = [numbers.ofAll(first.contracts), numbers.ofAll(second.contracts)];
+  const count = first.count + second.count;
+  const contract = new Uint32Array(count);
+  for (let row = 0; row < first.count; row++) contract[row] = own[first.contract[row]!]!;
+  for (let row = 0; row < second.count; row++) contract[first.count + row] = others[second.contract[row]!]!;
+  const columns = Object.fromEntries(
+    NUMBERS.map((name) => [name, joined(first[name], second[name], new Float64Array(count))]),
+  ) as Pick<TapeColumns, (typeof NUMBERS)[number]>;
+  const flags = joined(first.flags, second.flags, new Uint8Array(count));
+  const both: TapeColumns = { count, contracts: numbers.contracts(), contract, ...columns, flags };
+  const ids = 'ids' in first && 'ids' in second ? joined(first.ids, second.ids, new Uint32Array(2 * count)) : undefined;
+  // What comes after needs no sorting.
+  const isSorted = first.count === 0 || second.count === 0 || first.at[first.count - 1]! <= second.at[0]!;
+  const order = isSorted ? undefined : orderOf(first, second);
+  const all = order ? rowsAt(both, order) : both;
+  return (ids ? { ...all, ids: order ? pairsAt(ids, order) : ids } : all) as T;
+}
+
+function together(all: readonly TapeEntries[]): TapeEntries {
+  const half = all.length >> 1;
+  return half === 0 ? all[0]! : merged(together(all.slice(0, half)), together(all.slice(half)));
+}
+
+function joined<Column extends Float64Array | Uint32Array | Uint8Array>(first: Column, second: Column, into: Column) {
+  into.set(first);
+  into.set(second, first.length);
+  return into;
+}
+
+function orderOf(first: TapeColumns, second: TapeColumns): Uint32Array {
+  const order = new Uint32Array(first.count + second.count);
+  for (let a = 0, b = 0, to = 0; to < order.length; to++) {
+    const isFirst = b >= second.count || (a < first.count && first.at[a]! <= second.at[b]!);
+    order[to] = isFirst ? a++ : first.count + b++;
+  }
+  return order;
+}
+
+function pairsAt(pairs: Uint32Array, rows: Uint32Array): Uint32Array {
+  const picked = new Uint32Array(2 * rows.length);
+  for (let to = 0; to < rows.length; to++) {
+    picked[2 * to] = pairs[2 * rows[to]!]!;
+    picked[2 * to + 1] = pairs[2 * rows[to]! + 1]!;
+  }
+  return picked;
+}
+
+/**
+ * Digests of ids, two words each. Of a million prints of one day, two have the same digest in one day of forty million.
+ */
+export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Array {
+  const digests = new BigUint64Array(prints.length);
+  for (let number = 0; number < prints.length; number++) digests[number] = Bun.hash.xxHash64(prints[number]!.id);
+  return new Uint32Array(digests.buffer);
+}
+
+/** Looks a digest up among some: its number, or -1; of equal ones the first. */
+function digestTable(digests: Uint32Array): (low: number, high: number) => number {
+  const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
+  const places = new Int32Array(size).fill(-1);
+  const find = (low: number, high: number): number => {
+    for (let place = low & (size - 1); ; place = (place + 1) & (size - 1)) {
+      const number = places[place]!;
+      if (number < 0) return ~place;
+      if (digests[2 * number] === low && digests[2 * number + 1] === high) return number;
+    }
+  };
+  for (let number = 0; 2 * number < digests.length; number++) {
+    const place = find(digests[2 * number]!, digests[2 * number + 1]!);
+    if (place < 0) places[~place] = number;
+  }
+  return (low, high) => Math.max(-1, find(low, high));
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test';
+import type { Observation } from '../../src/events.ts';
+import { packTape, startPacking } from '../../src/feeds/packing.ts';
+import { newYorkInstant } from '../../src/market/calendar.ts';
+import { openStore } from '../../src/store/sqlite.ts';
+import { inFolder, printOf } from '../store/samples.ts';
+
+const TODAY = newYorkInstant('2026-01-07', '11:00');
+
+function withPrints(work: (store: ReturnType<typeof openStore>, path: string) => Promise<void>) {
+  return inFolder(async (folder) => {
+    const store = openStore(`${folder}/z.db`);
+    const prints = Array.from({ length: 5_000 }, (_, at) =>
+      printOf(`p${at}`, { simulated: false, canceled: false, at: newYorkInstant('2026-01-05', '10:00') + at * 30_000 }),
+    );
+    store.savePrints(prints);
+    await work(store, `${folder}/z.db`);
+    store.close();
+  });
+}
+
+test('closed days are packed, with turns for others, and told of once', () =>
+  withPrints(async (store) => {
+    const told: Observation[] = [];
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    await packTape({ store, observe: (each) => told.push(each), nowMs: () => TODAY });
+    clearInterval(others);
+    // 10:00 on the 5th and 30 s a print: what is of the 7th stays as it is.
+    const closed = (newYorkInstant('2026-01-07', '00:00') - newYorkInstant('2026-01-05', '10:00')) / 30_000;
+    expect(told).toEqual([{ kind: 'tape_packed', prints: closed }]);
+    expect(turns).toBeGreaterThan(1);
+    expect(store.prints('SPX', 0, TODAY * 2, false, 0)).toHaveLength(5_000);
+    await packTape({ store, observe: (each) => told.push(each), nowMs: () => TODAY });
+    expect(told).toHaveLength(1);
+  }));
+
+test('what is stopped midway goes on the next time', () =>
+  withPrints(async (store) => {
+    let asked = 0;
+    await packTape({ store, observe: () => {}, nowMs: () => TODAY }, () => ++asked > 1);
+    expect(store.prints('SPX', 0, TODAY * 2, false, 0)).toHaveLength(5_000);
+    const packed = Promise.withResolvers<Observation>();
+    const packing = startPacking({ store, observe: packed.resolve, nowMs: () => TODAY }, 0);
+    expect(await packed.promise).toMatchObject({ kind: 'tape_packed' });
+    await packing.stop();
+    expect(store.prints('SPX', 0, TODAY * 2, false, 0)).toHaveLength(5_000);
+  }));
