@@ -21,12 +21,12 @@ export async function warmUp(context: Context, mostMs: number): Promise<void> {
   const ordered = new Set([...universe.tickers].filter((ticker) => tickers.includes(ticker)).concat(tickers));
   let left = mostMs;
   for (const ticker of ordered) {
-    if (left <= 0) break;
     await new Promise(setImmediate);
     const beganAt = performance.now();
     began('warm-up');
     refused(() => levelsOf(readMarket(ticker, context)));
     left -= performance.now() - beganAt;
+    if (left <= 0) break;
   }
   const taped = ordered.values().find((ticker) => market.hasPrints(ticker));
   const chain = taped === undefined ? undefined : market.findChain(taped);
