@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import { addDays, newYorkInstant } from '../market/calendar.ts';
 import { rootOf } from '../market/option-symbol.ts';
-import { type Print, type PrintSum, premiumOf, sumOf } from '../market/prints.ts';
+import { change, isDeep, type Print, type PrintSum, premiumOf, sumOf } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
-import { dayOf } from '../market/tape-columns.ts';
+import { dayOf, FLAG, type TapeColumns } from '../market/tape-columns.ts';
 import { PREMIUM_UNITS } from '../market/tape-sums.ts';
 
 export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFrom'> {
@@ -13,12 +13,18 @@ export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFro
   refresh(): void;
 }
 
-/** Where the prints are. */
+/** Where the prints are. Both give those of a range that are of at least a premium. */
 export interface PrintSource {
-  /** Those of at least a premium, in time order. */
-  readonly read: MarketStore['prints'];
+  readonly rows: MarketStore['prints'];
+  /** Packed ones, a part of a day at a time. */
+  readonly packed: (...range: Parameters<MarketStore['prints']>) => Iterable<PackedPrints>;
   /** Whether there may be any in a range, cancelled ones too. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
+}
+
+interface PackedPrints {
+  readonly day: string;
+  readonly columns: TapeColumns;
 }
 
 /** Days are written with four figures for the year. */
@@ -28,7 +34,7 @@ const LAST_MS = Date.UTC(9999, 0, 1);
  * Large prints added up by New York day, series, side and kind, in the transaction that writes them. A window is then the sums of its whole
  * days, and what a day that it cuts has within it: a small read, however long the tape.
  */
-export function printSums(db: Database, { read, mayHave }: PrintSource): PrintSums {
+export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');
   const putFloor = db.prepare<null, [number]>('INSERT OR REPLACE INTO print_sums_from VALUES (1, ?)');
   const clear = db.prepare<null, []>('DELETE FROM print_sums');
@@ -63,7 +69,11 @@ export function printSums(db: Database, { read, mayHave }: PrintSource): PrintSu
     putFloor.run(minPremiumUsd);
     refresh();
     for (const { simulated, underlying } of selectKinds.all()) {
-      for (const print of read(underlying, 0, Number.MAX_SAFE_INTEGER, simulated === 1, minPremiumUsd)) count(print, 1);
+      const all = [underlying, 0, Number.MAX_SAFE_INTEGER, simulated === 1, minPremiumUsd] as const;
+      for (const { day, columns } of packed(...all)) {
+        for (const row of sumsOfColumns(columns)) add.run({ ...row, underlying, simulated, day });
+      }
+      for (const print of rows(...all)) count(print, 1);
     }
   });
 
@@ -75,9 +85,9 @@ export function printSums(db: Database, { read, mayHave }: PrintSource): PrintSu
       const sums = new Map<string, SumRow>();
       const addPrints = (from: number, to: number) => {
         if (from > to) return;
-        for (const print of read(underlying, from, to, simulated, minPremiumUsd)) {
-          if (!isAdjusted(print)) addTo(sums, rowOf(print, 1));
-        }
+        const range = [underlying, from, to, simulated, minPremiumUsd] as const;
+        for (const { columns } of packed(...range)) for (const row of sumsOfColumns(columns)) addTo(sums, row);
+        for (const print of rows(...range)) if (!isAdjusted(print)) addTo(sums, rowOf(print, 1));
       };
       refresh();
       if (floor !== minPremiumUsd) {
@@ -113,6 +123,39 @@ function rowOf(print: Print, times: 1 | -1): SumRow {
     contracts: times * contracts,
     premium: times * Math.round(premium * PREMIUM_UNITS),
   };
+}
+
+/** Prints of columns added up: a day may have a million, which are no objects on the way. */
+function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
+  const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
+  const sums = new Map<number, { prints: number; contracts: number; premium: number }>();
+  for (let row = 0; row < count; row++) {
+    const side = flags[row]! & FLAG.side || sideByQuote(price[row]!, bid[row]!, ask[row]!);
+    const kind = (flags[row]! & FLAG.multiLeg ? 2 : 0) + (isDeep(delta[row]!) ? 1 : 0);
+    const key = (contracts.seriesIndex[contract[row]!]! * 4 + side) * 4 + kind;
+    let sum = sums.get(key);
+    if (sum === undefined) {
+      sum = { prints: 0, contracts: 0, premium: 0 };
+      sums.set(key, sum);
+    }
+    sum.prints++;
+    sum.contracts += size[row]!;
+    sum.premium += Math.round(price[row]! * size[row]! * multiplier[row]! * PREMIUM_UNITS);
+  }
+  for (const [key, sum] of sums) {
+    const series = contracts.series[key >> 4]!;
+    if (rootOf(series.root).adjusted) continue;
+    yield { ...series, side: SIDES[(key >> 2) & 3]!, multiLeg: (key >> 1) & 1, deep: key & 1, ...sum };
+  }
+}
+
+/** By the side bits of a print's flags. */
+const SIDES = ['none', 'bid', 'ask', 'mid'] as const;
+
+/** Side bits of a print by the quote that it met, as `sumOf` has it. */
+function sideByQuote(price: number, bid: number, ask: number): number {
+  if (!(ask > bid)) return 0;
+  return { 1: FLAG.ask, 0: FLAG.mid, [-1]: FLAG.bid }[change((bid + ask) / 2, price)];
 }
 
 function addTo(sums: Map<string, SumRow>, row: SumRow): void {

@@ -101,21 +101,28 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const partsIn = (simulated: number, underlying: string, fromMs: number, toMs: number) =>
     parts.heads({ simulated, underlying }, fromMs, toMs, dayEnd(toMs));
 
-  const read: MarketStore['prints'] = (underlying, fromMs, toMs, simulated, minPremiumUsd) => {
-    const rows = (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
+  const rows: MarketStore['prints'] = (underlying, fromMs, toMs, simulated, minPremiumUsd) =>
+    (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
       .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
       .map(printOf);
-    const packed = partsIn(Number(simulated), underlying, fromMs, toMs).flatMap((part) => {
-      const columns = parts.largeOf(part, minPremiumUsd);
-      return printsOf(cut(columns, fromMs, toMs, minPremiumUsd), underlying, simulated);
-    });
+  function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Parameters<MarketStore['prints']>) {
+    for (const part of partsIn(Number(simulated), underlying, fromMs, toMs)) {
+      yield { day: part.day, columns: cut(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
+    }
+  }
+  const read: MarketStore['prints'] = (...range) => {
+    const [underlying, , , simulated] = range;
+    const ofParts = packed(...range)
+      .map(({ columns }) => printsOf(columns, underlying, simulated))
+      .toArray()
+      .flat();
     // The sort is stable: of one moment the packed ones stand first.
-    return packed.length === 0 ? rows : [...packed, ...rows].sort((a, b) => a.at - b.at);
+    return ofParts.length === 0 ? rows(...range) : [...ofParts, ...rows(...range)].sort((a, b) => a.at - b.at);
   };
   const mayHave = (underlying: string, fromMs: number, toMs: number, simulated: boolean) =>
     selectAny.get(Number(simulated), underlying, fromMs, toMs)!.found === 1 ||
     partsIn(Number(simulated), underlying, fromMs, toMs).length > 0;
-  const sums = printSums(db, { read, mayHave });
+  const sums = printSums(db, { rows, packed, mayHave });
 
   /** Keeps a print as a row; `packed` is what parts know of its id. Returns whether it is new or changes one. */
   const saveRow = (print: Print, packed: readonly Known[]): 'added' | 'changed' | undefined => {
