@@ -24,8 +24,6 @@ export interface ServeSettings extends DataSettings, FeedSettings, ListenSetting
 const STOP_DEADLINE_MS = 3_000;
 /** Flow reads thirty days, and parts of one. */
 const FLOW_DAYS = 31;
-/** Of the analyses of the first tickers: their code is compiled then. */
-const WARM_UP_MS = 10;
 
 /**
  * Runs the service until SIGTERM or SIGINT: listens, prints the ready line, loads what lies at hand, polls on.
@@ -73,7 +71,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     await Promise.race([recorder.idle(), stopped.promise]);
     // What was made and compiled for the load alone goes back to the system: of the simulated market's 115 MiB a third.
     Bun.shrink();
-    await warmUp(app.context, WARM_UP_MS);
+    await warmUp(app.context);
     await stopped.promise;
     await shutDown(server);
   } finally {

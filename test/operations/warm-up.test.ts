@@ -1,33 +1,39 @@
 import { expect, test } from 'bun:test';
 import type { Context } from '../../src/operations/operation.ts';
 import { warmUp } from '../../src/operations/warm-up.ts';
-import { AS_OF, chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
+import { AS_OF, chainOf, quoted, range } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 
-const CHAINS = [
-  { ...chainOf(quoted({ strikes: range(95, 105) })), underlying: 'SPY' },
-  // Read after its only contract's settlement.
-  { ...chainOf([contract()]), underlying: 'QQQ', asOf: AS_OF + 400 * 86_400_000 },
-  // Not of the universe.
-  { ...chainOf(quoted({ strikes: range(95, 105) })), underlying: 'ZZZ' },
-];
+const CHAIN = chainOf(quoted({ strikes: range(95, 105) }));
+const CHAINS = ['SPY', 'TAPED', 'ZZZ'].map((underlying) => ({ ...CHAIN, underlying }));
 
-/** The tickers whose chains were read, in turn. */
-async function warmed(mostMs: number): Promise<string[]> {
-  const { context } = smallMarket({ chains: CHAINS }, AS_OF + 401 * 86_400_000);
+/** The tickers whose tapes were read, where some have prints. */
+async function warmed(taped: readonly string[], simulated = false): Promise<string[]> {
+  const { context } = smallMarket({ chains: CHAINS }, AS_OF);
   const read: string[] = [];
-  const chain: Context['market']['chain'] = (ticker) => {
-    read.push(ticker);
-    return context.market.chain(ticker);
+  const market: Context['market'] = {
+    ...context.market,
+    hasPrints: (ticker) => taped.includes(ticker),
+    findChain: (ticker) => ({ ...context.market.findChain(ticker)!, simulated }),
+    tape(chain, days) {
+      read.push(chain.underlying);
+      return context.market.tape(chain, days);
+    },
   };
-  await warmUp({ ...context, market: { ...context.market, chain } }, mostMs);
+  await warmUp({ ...context, market });
   return read;
 }
 
-test('reads every ticker that has a chain while there is time, also past those that have nothing to read', async () => {
-  expect(await warmed(Number.POSITIVE_INFINITY)).toEqual(['SPY', 'QQQ', 'ZZZ']);
+test.each([
+  [
+    ['TAPED', 'ZZZ'],
+    ['TAPED', 'TAPED'],
+  ],
+  [[], []],
+])('with prints of %j it reads the tapes %j, each in both ways', async (taped, expected) => {
+  expect(await warmed(taped)).toEqual(expected);
 });
 
-test('ends with the ticker in which the time is over', async () => {
-  expect(await warmed(0)).toEqual(['SPY']);
+test('a simulated tape is short, and is not read', async () => {
+  expect(await warmed(['SPY'], true)).toEqual([]);
 });
