@@ -85,6 +85,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
 
   async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
     observe({ kind: 'stopping', signal: await stopped.promise });
+    loading.giveUp();
     // Streams first: the server would wait for them for ever.
     app.gexStreams.close();
     await app.mcp.close();

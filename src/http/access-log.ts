@@ -8,11 +8,11 @@ export const accessLog = (observe: Observe) => (app: HttpApp) => {
     .onRequest((context) => {
       context.startedAt = performance.now();
     })
-    .onAfterResponse(({ request: { method }, route, set, responseValue, requestId, account, startedAt }) => {
+    .onAfterResponse(({ request: { method }, path, route, set, responseValue, requestId, account, startedAt }) => {
       observe({
         kind: 'request_answered',
         method,
-        route: patternOf(route),
+        route: patternOf(app, path, route),
         status: responseValue instanceof Response ? responseValue.status : Number(set.status ?? 200),
         duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
         request_id: requestId,

@@ -2,7 +2,7 @@ import { Failure } from '../errors.ts';
 
 /** Every request of the contract fits many times over; routes that take columns have a bound of their own. */
 export const BODY_BYTES_MAX = 1024 * 1024;
-/** Of a body that is unwanted so much is still read. */
+/** The server reads at most this much of a body that it refuses. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
 /** No schema is deeper than a few levels; parsers and validators recurse. */
@@ -10,12 +10,15 @@ export const JSON_DEPTH_MAX = 32;
 
 /** The request's JSON, bounded in bytes, depth and time. Throws `Failure`: 413 for a body that is too large, 422 for one that is not JSON. */
 export async function readJson(request: Request, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
-  return parseJson(await inTime(bounded(request, bytesMax).text()));
+  const text = isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decoded);
+  return parseJson(await inTime(text));
 }
 
 /** The request's bytes, bounded as JSON is. Throws `Failure`, 413. */
-export function readBytes(request: Request, bytesMax: number): Promise<ArrayBuffer> {
-  return inTime(bounded(request, bytesMax).arrayBuffer());
+export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Promise<ArrayBuffer> {
+  if (isDeclared(request, bytesMax)) return inTime(request.arrayBuffer());
+  // In memory of its own, which begins where views of 8-byte numbers may.
+  return new Uint8Array(await inTime(readCounted(request, bytesMax))).buffer;
 }
 
 /** Throws `Failure`, 415, where the body says that it is something else than JSON; one that says nothing is taken for it. */
@@ -28,12 +31,12 @@ export function refuseOtherThanJson(headers: Headers): void {
 }
 
 /**
- * Reads to its end a body that nobody has read: over HTTP/2 an answer ahead of the body resets the stream, and the client never sees it.
- * One that is longer than is read of any, or does not say how long it is, is left.
+ * Reads a refused body to its end: over HTTP/2 an answer ahead of the body resets the stream, and the client may never see it. The server
+ * does not read a body that declares more than DRAIN_BYTES_MAX.
  */
 export async function drain(request: Request): Promise<void> {
-  if (request.bodyUsed || !(declaredBytes(request) <= DRAIN_BYTES_MAX)) return;
-  await inTime(request.body?.pipeTo(new WritableStream()) ?? Promise.resolve()).catch(() => {});
+  if (request.bodyUsed || declaredBytes(request) > DRAIN_BYTES_MAX) return;
+  await inTime(readCounted(request, 0)).catch(() => {});
 }
 
 function declaredBytes({ headers }: Request): number {
@@ -41,25 +44,33 @@ function declaredBytes({ headers }: Request): number {
 }
 
 /**
- * A body that says its length, to which the runtime holds the client, is the request's own, read whole; any other is counted as it comes.
- * Throws `Failure`, 413.
+ * Whether a body has a Content-Length: it can be read whole then, because the runtime enforces that length. Throws `Failure`, 413, for one
+ * that is too large.
  */
-function bounded(request: Request, bytesMax: number): Pick<Response, 'text' | 'arrayBuffer'> {
+function isDeclared(request: Request, bytesMax: number): boolean {
   const declared = declaredBytes(request);
-  if (declared <= bytesMax || !request.body) return request;
   if (declared > bytesMax) throw tooLarge(bytesMax);
-  let total = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      total += chunk.byteLength;
-      if (total <= bytesMax) controller.enqueue(chunk);
-      else controller.error(tooLarge(bytesMax));
-    },
-  });
-  return new Response(request.body.pipeThrough(counted));
+  return declared <= bytesMax;
 }
 
-/** What arrives in time; else throws `Failure`, 422: who sends a byte now and then holds no request. */
+/** Counts a body as it arrives. What is over the bound is read and dropped, for the reason that `drain` gives. Throws `Failure`, 413. */
+async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  const reader = body?.getReader();
+  let total = 0;
+  for (let ended = reader === undefined; !ended && total <= DRAIN_BYTES_MAX; ) {
+    const { value, done } = await reader!.read();
+    ended = done;
+    total += value?.byteLength ?? 0;
+    if (total > bytesMax) chunks.length = 0;
+    else if (value) chunks.push(value);
+  }
+  if (total > DRAIN_BYTES_MAX) void reader!.cancel();
+  if (total > bytesMax) throw tooLarge(bytesMax);
+  return Buffer.concat(chunks);
+}
+
+/** What arrives in time. Throws `Failure`, 422, if it takes longer: a slow sender cannot hold a request open. */
 function inTime<Read>(arriving: Promise<Read>): Promise<Read> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), BODY_MS_MAX);
@@ -71,6 +82,10 @@ function inTime<Read>(arriving: Promise<Read>): Promise<Read> {
       };
     arriving.then(settled(resolve), settled(reject));
   });
+}
+
+function decoded(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }
 
 function parseJson(text: string): unknown {

@@ -1,9 +1,9 @@
-import { Elysia } from 'elysia';
+import { type AnyElysia, Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
 
 /**
  * The Elysia application that every plugin and route of this folder extends. What travels with a request: its id, its account, which the
- * guard sets (undefined on public paths), and for the access log when it came. Elysia reads from a handler's source text what of a request
+ * guard sets (undefined on public paths), and its arrival time, for the access log. Elysia reads from a handler's source text what of a request
  * it needs: handlers name each part in their parameter, since for one that takes the whole context Elysia reads headers, cookies and query
  * of every request. None names the body: Elysia would parse it, without a bound.
  */
@@ -59,20 +59,36 @@ export function withDefaults(response: Response, set: ResponseHead): Response {
 /** Elysia sends a response as it is once no field is left in the head; with any it would wrap it, and its stream, into another. */
 function withHead(response: Response, set: ResponseHead): Response {
   for (const name in set.headers) response.headers.set(name, String(set.headers[name]));
-  set.headers = NO_FIELDS;
+  set.headers = {};
   return response;
 }
-
-const NO_FIELDS = Object.freeze({});
 
 /** The path that the router matches: a context has it before routing too, which Elysia's types do not say. */
 export interface BeforeRouting {
   readonly path: string;
 }
 
-/** A route as observations name it, `/api/v1/nodes/gex/{ticker}`: never a raw path, which may hold what a caller wrote. */
-export function patternOf(route: string | undefined): string {
-  return route?.replaceAll(/:(\w+)/g, '{$1}') ?? '(none)';
+/** Methods that a path answers, by Elysia's own router. */
+export function methodsOf(app: AnyElysia, path: string): readonly string[] {
+  return METHODS.filter((method) => routeOf(app, method, path) !== undefined);
+}
+
+/**
+ * The route of a path as observations name it, `/api/v1/nodes/gex/{ticker}`: never a raw path, which may hold what a caller wrote. Elysia
+ * tells it of requests that it has routed; of one that was refused before, it is looked up.
+ */
+export function patternOf(app: AnyElysia, path: string, routed: string | undefined): string {
+  const meets = ({ method, path: own }: { method: string; path: string }) =>
+    routeOf(app, method, own) === routeOf(app, method, path);
+  return (routed || app.routes.find(meets)?.path)?.replaceAll(/:(\w+)/g, '{$1}') ?? '(none)';
+}
+
+const METHODS = ['GET', 'POST', 'DELETE'] as const;
+
+/** What the router has for a request: a number where the path has no parameters. */
+function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
+  const known: Readonly<Record<string, number>> | undefined = router.static[path];
+  return known?.[method] ?? router.http.find(method, path)?.store;
 }
 
 /** The query of an address: Elysia's own reader keeps the last of a parameter that is given twice, which is to be refused. */

@@ -19,7 +19,7 @@ export interface HttpDeps {
   readonly origins: OriginPolicy;
   /** Changes with every write to the store. */
   readonly storeVersion: () => string;
-  /** While data is loaded of which there is none yet: settles when a request of the market has waited long enough. */
+  /** Undefined once there is data. Before that, a promise that settles when the first load ends or the wait limit passes. */
   readonly loaded: () => Promise<void> | undefined;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;

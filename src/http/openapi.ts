@@ -54,7 +54,12 @@ function operationPaths() {
           [method.toLowerCase()]: {
             ...words(operation, operation.name),
             ...(method === 'POST'
-              ? { requestBody: body(view.input, example, binary) }
+              ? {
+                  ...(binary && {
+                    parameters: [parameter('units', 'query', { ...view.input.properties.units!, ...OF_BINARY })],
+                  }),
+                  requestBody: body(view.input, example, binary),
+                }
               : {
                   parameters: properties.map(([name, schema]) =>
                     parameter(name, path.includes(`{${name}}`) ? 'path' : 'query', schema, example?.[name]),
@@ -68,6 +73,7 @@ function operationPaths() {
               ...(method === 'GET' &&
                 !operation.ofNow && { 304: { description: 'Unchanged: If-None-Match has the tag of the answer.' } }),
               ...problems(method === 'POST' ? [401, 403, 413, 422, 429, 500] : [400, 401, 403, 429, 500]),
+              ...(binary && problems([400])),
               ...(method === 'GET' && operation.ofMarket && problems([503])),
             },
           },
@@ -101,6 +107,7 @@ function toolPaths() {
                 anyOf: [output, extendedView(tool).output],
               }),
               ...problems([400, 401, 403, 413, 422, 429, 500]),
+              ...(tool.ofMarket && problems([503])),
             },
           },
         },
@@ -108,6 +115,8 @@ function toolPaths() {
     }),
   );
 }
+
+const OF_BINARY = { description: 'Units of a binary answer; of a JSON one the body says them.' };
 
 /** The description goes where readers of parameters look for it, and only there. */
 function parameter(name: string, where: 'path' | 'query', { description, ...schema }: TSchema, example?: unknown) {

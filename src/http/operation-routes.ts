@@ -9,6 +9,7 @@ import {
   type View,
 } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { isRecord } from '../operations/validate.ts';
 import { readBytes, readJson } from './body.ts';
 import { fieldsOf, type HttpApp, queryOf, type ResponseHead, respond, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -45,9 +46,9 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
     return;
   }
   app.post(routerPath(path), async ({ request, set }) => {
-    if (binary && request.headers.get('content-type') === BINARY_TYPE) {
-      const units = queryOf(request.url).get('units') ?? undefined;
-      return respond(set, binary.compute(await readBytes(request, bodyBytesMax!), units), BINARY_FIELDS);
+    if (binary && IS_BINARY.test(request.headers.get('content-type') ?? '')) {
+      const units = unitsOf(queryOf(request.url));
+      return respond(set, binary.compute(await readBytes(request, bodyBytesMax), units), BINARY_FIELDS);
     }
     const performed = performInTurns(view, await readJson(request, bodyBytesMax), context, 'invalid_body');
     return answer(performed instanceof Promise ? await performed : performed, set);
@@ -55,6 +56,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
 }
 
 const BINARY_TYPE = 'application/octet-stream';
+const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
 /** A tool over plain HTTP, in its default or its extended form. */
@@ -97,8 +99,14 @@ function queryArguments({ operation, input }: View, path: string, query: URLSear
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** What a binary request says beside its columns. Throws `Failure`, 400, for anything but units, given once. */
+function unitsOf(query: URLSearchParams): string | undefined {
+  const [first, ...others] = [...query];
+  if (others.length === 0 && (first?.[0] ?? 'units') === 'units') return first?.[1];
+  throw new Failure('invalid_parameter', 'The query of a binary request may have units, once', {
+    hint: 'Send ?units=raw or ?units=market, or no query.',
+    faults: [{ field: '/units', expected: 'must be the only parameter, given once' }],
+  });
 }
 
 function isExtended(query: URLSearchParams): boolean {

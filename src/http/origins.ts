@@ -1,5 +1,5 @@
 import { Failure, OperatorError } from '../errors.ts';
-import type { BeforeRouting, HttpApp } from './http-app.ts';
+import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.ts';
 
 /**
  * Against pages in a browser of this machine or network that would talk to the server in its user's place (DNS rebinding, cross-site
@@ -57,6 +57,7 @@ function listOf(text: string | undefined): string[] {
     .filter(Boolean);
 }
 
+const PREFLIGHT_FIELDS = fieldsOf({});
 const MCP_PATHS: ReadonlySet<string> = new Set(['/sse', '/messages', '/mcp']);
 
 /** Refuses pages of other origins, and names that are not this server's, on MCP paths; answers a browser's question ahead of a request. */
@@ -69,7 +70,7 @@ export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
     if (!shared) return;
     Object.assign(set.headers, shared);
     // A browser asks before its page does, and without the page's key.
-    if (request.method === 'OPTIONS') return new Response(null, { status: 204 });
+    if (request.method === 'OPTIONS') return respond(set, null, PREFLIGHT_FIELDS, 204);
   });
 
 /** Two Host headers arrive joined by a comma, and other marks would move where the address's path begins. */

@@ -1,8 +1,7 @@
-import type { AnyElysia } from 'elysia';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { drain } from './body.ts';
-import { DEFAULT_FIELDS, type HttpApp, patternOf } from './http-app.ts';
+import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
 /** The one error body, RFC 9457. */
 export interface Problem {
@@ -23,7 +22,7 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
     const failure = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : failureOf(error, request);
     if (failure.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
     if (failure.code === 'internal') {
-      observe({ kind: 'request_failed', route: patternOf(route), request_id: requestId, error });
+      observe({ kind: 'request_failed', route: patternOf(app, path, route), request_id: requestId, error });
     }
     await drain(request);
     set.status = failure.status;
@@ -54,12 +53,6 @@ function failureOf(error: unknown, request: Request): Failure {
   return new Failure('internal', 'The request could not be answered', {
     hint: 'Retry shortly; if it stays, report the request_id.',
   });
-}
-
-/** Methods that a path answers, by Elysia's own router. */
-function methodsOf({ router }: AnyElysia, path: string): readonly string[] {
-  const known: Readonly<Record<string, number>> = router.static[path] ?? {};
-  return ['GET', 'POST', 'DELETE'].filter((method) => method in known || router.http.find(method, path));
 }
 
 /** 405 for a path that answers other methods, else 404. */

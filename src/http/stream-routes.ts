@@ -1,4 +1,5 @@
 import { Failure } from '../errors.ts';
+import { isRecord } from '../operations/validate.ts';
 import { readJson, refuseOtherThanJson } from './body.ts';
 import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -25,7 +26,7 @@ export const streamRoutes =
         const session = sse.session(account!, queryOf(request.url).get('sessionId'));
         refuseOtherThanJson(request.headers);
         const message = await readJson(request);
-        await loaded();
+        if (needsData(message)) await loaded();
         return withDefaults(session.receive(message), set);
       })
       .get('/mcp', async ({ request, account, set }) => {
@@ -37,13 +38,19 @@ export const streamRoutes =
         const body = await readJson(request).catch(notJson);
         if (body instanceof Response) return withDefaults(body, set);
         const { streamable } = await mcp.load();
-        await loaded();
+        if (needsData(body)) await loaded();
         return withDefaults(await streamable.handle(account!, request, body), set);
       })
       .delete('/mcp', async ({ request, account, set }) => {
         const { streamable } = await mcp.load();
         return withDefaults(await streamable.handle(account!, request), set);
       });
+
+/** Whether a message, or one of a batch, is answered from the market. */
+function needsData(body: unknown): boolean {
+  if (Array.isArray(body)) return body.some(needsData);
+  return isRecord(body) && (body.method === 'tools/call' || body.method === 'resources/read');
+}
 
 /** A stream has no end, and so no length that HEAD could tell. */
 function refuseHead({ method }: Request): void {

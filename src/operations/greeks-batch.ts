@@ -46,9 +46,10 @@ const full = Type.Object(
 /** Columns of a binary body in their order; a call is +1, a put -1. */
 const BINARY_INPUTS = { put_call: SIDE, spot, strike, tte, iv, rate, dividend: dividendYield };
 
-const BINARY_ANSWERS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
+/** Columns of an answer, in the order of a binary one. */
+const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
-/** Greeks of columns that lie one after the other in a body, written so too: no value is a JavaScript object on the way. */
+/** Greeks of columns that lie one after the other in a body; the answer has the same layout. No value is a JavaScript object on the way. */
 function greeksOfBinary(body: ArrayBuffer, given: string | undefined): Uint8Array {
   if (given !== undefined && given !== 'market' && given !== 'raw') {
     throw new Failure('invalid_parameter', 'The query parameter units must be market or raw', {
@@ -58,9 +59,9 @@ function greeksOfBinary(body: ArrayBuffer, given: string | undefined): Uint8Arra
   }
   const { count, columns } = binaryColumns(body, BINARY_INPUTS);
   const { put_call: callPut, ...inputs } = columns;
-  const answer = new Float64Array(BINARY_ANSWERS.length * count);
+  const answer = new Float64Array(GREEKS.length * count);
   const into = Object.fromEntries(
-    BINARY_ANSWERS.map((name, i) => [name, answer.subarray(i * count, (i + 1) * count)]),
+    GREEKS.map((name, i) => [name, answer.subarray(i * count, (i + 1) * count)]),
   ) as Record<GreekName, Float64Array>;
   greeks({ count, callPut, ...inputs }, undefined, into);
   if (given !== 'raw') inMarketUnits(into, into);
@@ -90,7 +91,7 @@ export const computeGreeksBatch = defineOperation({
     method: 'POST',
     path: '/api/v1/physics/greeks/batch',
     bodyBytesMax: COLUMNS_BYTES_MAX,
-    binary: { inputs: Object.keys(BINARY_INPUTS), answers: BINARY_ANSWERS, compute: greeksOfBinary },
+    binary: { inputs: Object.keys(BINARY_INPUTS), answers: GREEKS, compute: greeksOfBinary },
   },
   run(input) {
     const count = rowCount(input);
@@ -116,5 +117,4 @@ export const computeGreeksBatch = defineOperation({
   },
 });
 
-const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 type GreekArrays = Record<(typeof GREEKS)[number], number[]>;

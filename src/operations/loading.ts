@@ -8,10 +8,13 @@ export interface Loading {
   readonly isOver: boolean;
   /** Waits for its end, but no longer than so many milliseconds. */
   over(mostMs: number): Promise<void>;
+  /** Lets go of whoever waits: the service stops. */
+  giveUp(): void;
 }
 
 export function createLoading(): Loading {
   let running: Promise<unknown> | undefined;
+  const givenUp = Promise.withResolvers<void>();
   return {
     begin(loaded) {
       running = loaded.finally(() => {
@@ -25,14 +28,15 @@ export function createLoading(): Loading {
       if (running === undefined) return;
       const late = Promise.withResolvers<void>();
       const timer = setTimeout(late.resolve, mostMs);
-      await Promise.race([running, late.promise]);
+      await Promise.race([running, late.promise, givenUp.promise]);
       clearTimeout(timer);
     },
+    giveUp: () => givenUp.resolve(),
   };
 }
 
 /** A load brings something new all the time: who asks again soon loses little. */
-export const RETRY_AFTER_S = 1;
+const RETRY_AFTER_S = 1;
 
 /** A market whose missing chains may be on their way: while it is loading, asking for one throws `Failure('loading')`. */
 export function whileLoading(market: Market, loading: Pick<Loading, 'isOver'>): Market {

@@ -156,6 +156,6 @@ function bounds(schema: TSchema): string {
   return parts.length > 0 ? `, ${parts.join(' and ')}` : '';
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -323,25 +323,26 @@ describeRecorded('recorded chains', (recorded) => {
               expect(stdout).toBe(`${body}\n${version} 200`);
             }
           }
-          const big = join(folder, 'big.json');
-          writeFileSync(big, ' '.repeat(10 * 1024 * 1024));
-          for (const [key, status] of [
-            [api_key, 413],
-            ['ZOMMA_0000000000000000', 403],
+          // Refused bodies, of a declared length and of none: a client hears the answer, whatever it has sent by then.
+          const bad = 'ZOMMA_0000000000000000';
+          const GREEKS = '/api/v1/physics/greeks';
+          for (const [bytes, isDeclared, key, path, status] of [
+            [10 * 1024 * 1024, true, api_key, GREEKS, 413],
+            [10 * 1024 * 1024, true, bad, GREEKS, 403],
+            [2 * 1024 * 1024, false, api_key, GREEKS, 413],
+            [100, false, bad, GREEKS, 403],
+            [20_000, false, bad, GREEKS, 403],
+            [200_000, false, api_key, '/nothing', 404],
           ] as const) {
-            const post = [
-              '-sk',
-              '--http2',
-              '-w',
-              '\n%{http_code}',
-              '-H',
-              `X-API-Key: ${key}`,
-              '--data-binary',
-              `@${big}`,
-            ];
-            const { stdout } = await run(['curl'], [...post, `${secure.url}/api/v1/physics/greeks`]);
-            const [body, code] = stdout.split('\n');
-            expect([code, JSON.parse(body!).status]).toEqual([String(status), status]);
+            const text = ' '.repeat(bytes);
+            const file = join(folder, 'body.json');
+            writeFileSync(file, text);
+            const body = isDeclared ? ['--data-binary', `@${file}`] : ['-T', '-'];
+            const post = ['-sk', '--http2', '-w', '\n%{http_code}', '-X', 'POST', '-H', `X-API-Key: ${key}`, ...body];
+            const { stdout } = await run(['curl'], [...post, secure.url + path], text);
+            const [answered, code] = stdout.split('\n');
+            expect([bytes, isDeclared, path, code]).toEqual([bytes, isDeclared, path, String(status)]);
+            expect(JSON.parse(answered!).status).toBe(status);
           }
           const client = new Client({ name: 'e2e', version: '1' });
           await client.connect(

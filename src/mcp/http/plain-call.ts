@@ -1,4 +1,5 @@
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
+import { isRecord } from '../../operations/validate.ts';
 
 /** A tool call that needs nothing of the protocol engine beyond its answer: by far the commonest message. */
 export interface PlainCall {
@@ -24,7 +25,8 @@ export function plainCallOf({ headers }: Request, body: unknown): PlainCall | un
     return undefined;
   }
   const { name, arguments: args = {} } = params;
-  if (!isRecord(args)) return undefined;
+  // A prototype's name is a field here, and none to the engine.
+  if (!isRecord(args) || Object.hasOwn(args, '__proto__')) return undefined;
   const accepted = headers.get('accept');
   const isUsual =
     accepted?.includes('application/json') &&
@@ -40,8 +42,4 @@ const CALL_PARAMS: ReadonlySet<string> = new Set(['name', 'arguments']);
 function hasOthers(record: object, keys: ReadonlySet<string>): boolean {
   for (const key in record) if (!keys.has(key)) return true;
   return false;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { Failure } from '../../errors.ts';
+import { isRecord } from '../../operations/validate.ts';
 import { createMcpServer, FOLLOWED_MAX } from '../server.ts';
 import { batchOf } from './batch.ts';
 import { held } from './held-stream.ts';
@@ -101,8 +102,4 @@ function authInfoOf(account: Account) {
 
 function accountOf(authInfo: { extra?: Record<string, unknown> } | undefined): Account {
   return authInfo!.extra!.account as Account;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
