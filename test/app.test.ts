@@ -45,3 +45,14 @@ test('without data a request waits for the load, and /health does not', async ()
   expect((await answer).status).toBe(200);
   await empty.close();
 });
+
+test('a stop lets go of requests that wait for the load: they are told to come again', async () => {
+  const empty = await startService({ isEmpty: true });
+  empty.app.loading.begin(new Promise(() => {}));
+  const answer = empty.request('GET', `${GEX}/SPY`);
+  expect(await Promise.race([answer, 'still waiting'])).toBe('still waiting');
+  empty.app.loading.giveUp();
+  const { status, headers } = await answer;
+  expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+  await empty.close();
+});

@@ -35,3 +35,19 @@ test('the binary keeps names, from which Elysia tells what a handler asks for', 
   expect(build).toContain('--minify-whitespace');
   expect(build).not.toMatch(/'--minify(?:-identifiers)?'/);
 });
+
+test.each([
+  ['GET', '/api/v1/nodes/gex/SPY', {}, 200, '/api/v1/nodes/gex/{ticker}'],
+  ['HEAD', '/api/v1/nodes/gex/SPY', {}, 200, '/api/v1/nodes/gex/{ticker}'],
+  ['GET', '/api/v1/nodes/gex/SPY', { 'X-API-Key': null }, 401, '/api/v1/nodes/gex/{ticker}'],
+  ['PUT', '/api/v1/nodes/gex/SPY/strikes', {}, 405, '/api/v1/nodes/gex/{ticker}/strikes'],
+  ['POST', '/api/v1/physics/greeks', {}, 422, '/api/v1/physics/greeks'],
+  ['GET', '/mcp', { 'X-API-Key': null }, 401, '/mcp'],
+  ['GET', '/nothing/of/SPY', {}, 404, '(none)'],
+])('%s %s with %j is observed: %d, %s', async (method, path, headers, status, route) => {
+  const id = (await service.request(method, path, { headers })).headers.get('x-request-id')!;
+  // What follows an answer has its turn after it.
+  await new Promise(setImmediate);
+  const observed = service.observations.find((each) => each.kind === 'request_answered' && each.request_id === id);
+  expect(observed).toMatchObject({ method, route, status });
+});
