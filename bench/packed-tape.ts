@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { arch, cpus, platform, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { BINARY, FROM_SOURCE, startServer } from '../test/support/process.ts';
 import { TICKER, writeListedTape } from './listed-tape.ts';
 import { keepSection, sectionUnder } from './page.ts';
 
@@ -8,7 +9,8 @@ const HEADING = '## The tape: closed days in columns';
 const BYTES_A_PRINT = 28;
 const FIRST_QUESTION_MS = 60;
 const ROWS = 1_000_000;
-const ZOMMA = [process.execPath, resolve(import.meta.dir, '../src/main.ts')];
+/** After its first load a service keeps levels that are due and signs a tape. */
+const SETTLED_MS = 1_000;
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const QUESTIONS = [
   `/api/v1/flow/${TICKER}`,
@@ -19,7 +21,8 @@ const QUESTIONS = [
 
 /** `bun bench/packed-tape.ts [--write]`: half a minute; `--write` puts the section into the page, where `bun run bench --write` leaves it. */
 if (import.meta.main) {
-  const section = sectionOf([await measureTape(ROWS, 1), await measureTape(ROWS, 21)]);
+  const options = { command: BINARY, settledMs: SETTLED_MS };
+  const section = sectionOf([await measureTape(ROWS, 1, options), await measureTape(ROWS, 21, options)]);
   console.log(section);
   if (process.argv.includes('--write')) await keepSection(HEADING, section);
 }
@@ -49,8 +52,19 @@ interface Question {
   readonly body: unknown;
 }
 
+export interface TapeOptions {
+  readonly how?: 'packed' | 'rows';
+  readonly command?: readonly string[];
+  /** From the end of the first load to the question. */
+  readonly settledMs?: number;
+}
+
 /** Loads a made-up tape with `zomma ingest`, or leaves it to the service to read as rows, and asks a server for its signed flow. */
-export async function measureTape(rows: number, days: number, how: 'packed' | 'rows' = 'packed'): Promise<TapeFigures> {
+export async function measureTape(
+  rows: number,
+  days: number,
+  { how = 'packed', command = FROM_SOURCE, settledMs = 0 }: TapeOptions = {},
+): Promise<TapeFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'zomma-tape-'));
   try {
     mkdirSync(join(folder, 'drop'));
@@ -58,28 +72,36 @@ export async function measureTape(rows: number, days: number, how: 'packed' | 'r
     const data = ['--data-dir', join(folder, 'data')];
     const loaded =
       how === 'packed'
-        ? ((await zomma(folder, 'ingest', tape, chain, '--json', ...data)) as {
+        ? ((await zomma(command, folder, 'ingest', tape, chain, '--json', ...data)) as {
             kept: number;
             rows_per_second: number;
             files: { kept: number }[];
           })
         : undefined;
     const bytes = loaded ? statSync(join(folder, 'data/zomma.sqlite')).size : Number.NaN;
-    const { api_key: key } = (await zomma(folder, 'members', 'add', '--uuid', UUID, '--json', ...data)) as {
+    const { api_key: key } = (await zomma(command, folder, 'members', 'add', '--uuid', UUID, '--json', ...data)) as {
       api_key: string;
     };
     const questions: Question[] = [];
     // Each question is the first of its server.
     for (const path of QUESTIONS) {
       const feed = `files:${join(folder, 'drop')}`;
-      const server = Bun.spawn([...ZOMMA, 'serve', '--feed', feed, '--port', '0', '--rate-limit', 'off', ...data], {
-        ...{ cwd: folder, stdout: 'pipe', stderr: 'ignore' },
-      });
+      const server = await startServer(command, [
+        'serve',
+        '--feed',
+        feed,
+        '--port',
+        '0',
+        '--rate-limit',
+        'off',
+        ...data,
+      ]);
       try {
-        questions.push(await asked(await urlOf(server.stdout), path, key));
+        await server.loaded;
+        await Bun.sleep(settledMs);
+        questions.push(await asked(server.url, path, key));
       } finally {
-        server.kill('SIGTERM');
-        await server.exited;
+        await server.stop('SIGTERM');
       }
     }
     return {
@@ -96,19 +118,9 @@ export async function measureTape(rows: number, days: number, how: 'packed' | 'r
   }
 }
 
-async function zomma(cwd: string, ...args: string[]): Promise<unknown> {
-  const child = Bun.spawn([...ZOMMA, ...args], { cwd, stdout: 'pipe', stderr: 'inherit' });
+async function zomma(command: readonly string[], cwd: string, ...args: string[]): Promise<unknown> {
+  const child = Bun.spawn([...command, ...args], { cwd, stdout: 'pipe', stderr: 'inherit' });
   return await new Response(child.stdout).json();
-}
-
-async function urlOf(stdout: ReadableStream<Uint8Array>): Promise<string> {
-  let text = '';
-  for await (const piece of stdout) {
-    text += new TextDecoder().decode(piece);
-    const [, url] = /^listening on (\S+)$/m.exec(text) ?? [];
-    if (url) return url;
-  }
-  throw new Error(`it ended before it listened: ${text}`);
 }
 
 async function asked(url: string, path: string, key: string): Promise<Question> {
@@ -147,7 +159,7 @@ function sectionOf(figures: readonly TapeFigures[]): string {
 Generated by \`bun bench/packed-tape.ts --write\` on ${cpus()[0]?.model ?? 'an unknown processor'}, ${platform()} ${arch()}, Bun ${Bun.version}.
 
 A made-up tape of one ticker whose prices, sizes and contracts repeat as listed options' do (\`bench/listed-tape.ts\` says how), loaded by
-\`zomma ingest\`; then each question is the first that a server is asked. The wait is the longest that another client's \`/health\` took
+\`zomma ingest\`; then each question is the first that a server is asked, a second after its load. The wait is the longest that another client's \`/health\` took
 meanwhile. Bytes are the database file over the prints, with digests of their ids and all else that is kept of them.
 
 | prints | days | rows a second | bytes a print |

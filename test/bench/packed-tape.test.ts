@@ -8,7 +8,7 @@ test('a tape in columns is small, and answers as its rows do, to the digit', asy
   const packed = await measureTape(ROWS, 3);
   expect(packed.kept).toBe(ROWS);
   expect(packed.bytesPerPrint).toBeLessThan(28);
-  const rows = await measureTape(ROWS, 3, 'rows');
+  const rows = await measureTape(ROWS, 3, { how: 'rows' });
   for (const [at, { path, body }] of packed.questions.entries()) {
     expect([path, told(body)]).toEqual([path, told(rows.questions[at]!.body)]);
   }
