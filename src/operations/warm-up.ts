@@ -1,29 +1,38 @@
-import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
-import { began } from '../event-loop-watchdog.ts';
-import { PARTS, stretchesOf } from '../market/tape.ts';
-import { TapeSummer } from '../market/tape-sums.ts';
-import type { Context } from './operation.ts';
+import { Failure } from '../errors.ts';
+import { getFlowByAggressor } from './flow-by-aggressor.ts';
+import { getLiveGexNodes } from './gex-nodes.ts';
+import type { Context, Operation } from './operation.ts';
+import { performInTurns, restView } from './perform.ts';
+import { getSignedPrints } from './signed-prints.ts';
 
-/** For each way of reading a tape. */
-const TAPE_MS = 60;
+const WARM_UP_MS = 1_000;
+
+/** The questions that go through a whole tape. */
+const QUESTIONS: readonly (readonly [operation: unknown, args: object])[] = [
+  [getFlowByAggressor, {}],
+  [getSignedPrints, {}],
+  [getLiveGexNodes, { sign: 'flow' }],
+];
 
 /**
- * Signs the tape of the first recorded ticker that has one, by the sums that are stored and by the prints themselves, with turns of the event
- * loop between: the code is compiled then, and the first question of signed flow takes a third of the time. Analyses of chains are not
- * warmed up: the first would be 20 ms faster, for 8 MiB that a service at rest would hold.
+ * Answers the questions of signed flow of recorded tickers that have a tape, for as long as WARM_UP_MS, with turns of the event loop between
+ * steps: the code is compiled then, and what is kept of an answer is there for who asks first. Analyses of chains are not warmed up: the
+ * first would be 20 ms faster, for 8 MiB that a service at rest would hold.
  */
-export async function warmUp({ market }: Context): Promise<void> {
-  const taped = market.tickersWithChain().find((ticker) => market.hasPrints(ticker));
-  const chain = taped === undefined ? undefined : market.findChain(taped);
-  if (!chain || chain.simulated) return;
-  for (const mostParts of [PARTS.ofDay, PARTS.one]) {
-    const summer = new TapeSummer();
-    const until = performance.now() + TAPE_MS;
-    for (const stretch of stretchesOf(market.tape(chain, FLOW_WINDOW_DAYS), mostParts)) {
-      began('warm-up');
-      summer.add(stretch.sums());
-      if (performance.now() >= until) break;
+export async function warmUp(context: Context): Promise<void> {
+  const { market } = context;
+  const until = performance.now() + WARM_UP_MS;
+  for (const ticker of market.tickersWithChain()) {
+    if (performance.now() >= until) return;
+    if (!market.hasPrints(ticker) || market.findChain(ticker)?.simulated) continue;
+    for (const [operation, args] of QUESTIONS) {
       await new Promise(setImmediate);
+      try {
+        await performInTurns(restView(operation as Operation), { ticker, ...args }, context, 'invalid_parameter');
+      } catch (error) {
+        // What has nothing to read refuses; whoever asks for it is told.
+        if (!(error instanceof Failure)) throw error;
+      }
     }
   }
 }

@@ -115,12 +115,22 @@ export class ColumnReader {
       }
       return { values, digits: 0 };
     }
-    for (let plane = 0; plane < width; plane++, at += count) {
-      const times = 256 ** plane;
-      for (let row = 0; row < count; row++) values[row]! += times * bytes[at + row]!;
-    }
     const from = base - gaps;
     if (width === 0) return { values: values.fill(base), digits };
+    const [second, third] = [at + count, at + 2 * count];
+    // One pass for the widths that nearly all columns have: this is most of the time that it takes to read a tape.
+    if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[at + row]!;
+    else if (width === 2)
+      for (let row = 0; row < count; row++) values[row] = bytes[at + row]! | (bytes[second + row]! << 8);
+    else {
+      for (let row = 0; row < count; row++) {
+        values[row] = bytes[at + row]! | (bytes[second + row]! << 8) | (bytes[third + row]! << 16);
+      }
+      for (let plane = 3; plane < width; plane++) {
+        const [times, start] = [256 ** plane, at + plane * count];
+        for (let row = 0; row < count; row++) values[row]! += times * bytes[start + row]!;
+      }
+    }
     if (gaps === 0) for (let row = 0; row < count; row++) values[row]! += from;
     else for (let row = 0; row < count; row++) values[row] = values[row] === 0 ? Number.NaN : values[row]! + from;
     return { values, digits };
