@@ -2,12 +2,12 @@ import type { Observe } from './events.ts';
 
 /** A step that holds the event loop for longer delays every other request by as much. */
 export const STEP_MS_MAX = 25;
-/** Steps are timed to this, as long as anything is under way. */
+/** Interval of the timer that measures the loop. It runs only while work is under way. */
 const TICK_MS = 2;
-/** After so long without a step the timer stops: a service at rest costs nothing. */
+/** The timer stops after this long without a step, so that an idle service uses no CPU. */
 const REST_MS = 1_000;
 
-/** Steps that were too long since the start. */
+/** Steps longer than STEP_MS_MAX since the watchdog started. */
 export interface Blocked {
   count: number;
   totalMs: number;

@@ -71,6 +71,6 @@ export type Observation =
 /** Takes observations. */
 export interface Observe {
   (observation: Observation): void;
-  /** Kinds that it drops: an emitter may save the work of making them. */
+  /** Kinds that the observer drops, so that an emitter need not build them. */
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }

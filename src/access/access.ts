@@ -34,7 +34,7 @@ export interface Access {
    */
   issueKey(uuid: string): string;
   /**
-   * Who the value of an `X-API-Key` header stands for. What this process writes counts at once, what another does within 10 ms.
+   * Who the value of an `X-API-Key` header stands for. Writes of this process count at once, those of another process within 10 ms.
    *
    * @throws Failure key_missing where there is none; key_invalid, the same in every respect, for any key not good now.
    */
@@ -58,7 +58,7 @@ export interface AccessParts {
 /** The one place that decides who may use the server. */
 export function createAccess({ members, secret, now }: AccessParts): Access {
   let loaded: Uint8Array | undefined;
-  /** Accounts by the key that was shown, as of a version of the store: most requests show a key that another has shown before. */
+  /** Account cache by key, valid for one version of the store: most requests repeat a key. */
   const admitted = new Map<string, { readonly account: Account; readonly expiresAt: number | null }>();
   let admittedUnder = '';
   const keyOf = (uuid: string): string => {
@@ -140,7 +140,7 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
   };
 }
 
-/** Some 3 MB; with more, the oldest are forgotten with all the rest. */
+/** Some 3 MB. The cache is cleared when it is full. */
 const ADMITTED_MAX = 10_000;
 
 /** 64 bits of the digest: no two members meet, and short enough for a log line. */

@@ -1,7 +1,7 @@
 import type { Observe } from '../events.ts';
 import { type HttpApp, patternOf } from './http-app.ts';
 
-/** Observes every answered request. Where nobody listens for that it adds no hook, and costs nothing. */
+/** Observes every answered request. Adds no hook if the observer ignores that kind. */
 export const accessLog = (observe: Observe) => (app: HttpApp) => {
   if (observe.ignores?.has('request_answered')) return app;
   return app

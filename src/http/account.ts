@@ -5,7 +5,7 @@ import { telegramStatus } from '../access/telegram-link.ts';
 import { Failure } from '../errors.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 
-/** Routes of members, who have no key yet or ask for no more than that: public, by uuid. */
+/** Public routes: liveness, and what a member may ask by uuid without a key. */
 export const accountRoutes = (access: Access, members: MemberStore) => (app: HttpApp) =>
   app
     .get('/health', ({ set }) => respondJson(set, { status: 'online' }))

@@ -17,7 +17,7 @@ export async function readJson(request: Request, bytesMax = BODY_BYTES_MAX): Pro
 /** The request's bytes, bounded as JSON is. Throws `Failure`, 413. */
 export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Promise<ArrayBuffer> {
   if (isDeclared(request, bytesMax)) return inTime(request.arrayBuffer());
-  // In memory of its own, which begins where views of 8-byte numbers may.
+  // A copy, because views of float64 need a buffer that starts at a multiple of 8 bytes.
   return new Uint8Array(await inTime(readCounted(request, bytesMax))).buffer;
 }
 
@@ -53,7 +53,7 @@ function isDeclared(request: Request, bytesMax: number): boolean {
   return declared <= bytesMax;
 }
 
-/** Counts a body as it arrives. What is over the bound is read and dropped, for the reason that `drain` gives. Throws `Failure`, 413. */
+/** Counts a body as it arrives. Reads and drops the bytes beyond the bound, for the same reason as `drain`. Throws `Failure`, 413. */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   const reader = body?.getReader();
@@ -117,7 +117,7 @@ function tooSlow(): Failure {
 
 /** Brackets outside strings, without parsing: JSON that is merely deep must not reach a recursive reader. */
 function isDeeperThan(text: string, limit: number): boolean {
-  // Few brackets cannot nest deep, and are found faster than strings are told from the rest.
+  // A text with few brackets cannot be deep, and counting brackets is faster than skipping strings.
   if (isWithin(text, '[', limit / 2) && isWithin(text, '{', limit / 2)) return false;
   let depth = 0;
   let inString = false;
@@ -134,7 +134,7 @@ function isDeeperThan(text: string, limit: number): boolean {
   return false;
 }
 
-/** Whether a text has a mark at most so many times. */
+/** Whether a character occurs at most `timesMax` times. */
 function isWithin(text: string, mark: string, timesMax: number): boolean {
   let from = 0;
   for (let times = 0; times <= timesMax; times++) {

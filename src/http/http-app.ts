@@ -23,16 +23,16 @@ export interface ResponseHead {
   status?: number | string;
 }
 
-/** What does not say how long it may be cached is not cached: answers hold keys, and refusals pass. */
+/** Responses are not cached unless their route says otherwise: some hold keys, and refusals do not last. */
 export const DEFAULT_FIELDS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
 
-/** Fields of a response with the defaults, made once: the runtime copies them in a third of the time that an object takes. */
+/** Header fields with the defaults. Make them once: the runtime copies `Headers` in a third of the time that an object takes. */
 export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
   return new Headers({ ...DEFAULT_FIELDS, ...fields });
 }
 
 export const JSON_TYPE = 'application/json;charset=utf-8';
-export const JSON_FIELDS = fieldsOf({ 'Content-Type': JSON_TYPE });
+const JSON_FIELDS = fieldsOf({ 'Content-Type': JSON_TYPE });
 
 /** A response with these fields and, after them, the head's. */
 export function respond(
@@ -48,7 +48,7 @@ export function respondJson(set: ResponseHead, body: unknown): Response {
   return respond(set, JSON.stringify(body), JSON_FIELDS);
 }
 
-/** A response made elsewhere (an MCP transport's, a stream) with the defaults where it says nothing, and the head's fields. */
+/** Adds the default fields that a response lacks, and the head's, to a response made elsewhere (an MCP transport, a stream). */
 export function withDefaults(response: Response, set: ResponseHead): Response {
   for (const [name, value] of Object.entries(DEFAULT_FIELDS)) {
     if (!response.headers.has(name)) response.headers.set(name, value);
@@ -56,14 +56,14 @@ export function withDefaults(response: Response, set: ResponseHead): Response {
   return withHead(response, set);
 }
 
-/** Elysia sends a response as it is once no field is left in the head; with any it would wrap it, and its stream, into another. */
+/** Empties the head: Elysia then sends the response as it is. If fields were left, it would wrap the response and its stream. */
 function withHead(response: Response, set: ResponseHead): Response {
   for (const name in set.headers) response.headers.set(name, String(set.headers[name]));
   set.headers = {};
   return response;
 }
 
-/** The path that the router matches: a context has it before routing too, which Elysia's types do not say. */
+/** The path that the router matches. A context has it before routing too, but Elysia's types omit it. */
 export interface BeforeRouting {
   readonly path: string;
 }
@@ -74,8 +74,8 @@ export function methodsOf(app: AnyElysia, path: string): readonly string[] {
 }
 
 /**
- * The route of a path as observations name it, `/api/v1/nodes/gex/{ticker}`: never a raw path, which may hold what a caller wrote. Elysia
- * tells it of requests that it has routed; of one that was refused before, it is looked up.
+ * The route pattern of a path for observations, e.g. `/api/v1/nodes/gex/{ticker}`. Observations never name the raw path, because a
+ * caller chooses it. Elysia gives the pattern of a routed request; for a request refused before routing, the router is asked.
  */
 export function patternOf(app: AnyElysia, path: string, routed: string | undefined): string {
   const meets = ({ method, path: own }: { method: string; path: string }) =>
@@ -85,13 +85,13 @@ export function patternOf(app: AnyElysia, path: string, routed: string | undefin
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
-/** What the router has for a request: a number where the path has no parameters. */
+/** The router's entry for a request: a number if the path has no parameters. */
 function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
   const known: Readonly<Record<string, number>> | undefined = router.static[path];
   return known?.[method] ?? router.http.find(method, path)?.store;
 }
 
-/** The query of an address: Elysia's own reader keeps the last of a parameter that is given twice, which is to be refused. */
+/** The query of a URL. Elysia's parser keeps only the last of a repeated parameter; ours keeps all, so that repeats can be refused. */
 export function queryOf(url: string): URLSearchParams {
   const mark = url.indexOf('?');
   return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));

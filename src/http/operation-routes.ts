@@ -99,7 +99,7 @@ function queryArguments({ operation, input }: View, path: string, query: URLSear
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
-/** What a binary request says beside its columns. Throws `Failure`, 400, for anything but units, given once. */
+/** The units of a binary request. Throws `Failure`, 400, if the query has another parameter or repeats units. */
 function unitsOf(query: URLSearchParams): string | undefined {
   const [first, ...others] = [...query];
   if (others.length === 0 && (first?.[0] ?? 'units') === 'units') return first?.[1];

@@ -60,7 +60,7 @@ function listOf(text: string | undefined): string[] {
 const PREFLIGHT_FIELDS = fieldsOf({});
 const MCP_PATHS: ReadonlySet<string> = new Set(['/sse', '/messages', '/mcp']);
 
-/** Refuses pages of other origins, and names that are not this server's, on MCP paths; answers a browser's question ahead of a request. */
+/** On MCP paths, refuses foreign origins and hosts, and answers CORS preflight requests. */
 export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
   app.onRequest((context) => {
     const { request, set, path } = context as typeof context & BeforeRouting;
@@ -73,7 +73,7 @@ export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
     if (request.method === 'OPTIONS') return respond(set, null, PREFLIGHT_FIELDS, 204);
   });
 
-/** Two Host headers arrive joined by a comma, and other marks would move where the address's path begins. */
+/** Refuses a Host header that is not one host. Two headers arrive joined by a comma; other characters could move the start of the path. */
 export const checkHost = (app: HttpApp) =>
   app.onRequest(({ request }) => {
     if (ONE_HOST.test(request.headers.get('host') ?? '')) return;

@@ -3,21 +3,21 @@ import { fieldsOf, type ResponseHead, respond } from './http-app.ts';
 /** A response made once and sent many times. */
 export interface PreparedResponse {
   readonly body: string | Blob;
-  /** Strong: another whenever what is sent is another. The tags of compressed forms are this one with their coding in it. */
+  /** Strong entity tag of the plain form. A compressed form's tag is this one with its coding appended. */
   readonly etag: string;
   /** Fields of the response, the tag among them. */
   readonly fields: Headers;
   /** Whether clients may ask for it compressed. */
   readonly isLarge: boolean;
-  /** Forms that were asked for so far, by content coding. */
+  /** Compressed forms requested so far, by content coding. */
   readonly compressed: Map<Coding, Uint8Array | Promise<Uint8Array>>;
 }
 
-/** In the order in which the server chooses, whatever weights a client gives to those that it accepts. */
+/** In the server's order of preference. A client's weights only tell which codings it accepts. */
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** Smaller bodies do not get shorter by more than the field that says so. */
+/** Compression saves too little on smaller bodies. */
 const COMPRESSED_FROM = 1_024;
 
 export function prepareResponse(
@@ -31,8 +31,8 @@ export function prepareResponse(
 }
 
 /**
- * The response in a form that the client accepts, or 304 where the client has it already (RFC 9110, 13.1.2). Asynchronous where a form is
- * asked for the first time.
+ * The response in a form that the client accepts, or 304 if the client already has it (RFC 9110, 13.1.2). Returns a promise while a form
+ * is being compressed for the first time.
  */
 export function sendPrepared(
   prepared: PreparedResponse,
@@ -54,11 +54,13 @@ export function sendPrepared(
   if (!ready) {
     ready = compress(prepared, coding);
     compressed.set(coding, ready);
+    // A failure is not cached: the next request tries again.
+    ready.catch(() => compressed.delete(coding));
   }
   return ready instanceof Promise ? ready.then((bytes) => respond(set, bytes, fields)) : respond(set, ready, fields);
 }
 
-/** Work of the runtime's thread pool, whose module is loaded for the first: 100 KB of JSON take 3 ms there as brotli, 1.4 as gzip. */
+/** Compresses on the runtime's thread pool. Loads zlib on first use. 100 KB of JSON take 3 ms there as brotli, 1.4 as gzip. */
 async function compress({ body, compressed }: PreparedResponse, coding: Coding): Promise<Uint8Array> {
   const { brotliCompress, constants, gzip } = await import('node:zlib');
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(await body.arrayBuffer());
@@ -84,7 +86,7 @@ function codingOf(accepted: string | null): Coding | undefined {
   return CODINGS.find((coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0);
 }
 
-/** A list of tags, weak ones and those of compressed forms too, or `*` for any. */
+/** Whether If-None-Match names this tag: `*`, or a list with the tag, its weak form or that of a compressed form. */
 function isKnown(asked: string, etag: string): boolean {
   if (asked.trim() === '*') return true;
   return asked.match(TAG)?.some((tag) => tag.replace(/-(?:br|gzip)"$/, '"') === etag) ?? false;

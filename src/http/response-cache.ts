@@ -11,7 +11,7 @@ export interface ResponseCache {
 /** Answers change with each snapshot, and an account may lose its access: a cache may keep one, but must ask each time. */
 const CACHE_CONTROL = 'private, no-cache';
 
-/** Of 59 tickers, each asked for in some ways; with their bounds they take 16 MB at the most. */
+/** Enough for 59 tickers, each asked in several ways. Texts take 16 MB at most; compressed forms add a fraction of that. */
 const RESPONSES_MAX = 1_024;
 const TEXT_LENGTH_MAX = 16_384;
 const ADDRESS_LENGTH_MAX = 256;
@@ -44,7 +44,7 @@ export function createResponseCache(version: () => string, nowMs: () => number):
       }
       responses.delete(address);
       const performed = perform();
-      // What is written while it is computed makes it old: it goes under the version from before.
+      // A write during the computation makes the response stale, so it is cached under the version read before.
       if (performed instanceof Promise) return performed.then((done) => add(address, current, done));
       return add(address, current, performed);
     },

@@ -5,7 +5,6 @@ import { docsRoutes } from './docs-page.ts';
 import { guard } from './guard.ts';
 import { createHttpApp, type HttpApp } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
-
 import { operationRoutes } from './operation-routes.ts';
 import { checkHost, checkOrigin } from './origins.ts';
 import { problemDetails } from './problem-details.ts';
@@ -51,10 +50,10 @@ function newRequestId(): string {
 
 const randomBits = new BigUint64Array(1);
 
-/** Elysia looks for the path from here on, behind scheme and host. */
+/** Elysia searches a URL for the start of the path from this index on. */
 const PATH_SEARCHED_FROM = 11;
 
-/** The request, or where its Host is shorter than Elysia takes a host to be, or absent, one with the same path and a standard host. */
+/** Replaces a host that is missing or so short that Elysia would search past it. Path and query stay as they are. */
 function withRoutableUrl(request: Request): Request {
   const { url } = request;
   const isAbsolute = !url.startsWith('/');

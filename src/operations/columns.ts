@@ -108,7 +108,7 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
 
 /** Row of the first value that is not finite or not within the bounds, or of a side other than 1 or -1; -1 where all are good. */
 function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
-  // Loops: a callback for each value takes longer than all else that is done to a column here.
+  // A loop, because a callback per value would take longer than everything else done to the column.
   for (let row = 0; row < values.length; row++) {
     const value = values[row]!;
     if (anyOf ? value !== 1 && value !== -1 : !(value >= minimum && value <= maximum)) return row;

@@ -8,7 +8,7 @@ export interface Loading {
   readonly isOver: boolean;
   /** Waits for its end, but no longer than so many milliseconds. */
   over(mostMs: number): Promise<void>;
-  /** Lets go of whoever waits: the service stops. */
+  /** Releases all waiting requests, because the service stops. */
   giveUp(): void;
 }
 

@@ -125,7 +125,7 @@ function rowOf(print: Print, times: 1 | -1): SumRow {
   };
 }
 
-/** Prints of columns added up: a day may have a million, which are no objects on the way. */
+/** Adds up the prints of columns without making an object for each: a day may have a million. */
 function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const sums = new Map<number, { prints: number; contracts: number; premium: number }>();

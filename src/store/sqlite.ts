@@ -72,7 +72,7 @@ function storeOn(db: Database): Store {
   };
 }
 
-/** How often it is looked whether another process has written: that takes a lock of the file, which costs as much as any read. */
+/** How often the store checks whether another process has written. A check locks the file, which costs as much as a read. */
 const OTHERS_LOOK_MS = 10;
 
 /** SQLite counts the rows changed by this connection, and the commits of others. */

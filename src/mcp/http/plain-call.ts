@@ -9,8 +9,8 @@ export interface PlainCall {
 }
 
 /**
- * The call that a post of a session is, where everything about it is as usual: one message, without metadata, under the headers that
- * the transport asks for. Undefined for any other post, good or bad: the engine answers those, and says what is wrong with them.
+ * Reads a post as a plain tool call: one message, without metadata, with the headers that the transport requires. Returns undefined for any
+ * other post, valid or not: the engine answers those and explains their faults.
  */
 export function plainCallOf({ headers }: Request, body: unknown): PlainCall | undefined {
   if (!isRecord(body) || body.method !== 'tools/call' || body.jsonrpc !== '2.0') return undefined;
@@ -25,7 +25,7 @@ export function plainCallOf({ headers }: Request, body: unknown): PlainCall | un
     return undefined;
   }
   const { name, arguments: args = {} } = params;
-  // A prototype's name is a field here, and none to the engine.
+  // Our validator refuses this name as an unknown field; the engine drops it.
   if (!isRecord(args) || Object.hasOwn(args, '__proto__')) return undefined;
   const accepted = headers.get('accept');
   const isUsual =

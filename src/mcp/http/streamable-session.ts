@@ -47,8 +47,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Answers a tool call without an engine, whose schemas and transport take three times as long as most tools. What the client is told,
-   * and what cancels the call, is the same.
+   * Answers a tool call without a protocol engine, whose schemas and transport take three times as long as most tools. The client gets the
+   * same answer, and the same events cancel the call.
    */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { parts, account } = this;
