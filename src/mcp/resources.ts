@@ -6,8 +6,9 @@ import {
 import methods from '../../docs/methods.md' with { type: 'text' };
 import { Failure } from '../errors.ts';
 import type { Context, Operation } from '../operations/operation.ts';
-import { extendedView, perform, restView } from '../operations/perform.ts';
+import { extendedView, performInSteps, restView } from '../operations/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
+import type { Steps } from '../steps.ts';
 import { cleaned } from './clean-text.ts';
 import { inShort } from './short-columns.ts';
 
@@ -26,7 +27,7 @@ export interface Resources {
   /** What can be read without a template being filled in. */
   list(context: Context): ListedResource[];
   /** Throws `ResourceNotFoundError` for an address that is none, or of something that is not known. */
-  read(uri: string, context: Context): ReadResourceResult;
+  read(uri: string, context: Context): Steps<ReadResourceResult>;
   /** The one spelling of an address, by which changes are told. Throws as `read` does. */
   canonical(uri: string, context: Context): string;
 }
@@ -116,10 +117,10 @@ function linkTo(which: keyof typeof OF_TICKER, ticker: string): ListedResource {
   };
 }
 
-function readResource(uri: string, context: Context): ReadResourceResult {
+function* readResource(uri: string, context: Context): Steps<ReadResourceResult> {
   if (uri === 'zomma://methods') return { contents: [{ uri, mimeType: 'text/markdown', text: methods }] };
   try {
-    const content = contentOf(uri, context);
+    const content = yield* contentOf(uri, context);
     if (content === undefined) throw notFound(uri, ...NO_RESOURCE);
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(cleaned(content)) }] };
   } catch (error) {
@@ -128,14 +129,16 @@ function readResource(uri: string, context: Context): ReadResourceResult {
   }
 }
 
-function contentOf(uri: string, context: Context): Record<string, unknown> | undefined {
-  if (uri === 'zomma://universe') return perform(restView(UNIVERSE), {}, context, 'invalid_parameter').body;
+function* contentOf(uri: string, context: Context): Steps<Record<string, unknown> | undefined> {
+  if (uri === 'zomma://universe')
+    return (yield* performInSteps(restView(UNIVERSE), {}, context, 'invalid_parameter')).body;
   const [, ticker, columns, expiries] = GEX.exec(uri) ?? [];
   if (ticker === undefined) return undefined;
   const input = { ticker: decodeURIComponent(ticker) };
-  if (columns === undefined) return levelsOf(input, context);
+  if (columns === undefined) return yield* levelsOf(input, context);
   const view = extendedView(columns === 'profile' ? PROFILE : STRIKES);
-  return inShort(perform(view, { ...input, ...(expiries && { expiries }) }, context, 'invalid_parameter').body);
+  const args = { ...input, ...(expiries && { expiries }) };
+  return inShort((yield* performInSteps(view, args, context, 'invalid_parameter')).body);
 }
 
 /** `%5E` is the caret of an index; nothing else in a ticker has to be encoded. */
@@ -153,14 +156,14 @@ const FIXED: ReadonlySet<string> = new Set(['zomma://universe', 'zomma://methods
 const NO_RESOURCE = ['There is no such resource', 'resources/templates/list names what there is.'] as const;
 
 /** The levels as REST answers them, with what stands behind them. */
-function levelsOf(input: { ticker: string }, context: Context): Record<string, unknown> {
-  const { body } = perform(restView(LEVELS), input, context, 'invalid_parameter');
-  const { regime, flip_resolved, gross_gex_mil, contracts, series, provenance } = perform(
+function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
+  const { body } = yield* performInSteps(restView(LEVELS), input, context, 'invalid_parameter');
+  const { regime, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* performInSteps(
     extendedView(LEVELS),
     input,
     context,
     'invalid_parameter',
-  ).body;
+  )).body;
   const expiries = [...new Set((series as { expiry: string }[]).map(({ expiry }) => expiry))];
   return { ...body, regime, flip_resolved, gross_gex_mil, chain: { ...(contracts as object), expiries }, provenance };
 }
