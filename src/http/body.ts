@@ -42,14 +42,19 @@ export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Pr
 }
 
 /**
- * Counts a large body as held by its account before it is read. Returns what gives the bytes back; undefined for a small body. Throws
+ * Counts a large body as held by its account before it is read, as `bytesLeast` or more. Returns what gives the bytes back; undefined for a small body. Throws
  * `Failure`, 429 or 503, if there is no room for it.
  */
-export function holdBody(request: Request, { budget, account }: Sender, bytesMax: number): (() => void) | undefined {
+export function holdBody(
+  request: Request,
+  { budget, account }: Sender,
+  bytesMax: number,
+  bytesLeast = 0,
+): (() => void) | undefined {
   const declared = declaredBytes(request);
   if (declared <= FREE_BYTES) return undefined;
   // A body without a length may come to the bound.
-  const bytes = Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax);
+  const bytes = Math.max(bytesLeast, Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax));
   budget.refuseFull(account, bytes);
   return budget.hold(account, bytes);
 }

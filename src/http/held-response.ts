@@ -4,7 +4,7 @@ import { type ResponseHead, respond } from './http-app.ts';
 /** Smaller bodies fit into the buffers of their sockets. */
 const HELD_FROM = 64 * 1024;
 /** Handed to the socket at a time. */
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_LENGTH = 64 * 1024;
 
 /** Who an answer is for, and the fields that hooks gave it. */
 export interface Recipient {
@@ -13,6 +13,9 @@ export interface Recipient {
   readonly set: ResponseHead;
 }
 
+/** A body whole, or in pieces that were never joined. */
+export type AnswerBody = string | Uint8Array | readonly string[];
+
 /**
  * A response whose body, if it is large, is handed over as the client takes it, and counts as held by the account until it is taken or the
  * connection is gone. The runtime itself would copy a whole body into memory for each client that does not read.
@@ -20,25 +23,25 @@ export interface Recipient {
 export function respondHeld(
   budget: ByteBudget,
   { request, account, set }: Recipient,
-  body: string | Uint8Array,
+  body: AnswerBody,
   fields: Headers,
 ): Response {
-  if (body.length < HELD_FROM || request.method === 'HEAD') return respond(set, body, fields);
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return respond(set, heldBody(bytes, budget.hold(account, bytes.length)), fields);
+  const pieces = typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (length >= HELD_FROM && request.method !== 'HEAD') {
+    return respond(set, heldBody(pieces, budget.hold(account, length)), fields);
+  }
+  return respond(set, pieces.length === 1 ? pieces[0]! : pieces.join(''), fields);
 }
 
-/** The bytes as a stream; `release` is called once they are taken, or will not be. */
-function heldBody(bytes: Uint8Array, release: () => void): ReadableStream<Uint8Array> {
-  let at = 0;
+/** The pieces as a stream of bytes; `release` is called once they are taken, or will not be. */
+function heldBody(pieces: readonly (string | Uint8Array)[], release: () => void): ReadableStream<Uint8Array> {
+  const chunks = chunksOf(pieces);
   return new ReadableStream(
     {
       pull(controller) {
-        if (at < bytes.length) {
-          controller.enqueue(bytes.subarray(at, at + CHUNK_BYTES));
-          at += CHUNK_BYTES;
-          return;
-        }
+        const { value, done } = chunks.next();
+        if (!done) return controller.enqueue(value);
         release();
         controller.close();
       },
@@ -46,4 +49,24 @@ function heldBody(bytes: Uint8Array, release: () => void): ReadableStream<Uint8A
     },
     { highWaterMark: 0 },
   );
+}
+
+function* chunksOf(pieces: readonly (string | Uint8Array)[]): Generator<Uint8Array, undefined> {
+  for (const piece of pieces) {
+    for (let start = 0, end = 0; start < piece.length; start = end) {
+      end = Math.min(start + CHUNK_LENGTH, piece.length);
+      if (typeof piece !== 'string') yield piece.subarray(start, end);
+      else {
+        // A character of two code units is not cut in two.
+        if (isHighSurrogate(piece.charCodeAt(end - 1))) end++;
+        yield encoder.encode(piece.slice(start, end));
+      }
+    }
+  }
+}
+
+const encoder = new TextEncoder();
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }

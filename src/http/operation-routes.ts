@@ -6,7 +6,7 @@ import { datedToolView, extendedView, perform, performInSteps, restView, type Vi
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { isRecord } from '../operations/validate.ts';
 import type { Steps } from '../steps.ts';
-import { BODY_BYTES_MAX, holdBody, parseJson, readBytes, readJson, readText } from './body.ts';
+import { holdBody, parseJson, readBytes, readJson, readText } from './body.ts';
 import { respondHeld } from './held-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respond, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -58,8 +58,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
     });
     return;
   }
-  // Fixed work of some microseconds takes no turn.
-  if (!operation.ofMarket && bodyBytesMax === undefined) {
+  // Without columns it is the work of some microseconds, which takes no turn.
+  if (bodyBytesMax === undefined) {
     app.post(routerPath(path), async ({ request, account, set }) => {
       const args = await readJson(request, { budget, account: account!.id });
       const { body, provenance } = perform(view, args, context, 'invalid_body');
@@ -70,7 +70,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const asked = { request, account: account!.id, set };
-    const release = holdBody(request, { budget, account: asked.account }, bodyBytesMax ?? BODY_BYTES_MAX);
+    const release = holdBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
     try {
       if (binary && IS_BINARY.test(request.headers.get('content-type') ?? '')) {
         const units = unitsOf(queryOf(request.url));
@@ -80,14 +80,17 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
         );
       }
       const text = await readText(request, bodyBytesMax);
-      return await compute(deps, operation, asked, answerToText(view, text, context), (answer) =>
-        sendAnswer(budget, asked, answer),
+      return await compute(deps, operation, asked, columnsInSteps(view, text, context), (columns) =>
+        respondHeld(budget, asked, columns, JSON_FIELDS),
       );
     } finally {
       release?.();
     }
   });
 }
+
+/** Even a short table may have a long answer: so many are read at once. */
+const COLUMNS_BYTES_HELD = 512 * 1024;
 
 const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
@@ -145,36 +148,28 @@ function* unlessFull<Result>(budget: ByteBudget, account: string, steps: Steps<R
   return yield* steps;
 }
 
-function* answerToText(view: View, text: string, context: Context): Steps<JsonAnswer> {
+function* columnsInSteps(view: View, text: string, context: Context): Steps<readonly string[]> {
   const args = parseJson(text);
   if (text.length > STEP_LENGTH) yield { message: 'Reading the arguments' };
-  return yield* answerInSteps(view, args, context, 'invalid_body');
+  const { body } = yield* performInSteps(view, args, context, 'invalid_body');
+  const pieces: string[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    if (Array.isArray(value) && value.length > STEP_CELLS) yield { message: 'Writing the answer' };
+    pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  }
+  return [...pieces, '}'];
 }
 
-/** A body that takes some milliseconds to parse. */
-const STEP_LENGTH = 128 * 1024;
+/** A body that takes a millisecond or two to parse. */
+const STEP_LENGTH = 512 * 1024;
+/** Cells that are written in some milliseconds. */
+const STEP_CELLS = 5_000;
 
 function* answerInSteps(view: View, args: unknown, context: Context, code: FailureCode): Steps<JsonAnswer> {
   const { body, provenance } = yield* performInSteps(view, args, context, code);
-  return { text: yield* jsonInSteps(body), provenance };
+  yield { message: 'Writing the answer' };
+  return { text: JSON.stringify(body), provenance };
 }
-
-/** JSON of an answer; column by column if it has many rows. */
-function* jsonInSteps(body: Record<string, unknown>): Steps<string> {
-  const values = Object.values(body);
-  if (values.reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 1), 0) < STEP_CELLS) {
-    return JSON.stringify(body);
-  }
-  const columns: string[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    yield { message: 'Writing the answer' };
-    if (value !== undefined) columns.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  }
-  return `{${columns.join(',')}}`;
-}
-
-/** Cells that are written in one step, in some milliseconds. */
-const STEP_CELLS = 20_000;
 
 function sendAnswer(budget: ByteBudget, asked: Asked, { text, provenance }: JsonAnswer): Response {
   if (provenance) Object.assign(asked.set.headers, provenanceHeaders(provenance));
