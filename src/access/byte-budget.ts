@@ -11,6 +11,13 @@ export interface ByteLimits {
 /** A service of 1 GiB lives through accounts that never read: each fills its own share, and all together half of it. */
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
+/**
+ * Large bodies and answers leave several times their size to the garbage collector, which lets memory double before it acts, and more while
+ * it works beside the program. While clients hold much, garbage is collected whenever so many bytes have passed: some 20 ms each time.
+ */
+const COLLECT_EVERY = 16 * MIB;
+const COLLECT_FROM = 8 * MIB;
+
 /** Bytes that stay in memory for clients: bodies of requests under way, and answers that were not read yet. */
 export interface ByteBudget {
   /** Throws `Failure` if an account (429), or all together (503), hold as much as they may: ask before anything is computed. */
@@ -23,6 +30,8 @@ export interface ByteBudget {
 export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
   const held = new AccountCounts();
+  /** Bytes that were held since the last collection. */
+  let passed = 0;
   return {
     refuseFull(account, more = 1) {
       if (held.of(account) + more > accountBytesMax) {
@@ -44,6 +53,12 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
     },
     hold(account, bytes) {
       held.add(account, bytes);
+      passed += bytes;
+      if (passed >= COLLECT_EVERY && held.total >= COLLECT_FROM) {
+        passed = 0;
+        // Later: what is held now, and the handler that holds it, are no garbage yet.
+        setImmediate(() => Bun.gc(true));
+      }
       let isHeld = true;
       return () => {
         if (isHeld) held.remove(account, bytes);

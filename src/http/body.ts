@@ -69,10 +69,11 @@ export function refuseOtherThanJson(headers: Headers): void {
 }
 
 /**
- * Reads a refused body to its end: over HTTP/2 an answer ahead of the body resets the stream, and the client may never see it. The server
- * does not read a body that declares more than DRAIN_BYTES_MAX.
+ * Reads a refused body to its end: over HTTP/2, which takes TLS, an answer ahead of the body resets the stream, and the client may never see
+ * it. Over HTTP/1.1 the runtime drops the body, without memory for it. A body that declares more than DRAIN_BYTES_MAX is not read.
  */
 export async function drain(request: Request): Promise<void> {
+  if (!request.url.startsWith('https:')) return;
   if (request.bodyUsed || declaredBytes(request) > DRAIN_BYTES_MAX) return;
   await inTime(readCounted(request, 0)).catch(() => {});
 }

@@ -41,7 +41,9 @@ export const getGexProfile = defineOperation({
     const prepared = yield* readChain(input, context);
     const { chain } = prepared;
     const flip = gammaFlip(prepared);
+    yield { message: 'Pricing the chain at other spots' };
     const { vanna, charm } = yield* exposureFlipsInSteps(prepared);
+    yield { message: 'Pricing gamma over levels of spot' };
     const { level, gex } = netGammaProfile(prepared, profileHalfWidth(flip, chain.spot));
     const result = {
       ticker: chain.underlying,

@@ -1,4 +1,4 @@
-import { levelRecordOf } from '../analytics/exposure/level-record.ts';
+import { levelRecordInSteps } from '../analytics/exposure/level-record.ts';
 import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
 import { Failure, isBusy } from '../errors.ts';
 import { began } from '../event-loop-watchdog.ts';
@@ -7,6 +7,7 @@ import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import type { MarketStore } from '../market/store.ts';
+import type { Steps } from '../steps.ts';
 
 export interface RecorderParts {
   readonly store: MarketStore;
@@ -22,7 +23,7 @@ export interface LevelRecorder {
   wake(): void;
   /** Once what was due at the last waking is kept. */
   idle(): Promise<void>;
-  /** Ends after the snapshot in hand. What is left stays due, for the next start. */
+  /** Ends after the step in hand. What is left stays due, for the next start. */
   stop(): Promise<void>;
 }
 
@@ -47,12 +48,16 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
   /** Those whose levels another process kept from being written. */
   let again: number[] = [];
 
-  const record = (id: number): void => {
-    began('levels of a snapshot');
+  const record = async (id: number): Promise<void> => {
     try {
-      const chain = store.chain(id);
-      // Forgotten since it was listed: then there is nothing to keep.
-      if (chain) store.saveLevels(id, levelsOfSnapshot(chain, store, largePrintMinUsd));
+      const steps = levelsOfSnapshot(id, store, largePrintMinUsd);
+      for (let isDone: boolean | undefined = false; !isDone; ) {
+        // Requests have their turn before each step.
+        await new Promise(setImmediate);
+        if (stopped) return;
+        began('levels of a snapshot');
+        isDone = steps.next().done;
+      }
       recorded?.();
     } catch (error) {
       if (isBusy(error)) again.push(id);
@@ -82,11 +87,8 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
         at = 0;
       }
       const id = fresh[at] ?? backlog?.[backlogDone++];
-      if (id === undefined) return;
-      // An analysis takes milliseconds: requests have their turn before each.
-      await new Promise(setImmediate);
-      if (stopped) return;
-      record(id);
+      if (id === undefined || stopped) return;
+      await record(id);
     }
   };
 
@@ -126,15 +128,24 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
   };
 }
 
-/**
- * Levels of a snapshot with the large prints of the 30 days that end with it: what came later says nothing of that moment.
- * Undefined where it has no live contract to read.
- */
-function levelsOfSnapshot(chain: Chain, store: MarketStore, largePrintMinUsd: number): LevelRecord | undefined {
+/** Computes the levels of a snapshot and stores them. */
+function* levelsOfSnapshot(id: number, store: MarketStore, largePrintMinUsd: number): Steps<void> {
+  const chain = store.chain(id);
+  // Forgotten since it was listed: then there is nothing to keep.
+  if (!chain) return;
+  yield { message: 'Reading the large prints' };
   const { underlying, asOf, simulated } = chain;
+  // Of the 30 days that end with it: what came later says nothing of that moment.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
+  const record = yield* recordOf(chain, opinionPremium(sums));
+  yield { message: 'Storing the levels' };
+  store.saveLevels(id, record);
+}
+
+/** Undefined where the chain has no live contract to read. */
+function* recordOf(chain: Chain, premium: ReadonlyMap<string, number>): Steps<LevelRecord | undefined> {
   try {
-    return levelRecordOf(chain, opinionPremium(sums));
+    return yield* levelRecordInSteps(chain, premium);
   } catch (error) {
     if (error instanceof Failure) return undefined;
     throw error;

@@ -37,7 +37,7 @@ function recorderOf(store: MarketStore, recorded?: () => void) {
 async function recordAll(store: MarketStore) {
   const recorder = recorderOf(store);
   recorder.wake();
-  await turns();
+  await recorder.idle();
   await recorder.stop();
   return recorder;
 }
