@@ -29,17 +29,20 @@ const abandon = (requests: number): Attack =>
   };
 
 /** The same request on so many connections, again and again. */
-const repeat = (connections: number, request: (random: () => number) => { path: string; body?: string }): Attack =>
-  async function repeating({ url, key, random, isOver, count }) {
+const repeat = (
+  connections: number,
+  request: (random: () => number) => { path: string; body?: string },
+  headersOf: (target: Attacked) => Promise<Record<string, string>> = async ({ key }) => ({ 'X-API-Key': key }),
+): Attack =>
+  async function repeating(target) {
+    const { url, random, isOver, count } = target;
+    const headers = { ...(await headersOf(target)), 'Content-Type': 'application/json' };
     const one = async () => {
       while (!isOver()) {
         const { path, body } = request(random);
         const init = body === undefined ? {} : { method: 'POST', body };
         try {
-          const answer = await fetch(url + path, {
-            ...init,
-            headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-          });
+          const answer = await fetch(url + path, { ...init, headers });
           count(answer.status);
           await answer.arrayBuffer();
           if (answer.status === 429) await Bun.sleep(50);
@@ -71,6 +74,23 @@ const leaveUnread = (requests: number): Attack =>
     for (const socket of sockets) socket.destroy();
   };
 
+/** Streams of levels and of MCP, from the first event on, that nobody reads and nobody closes until the end. */
+const openAndLeave: Attack = async ({ url, key, isOver, count }) => {
+  const sockets: Socket[] = [];
+  while (!isOver() && sockets.length < 200) {
+    for (const path of ['/sse', `/api/v1/stream/gex/${INDEX},${TAPED},${WIDE}?last_event_id=1`]) {
+      const socket = await send(url, get(path, key));
+      socket.once('data', (bytes) => {
+        count(String(bytes).slice(9, 12));
+        socket.pause();
+      });
+      sockets.push(socket);
+    }
+  }
+  while (!isOver()) await Bun.sleep(20);
+  for (const socket of sockets) socket.destroy();
+};
+
 export const ATTACKS = {
   'abandoned tapes': abandon(40),
   'new analyses of an index': repeat(16, (random) => ({ path: `/api/v1/nodes/gex/${INDEX}?rate=${random() / 10}` })),
@@ -89,24 +109,72 @@ export const ATTACKS = {
     body: `{"ticker":"${WIDE}"}`,
   })),
   'unread answers': leaveUnread(600),
+  'batches of calls over MCP': repeat(8, () => ({ path: '/mcp', body: calls(50) }), sessionOf),
+  'streams that are opened and left': openAndLeave,
 } satisfies Record<string, Attack>;
 
 export type AttackName = keyof typeof ATTACKS;
 
-/** `bun attacks.ts URL KEY NAME SECONDS SEED`: prints how often each status came. */
+/** What `bun attacks.ts` is told, as JSON: who attacks whom, how (without a name: at random), for how long. */
+export interface Orders {
+  readonly url: string;
+  readonly keys: readonly string[];
+  readonly name?: AttackName;
+  readonly seconds: number;
+  readonly seed: number;
+}
+
+/** Runs one attack, or lets each member run attacks at random; prints how often each status came, by attack. */
 if (import.meta.main) {
-  const [url = '', key = '', name = '', seconds, seed] = process.argv.slice(2);
-  const until = performance.now() + 1000 * Number(seconds);
-  const seen: Record<string, number> = {};
-  await ATTACKS[name as AttackName]({
-    ...{ url, key, random: generator(Number(seed)) },
-    isOver: () => performance.now() > until,
-    count(what) {
-      seen[what] = (seen[what] ?? 0) + 1;
-    },
-  });
+  const { url, keys, name, seconds, seed }: Orders = JSON.parse(process.argv[2]!);
+  const seen: Record<string, Record<string, number>> = {};
+  const until = performance.now() + 1000 * seconds;
+  const attack = (which: AttackName, key: string, random: () => number, untilMs: number) => {
+    seen[which] ??= {};
+    const counts = seen[which];
+    return ATTACKS[which]({
+      ...{ url, key, random },
+      isOver: () => performance.now() > untilMs,
+      count(what) {
+        counts[what] = (counts[what] ?? 0) + 1;
+      },
+    }).catch(() => {});
+  };
+  const names = Object.keys(ATTACKS) as AttackName[];
+  await Promise.all(
+    keys.map(async (key, member) => {
+      const random = generator(seed * 1_000 + member);
+      if (name) return attack(name, key, random, until);
+      while (performance.now() < until) {
+        const which = names[Math.floor(names.length * random())]!;
+        const lasting = 200 + 3_000 * random();
+        await attack(which, key, random, Math.min(until, performance.now() + lasting));
+        await Bun.sleep(500 * random());
+      }
+    }),
+  );
   console.log(JSON.stringify(seen));
   process.exit(0);
+}
+
+/** Begins a session of the revision that knows batches. */
+async function sessionOf({ url, key }: Attacked): Promise<Record<string, string>> {
+  const own = { 'X-API-Key': key, Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' };
+  const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'attack', version: '1' } };
+  const post = (headers: Record<string, string>, message: object) =>
+    fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
+  const { headers } = await post(own, { id: 1, method: 'initialize', params });
+  const session = { ...own, 'Mcp-Session-Id': headers.get('mcp-session-id') ?? '' };
+  await post(session, { method: 'notifications/initialized' });
+  return session;
+}
+
+/** A batch of tool calls, as clients of 2025-03-26 may send it. */
+function calls(count: number): string {
+  const params = { name: 'run_strategic_omni_radar', arguments: { ticker: WIDE } };
+  return JSON.stringify(
+    Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params })),
+  );
 }
 
 function get(path: string, key: string): string {

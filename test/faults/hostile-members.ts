@@ -1,0 +1,167 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { quantile } from '../../src/bench/race.ts';
+import { BINARY, FROM_SOURCE, type Server, startServer, withFolder } from '../support/process.ts';
+import type { AttackName, Orders } from './members/attacks.ts';
+import { type MarketSize, storeMarket, TAPED } from './members/data.ts';
+
+/** An index, a chain close to the most that is taken, and a tape of a million prints. */
+export const FULL_SIZE: MarketSize = { prints: 1_000_000, indexContracts: 30_000, wideContracts: 190_000 };
+const MEMBERS = 8;
+const LOOK_MS = 5;
+/** What is asked beside the attacks: the liveness check, and by an honest member a list and levels. */
+const HONEST_PATHS = ['/health', '/api/v1/universe', `/api/v1/nodes/gex/${TAPED}`] as const;
+
+export interface Battle {
+  readonly server: Server;
+  readonly honestKey: string;
+  readonly keys: readonly string[];
+  /** Runs an attack by members, or attacks at random by all, in a process of its own, and measures what honest clients have of it. */
+  attack(orders: Partial<Omit<Orders, 'url'>> & { readonly seconds: number }): Promise<Figures>;
+}
+
+export interface Figures {
+  /** How often each status came, by attack. */
+  readonly seen: Readonly<Record<AttackName, Readonly<Record<string, number>>>>;
+  /** Answers to honest clients, ms, by path. */
+  readonly honest: Readonly<
+    Record<string, { readonly p95: number; readonly worst: number; readonly failures: number }>
+  >;
+  /** The longest step by the server's own watchdog, by the processor time that it took, ms. */
+  readonly longestStep: { readonly name: string | undefined; readonly cpuMs: number };
+  /** Resident memory, MiB: before and at most; NaN if the system has no /proc. */
+  readonly memory: { readonly before: number; readonly peak: number };
+  /** Answers with a status of 5xx other than 503. */
+  readonly defects: number;
+}
+
+/** A server over a made-up market, for as long as `work` takes. */
+export function withBattle<T>(
+  { size, command, limits = [] }: { size: MarketSize; command: readonly string[]; limits?: readonly string[] },
+  work: (battle: Battle) => Promise<T>,
+): Promise<T> {
+  return withFolder(async (folder) => {
+    const [dataDir, drop] = [join(folder, 'data'), join(folder, 'drop')];
+    mkdirSync(drop);
+    const [honestKey = '', ...keys] = storeMarket(dataDir, size, 1 + MEMBERS);
+    const args = ['serve', '--port', '0', '--data-dir', dataDir, '--feed', `files:${drop}`, ...limits];
+    const server = await startServer(command, args);
+    await server.loaded;
+    try {
+      return await work({
+        ...{ server, honestKey, keys },
+        attack: (orders) => measured(server, honestKey, { keys, seed: 1, ...orders, url: server.url }),
+      });
+    } finally {
+      await server.stop('SIGTERM');
+    }
+  });
+}
+
+async function measured(server: Server, honestKey: string, orders: Orders): Promise<Figures> {
+  const before = residentMib(server.pid, 'VmRSS');
+  const logged = server.log().length;
+  resetPeak(server.pid);
+  let isOver = false;
+  const probes = HONEST_PATHS.map((path) => probe(server.url + path, honestKey, () => isOver));
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'members/attacks.ts'), JSON.stringify(orders)], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const seen = JSON.parse(await new Response(child.stdout).text()) as Figures['seen'];
+  await child.exited;
+  const peak = residentMib(server.pid, 'VmHWM');
+  isOver = true;
+  const honest = Object.fromEntries((await Promise.all(probes)).map((each, at) => [HONEST_PATHS[at], each]));
+  const statuses = Object.values(seen).flatMap((counts) => Object.entries(counts));
+  const defects = statuses
+    .filter(([status]) => /^5(?!03)\d\d$/.test(status))
+    .reduce((sum, [, count]) => sum + count, 0);
+  return { seen, honest, longestStep: longestStepOf(server.log().slice(logged)), memory: { before, peak }, defects };
+}
+
+async function probe(url: string, key: string, isOver: () => boolean) {
+  const times: number[] = [];
+  let failures = 0;
+  while (!isOver()) {
+    const askedAt = performance.now();
+    const answer = await fetch(url, { headers: { 'X-API-Key': key } });
+    await answer.arrayBuffer();
+    times.push(performance.now() - askedAt);
+    // Its own limit may be met: it asks some hundred times a second.
+    if (answer.status !== 200 && answer.status !== 429) failures++;
+    await Bun.sleep(LOOK_MS);
+  }
+  return {
+    p95: quantile(
+      times.toSorted((a, b) => a - b),
+      0.95,
+    ),
+    worst: Math.max(...times),
+    failures,
+  };
+}
+
+function longestStepOf(log: string): Figures['longestStep'] {
+  let longest: Figures['longestStep'] = { name: undefined, cpuMs: 0 };
+  for (const line of log.split('\n')) {
+    if (!line.includes('"event_loop_blocked"')) continue;
+    const { step, cpu_ms, duration_ms } = JSON.parse(line);
+    // What is more than the time it took is of other threads.
+    const cpuMs = Math.min(cpu_ms, duration_ms);
+    if (cpuMs > longest.cpuMs) longest = { name: step, cpuMs };
+  }
+  return longest;
+}
+
+function residentMib(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  try {
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function resetPeak(pid: number): void {
+  try {
+    // From now on the peak is counted anew.
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {}
+}
+
+/**
+ * `bun test/faults/hostile-members.ts [SECONDS] [SEED]`: each attack for some seconds and then members at random for so long, against the
+ * compiled binary without a rate limit; exits with 1 if an honest client waited too long or the service failed. The seed replays.
+ */
+if (import.meta.main) {
+  const seconds = Number(process.argv[2] ?? 60);
+  const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
+  console.log(`seed ${seed}`);
+  const command = process.env.ZOMMA_FROM_SOURCE ? FROM_SOURCE : BINARY;
+  await withBattle({ size: FULL_SIZE, command, limits: ['--rate-limit', 'off'] }, async ({ attack, keys }) => {
+    const { ATTACKS } = await import('./members/attacks.ts');
+    let isGood = true;
+    const tell = (what: string, figures: Figures) => {
+      const { honest, longestStep, memory, defects, seen } = figures;
+      const worst = Math.max(...Object.values(honest).map((each) => each.worst));
+      const p95 = Math.max(...Object.values(honest).map((each) => each.p95));
+      const failures = Object.values(honest).reduce((sum, each) => sum + each.failures, 0);
+      const isFine = worst < 250 && p95 < 100 && failures === 0 && defects === 0;
+      isGood &&= isFine;
+      console.log(
+        `${isFine ? 'ok  ' : 'FAIL'} ${what}: honest p95 ${p95.toFixed(1)} worst ${worst.toFixed(1)} ms, ${failures} failures; ` +
+          `longest step ${longestStep.cpuMs} ms (${longestStep.name}); memory ${memory.before.toFixed(0)} to ${memory.peak.toFixed(0)} MiB; ` +
+          JSON.stringify(seen),
+      );
+    };
+    for (const name of Object.keys(ATTACKS) as AttackName[]) {
+      tell(name, await attack({ name, keys: keys.slice(0, 1), seconds: 5, seed }));
+    }
+    // In pieces, so that what is found has a seed that finds it soon.
+    for (let at = 0; at < seconds; at += 20) {
+      tell(`at random, seed ${seed + at}`, await attack({ seconds: Math.min(20, seconds - at), seed: seed + at }));
+    }
+    process.exitCode = isGood ? 0 : 1;
+  });
+  process.exit();
+}
