@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { cleaned } from '../../src/mcp/clean-text.ts';
+import { cleaned } from '../src/clean-text.ts';
 
 test.each([
   [
@@ -13,7 +13,7 @@ test.each([
   ['tags, in which text hides', `a${String.fromCodePoint(0xe0049, 0xe0067)}b`, 'a b'],
   ['variation selectors, in which bytes hide', `a${String.fromCodePoint(0xfe0f, 0xe0101)}b`, 'a b'],
   ['private use', 'a\ue000b', 'a b'],
-  ['half a pair', 'a\ud800b', 'a\ud800b'],
+  ['half a pair', 'a\ud800b', 'a\ufffdb'],
 ])('%s', (_name, given, expected) => {
   expect(cleaned(given)).toBe(expected);
 });
