@@ -92,7 +92,7 @@ export const SETTINGS = {
   allowedHosts: {
     flag: '--allowed-hosts <names>',
     env: 'ZOMMA_ALLOWED_HOSTS',
-    help: "names by which the server may be asked, with commas between; on a loopback address without --behind-proxy the machine's own are, elsewhere all without it; /health answers to any",
+    help: "names by which the server may be asked, with commas between; on a loopback address without --behind-proxy the machine's own are, elsewhere all without it; /health is asked under every name",
   },
   allowedOrigins: {
     flag: '--allowed-origins <origins>',
