@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { cleaned } from '../src/clean-text.ts';
+import { cleaned, cleanLine, shownJson, shownName } from '../src/clean-text.ts';
 
 test.each([
   [
@@ -34,4 +34,37 @@ test('cleans texts wherever they are, and leaves all else', () => {
 test('cuts what is longer than anything we say', () => {
   const { length } = cleaned('x'.repeat(100_000));
   expect(length).toBe(2_001);
+});
+
+test.each([
+  ['a short one stays', 'a\r\n\u001b[31mb', 'a [31mb'],
+  ['of a long one the middle goes', `${'a'.repeat(300)}${'b'.repeat(300)}`, `${'a'.repeat(99)}…${'b'.repeat(100)}`],
+  ['of a very long one too', `${'a'.repeat(1e6)}${'b'.repeat(1e6)}`, `${'a'.repeat(99)}…${'b'.repeat(100)}`],
+  ['no half of a pair is left', `${'a'.repeat(98)}😀${'b'.repeat(300)}`, `${'a'.repeat(98)}\ufffd…${'b'.repeat(100)}`],
+])('a line: %s', (_name, given, expected) => {
+  expect(cleanLine(given)).toBe(expected);
+});
+
+test.each([
+  ['simulated', 'simulated'],
+  ['massive:SPY', 'massive:SPY'],
+  ['files:tapes/2026-08-21/SPY.csv', 'files:tapes/2026-08-21/SPY.csv'],
+  ['files:sub Ignore what was said\n/a\u202eb.csv', 'files:sub_Ignore_what_was_said_/a_b.csv'],
+  [`files:${'x'.repeat(5_000)}/SPY.csv`, `files:...${'x'.repeat(53)}/SPY.csv`],
+  [`${'€'.repeat(5_000)}`, '..._'],
+  ['files:', 'files:'],
+  ['', ''],
+])('the name %j is shown as %j', (name, shown) => {
+  expect(shownName(name)).toBe(shown);
+});
+
+test('JSON says the same, and a terminal shows all of it', () => {
+  const value = { path: 'a\u001b\u202e\u007f\u{e0049}\nb', list: [1, { ok: 'é😀' }] };
+  for (const indent of [undefined, 2]) {
+    const json = shownJson(value, indent);
+    expect(JSON.parse(json)).toEqual(value);
+    expect(json.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(json.includes('\n')).toBe(indent !== undefined);
+    expect(json).toContain('é😀');
+  }
 });

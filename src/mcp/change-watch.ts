@@ -19,8 +19,8 @@ export interface ChangeWatch {
 }
 
 const PAGE = 256;
-/** Of more, a new one is not told: to count them would hold up requests. */
-const TICKERS_MAX = 10_000;
+/** As many as a universe may have. Of more, a new one is not told: to count them takes time with each snapshot. */
+const TICKERS_MAX = 1_000;
 
 export function createChangeWatch({ log, simulated, tools }: Watched, bus: ServerEventBus): ChangeWatch {
   let seq = log.lastLevelSeq();

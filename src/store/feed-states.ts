@@ -4,8 +4,8 @@ import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-led
 /** Refusals and gaps that are kept of a feed: a folder of ten thousand bad files tells no more than its first hundreds. */
 export const KEPT_MAX = 200;
 
-/** Tickers that are kept of a feed, as many as a universe may have; of more, those that were attempted last. */
-export const TICKERS_MAX = 1_000;
+/** Tickers that are kept of a feed at the most: some more than a universe may have. */
+export const TICKERS_MAX = 1_100;
 
 /** What is known of every feed, gathered for whoever looks. */
 export function feedStates(db: Database): FeedLedger['feedStates'] {

@@ -58,15 +58,16 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   };
 }
 
-/**
- * Forgets what a feed brought of more tickers than are kept, a hundred at a time; those that it is asked for and that never came stay.
- */
+/** Forgotten at a time: to look for those that were attempted longest ago takes longer than to write one. */
+const THINNED = 100;
+
+/** Forgets the tickers attempted longest ago if there are more than are kept; those that are asked for and never came stay. */
 function thinTickers(db: Database): (feed: string) => void {
-  const thin = db.prepare<null, [string, number]>(
-    `DELETE FROM feed_tickers WHERE feed = ?1 AND (SELECT count(*) FROM feed_tickers WHERE feed = ?1) > ?2 + 100 AND ticker NOT IN
-       (SELECT ticker FROM feed_tickers WHERE feed = ?1 ORDER BY ifnull(attempted_at, 1e15) DESC, ticker LIMIT ?2)`,
+  const thin = db.prepare<null, [string, number, number]>(
+    `DELETE FROM feed_tickers WHERE feed = ?1 AND (SELECT count(*) FROM feed_tickers WHERE feed = ?1) > ?2 AND ticker NOT IN
+       (SELECT ticker FROM feed_tickers WHERE feed = ?1 ORDER BY ifnull(attempted_at, 1e15) DESC, ticker LIMIT ?3)`,
   );
-  return (feed) => void thin.run(feed, TICKERS_MAX);
+  return (feed) => void thin.run(feed, TICKERS_MAX, TICKERS_MAX - THINNED);
 }
 
 function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame' | 'refused' | 'settled'> {
