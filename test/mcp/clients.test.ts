@@ -12,6 +12,32 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+describe.each(CLIENT_NAMES.filter((name) => !name.includes('SSE')))('%s without a key', (name) => {
+  test('is refused with 401, and starts no sign-in that the server has not', async () => {
+    const paths: string[] = [];
+    const front = Bun.serve({
+      port: 0,
+      fetch(request) {
+        const { pathname } = new URL(request.url);
+        paths.push(pathname);
+        return fetch(new URL(pathname, server.url), {
+          method: request.method,
+          headers: request.headers,
+          body: request.body,
+        });
+      },
+    });
+    const refusal = await CLIENTS[name](String(front.url), {}).catch((error: unknown) => error);
+    await front.stop(true);
+    expect(String(refusal)).toMatch(/401|[Uu]nauthori[sz]ed/);
+    expect([...new Set(paths)]).toEqual(['/mcp']);
+    // With the key as a bearer token, as the challenge says.
+    const client = await CLIENTS[name](server.url, { Authorization: `Bearer ${service.key}` });
+    expect((await client.listTools()).tools.length).toBe(9);
+    await client.close();
+  });
+});
+
 describe.each(CLIENT_NAMES)('%s', (name) => {
   test('lists exactly the nine tools, with units, schemas and annotations', async () => {
     await using(name, async (client) => {
