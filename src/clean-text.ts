@@ -16,12 +16,14 @@ const NAME_MAX = 64;
  */
 const UNSEEN = /(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]|\p{Variation_Selector})+/gu;
 
-/** The same value with every text in it cleaned and cut to its bound. Names of fields are ours and stay. */
-export function cleaned<Value>(value: Value): Value {
-  if (typeof value === 'string') return cleanText(value) as Value;
-  if (Array.isArray(value)) return typeof value[0] === 'number' ? value : (value.map(cleaned) as Value);
+/** The same value with every text in it cleaned and cut to `max` characters. Names of fields are ours and stay. */
+export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
+  if (typeof value === 'string') return cleanText(value, max) as Value;
+  if (Array.isArray(value)) {
+    return typeof value[0] === 'number' ? value : (value.map((each) => cleaned(each, max)) as Value);
+  }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each)])) as Value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each, max)])) as Value;
 }
 
 /** A text as one line of at most `max` characters. Of a longer one the middle is left out: paths tell most at their end. */
@@ -51,9 +53,10 @@ export function shownJson(value: unknown, indent?: number): string {
   );
 }
 
-function cleanText(text: string): string {
-  const clean = seen(text);
-  return clean.length <= TEXT_MAX ? clean : `${clean.slice(0, TEXT_MAX).trimEnd()}…`.toWellFormed();
+function cleanText(text: string, max: number): string {
+  // What is beyond is cut off anyway: a text of megabytes is not searched to its end.
+  const clean = seen(text.slice(0, 2 * max));
+  return clean.length <= max ? clean : `${clean.slice(0, max).trimEnd()}…`.toWellFormed();
 }
 
 function seen(text: string): string {

@@ -66,6 +66,8 @@ export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
   app.onRequest((context) => {
     const { request, set, path } = context as typeof context & BeforeRouting;
     if (path !== PROBE_PATH) refuseForeignHost(request.headers, policy);
+    // Programs send none.
+    if (!request.headers.has('origin')) return;
     refuseForeignOrigin(request.headers, policy);
     const shared = crossOriginHeaders(request.headers, policy);
     if (!shared) return;

@@ -173,6 +173,41 @@ test.each(CLIENT_NAMES)('%s hears nothing of it, in any answer', async (name) =>
   await client.close();
 });
 
+const REVISION = '2026-07-28';
+const META = {
+  'io.modelcontextprotocol/protocolVersion': REVISION,
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const NAMED = 'q'.repeat(3_000);
+
+/** What an official client would not send: the engine refuses it, and repeats some of it. */
+test.each<[name: string, body: object, headers?: Record<string, string>]>([
+  ['a method that is none', { method: HOSTILE + LONG }],
+  ['an unknown method', { method: 'tools/none', params: { name: HOSTILE + LONG } }],
+  ['another method in the header', { method: 'tools/list', params: {} }, { 'Mcp-Method': NAMED }],
+  ['a tool that the header does not name', { method: 'tools/call', params: { name: HOSTILE + LONG } }],
+  ['another tool in the header', { method: 'tools/call', params: { name: 'x' } }, { 'Mcp-Name': NAMED }],
+  ['a resource that the header does not name', { method: 'resources/read', params: { uri: HOSTILE + LONG } }],
+  ['another revision in the header', { method: 'tools/list', params: {} }, { 'MCP-Protocol-Version': NAMED }],
+  ['fields that are none', { method: 'tools/call', params: { [HOSTILE]: 1, arguments: HOSTILE } }],
+])('a message with %s is refused without it', async (_name, body, headers = {}) => {
+  const { method, params = {} } = body as { method: string; params?: object };
+  for (const isModern of [true, false]) {
+    const answer = await served.service.request('POST', '/mcp', {
+      headers: {
+        Accept: 'application/json, text/event-stream',
+        ...(isModern && { 'MCP-Protocol-Version': REVISION, 'Mcp-Method': /^[!-~]+$/.test(method) ? method : 'x' }),
+        ...headers,
+      },
+      body: { jsonrpc: '2.0', id: 'own', method, params: isModern ? { ...params, _meta: META } : params },
+    });
+    const refusal = (await answer.json()) as { id?: unknown; error?: object };
+    expectSound(_name, refusal, 501);
+    expect([answer.status >= 400 || refusal.error !== undefined, refusal.id ?? 'own']).toEqual([true, 'own']);
+  }
+});
+
 test('no answer of REST, and none of its header fields, has it', async () => {
   const { service } = served;
   const encoded = encodeURIComponent(HOSTILE);
