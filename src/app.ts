@@ -1,6 +1,7 @@
 import { version } from '../package.json';
-import type { Access } from './access/access.ts';
-import { createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
+import type { Access, Account } from './access/access.ts';
+import { createByteBudget } from './access/byte-budget.ts';
+import { charge, createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
 import type { Observe } from './events.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
@@ -13,6 +14,7 @@ import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
 import type { Offered } from './mcp/parts.ts';
 import { createLoading, type Loading, whileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
+import { createScheduler, type Scheduler } from './operations/scheduler.ts';
 import type { Store } from './store/sqlite.ts';
 import { createContext, type DataSettings, openAccess, openData, readUniverse } from './stored-data.ts';
 
@@ -31,6 +33,7 @@ export interface App {
   readonly gexStreams: GexStreams;
   readonly access: Access;
   readonly context: Context;
+  readonly scheduler: Scheduler;
   /** The first load of the feeds, begun by who starts them. */
   readonly loading: Loading;
 }
@@ -49,12 +52,25 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const context = { ...stored, market: whileLoading(stored.market, loading) };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
+  const limiter = policy && createRateLimiter(policy, Date.now);
+  const scheduler = createScheduler();
   const mcp = createMcpOnDemand(async () => {
     const [{ createMcpOverHttp }, { OFFERED }] = await Promise.all([
       import('./mcp/http/transports.ts'),
       import('./mcp/offered.ts'),
     ]);
-    return createMcpOverHttp({ context, version, observe, ...OFFERED, ...offered, log: store, simulated });
+    const pay = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
+    return createMcpOverHttp({
+      context,
+      version,
+      observe,
+      scheduler,
+      charge: pay,
+      ...OFFERED,
+      ...offered,
+      log: store,
+      simulated,
+    });
   });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ events, market, observe });
@@ -64,7 +80,9 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     context,
     access,
     members: store,
-    limiter: policy && createRateLimiter(policy, Date.now),
+    limiter,
+    scheduler,
+    budget: createByteBudget(),
     gexStreams,
     mcp,
     origins: originPolicy(settings),
@@ -73,7 +91,18 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     openapi: () => openapiDocument(version),
     observe,
   });
-  return { handle: handlerOf(http), routes: http.routes, feeds, store, mcp, gexStreams, access, context, loading };
+  return {
+    handle: handlerOf(http),
+    routes: http.routes,
+    feeds,
+    store,
+    mcp,
+    gexStreams,
+    access,
+    context,
+    scheduler,
+    loading,
+  };
 }
 
 /** The simulated market takes less than a second. A folder may take minutes: clients are told to come again. */

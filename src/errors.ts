@@ -77,9 +77,12 @@ export const FAILURES = {
   invalid_body: { status: 422, title: 'Request body failed validation' },
   unprocessable: { status: 422, title: 'Request cannot be computed' },
   too_many_streams: { status: 429, title: 'Account has too many streams' },
+  too_many_requests: { status: 429, title: 'Account has too many requests under way' },
+  too_many_bytes: { status: 429, title: 'Account has too many bytes under way' },
   rate_limited: { status: 429, title: 'Account rate limit exceeded' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Service is at its limit' },
+  overdue: { status: 503, title: 'The answer took too long' },
   loading: { status: 503, title: 'Market data is being loaded' },
 } as const;
 

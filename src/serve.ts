@@ -71,7 +71,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     await Promise.race([recorder.idle(), stopped.promise]);
     // What was made and compiled for the load alone goes back to the system: of the simulated market's 115 MiB a third.
     Bun.shrink();
-    await warmUp(app.context);
+    await warmUp(app.context, app.scheduler);
     await stopped.promise;
     await shutDown(server);
   } finally {

@@ -1,6 +1,7 @@
-/** How many things each account has under way: those that have none take no memory. */
+/** How much each account has under way: requests, streams, bytes. An account that has nothing takes no memory. */
 export class AccountCounts {
   private readonly counts = new Map<string, number>();
+  private sum = 0;
 
   of(accountId: string): number {
     return this.counts.get(accountId) ?? 0;
@@ -8,15 +9,17 @@ export class AccountCounts {
 
   /** Of all accounts. */
   get total(): number {
-    return this.counts.values().reduce((sum, count) => sum + count, 0);
+    return this.sum;
   }
 
-  add(accountId: string): void {
-    this.counts.set(accountId, this.of(accountId) + 1);
+  add(accountId: string, count = 1): void {
+    this.counts.set(accountId, this.of(accountId) + count);
+    this.sum += count;
   }
 
-  remove(accountId: string): void {
-    const left = this.of(accountId) - 1;
+  remove(accountId: string, count = 1): void {
+    const left = this.of(accountId) - count;
+    this.sum -= count;
     if (left > 0) this.counts.set(accountId, left);
     else this.counts.delete(accountId);
   }

@@ -1,8 +1,8 @@
-import { OperatorError } from '../errors.ts';
+import { Failure, OperatorError } from '../errors.ts';
 
-/** So many requests at once, and the whole of them again over the window. */
+/** So many tokens at once, and the whole of them again over the window. A request takes one, and more for what it has computed. */
 export interface RateLimitPolicy {
-  /** Requests an idle account may make at once. */
+  /** Tokens of an idle account: the requests that it may make at once. */
   readonly burst: number;
   /** Seconds in which an empty allowance fills again, evenly. */
   readonly windowS: number;
@@ -10,7 +10,7 @@ export interface RateLimitPolicy {
 
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Requests the account could still make at once. */
+  /** Tokens that are left. */
   readonly remaining: number;
   /** Whole seconds until the allowance is full again. */
   readonly resetS: number;
@@ -21,7 +21,8 @@ export interface RateDecision {
 /** Counts requests by account, in this process's memory. */
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  take(accountId: string): RateDecision;
+  /** Takes tokens, by default the one of a request: all of them or none. A price above the burst takes a full allowance. */
+  take(accountId: string, tokens?: number): RateDecision;
   /** Accounts held in memory now. */
   readonly size: number;
 }
@@ -60,12 +61,13 @@ export function createRateLimiter(
 
   return {
     policy,
-    take(accountId) {
+    take(accountId, price = 1) {
+      const cost = Math.min(price, burst);
       const atMs = now();
       const known = buckets.get(accountId);
       const available = known === undefined ? burst : tokensAt(known, atMs);
-      const allowed = available >= 1 - ROUNDING;
-      const tokens = allowed ? Math.max(0, available - 1) : available;
+      const allowed = available >= cost - ROUNDING;
+      const tokens = allowed ? Math.max(0, available - cost) : available;
       buckets.delete(accountId);
       buckets.set(accountId, { tokens, atMs: known === undefined ? atMs : Math.max(known.atMs, atMs) });
       dropFull(atMs);
@@ -73,7 +75,7 @@ export function createRateLimiter(
         allowed,
         remaining: Math.floor(tokens + ROUNDING),
         resetS: wholeSeconds((burst - tokens) / refillPerMs),
-        retryAfterS: allowed ? 0 : Math.max(1, wholeSeconds((1 - tokens) / refillPerMs)),
+        retryAfterS: allowed ? 0 : Math.max(1, wholeSeconds((cost - tokens) / refillPerMs)),
       };
     },
     get size() {
@@ -82,14 +84,25 @@ export function createRateLimiter(
   };
 }
 
+/** Charges an account for work that a request begins. Throws `Failure`, 429, if it cannot pay. */
+export function charge(limiter: RateLimiter, accountId: string, tokens: number): RateDecision {
+  const decision = limiter.take(accountId, tokens);
+  if (decision.allowed) return decision;
+  throw new Failure('rate_limited', `This request costs ${tokens} tokens more, and ${decision.remaining} are left`, {
+    hint: 'Wait for Retry-After seconds, or ask for less at a time: docs/rest.md has the prices.',
+    retryAfterS: decision.retryAfterS,
+  });
+}
+
 /**
  * The answer's fields by draft-ietf-httpapi-ratelimit-headers (revisions 08 to 11): the policy as quota `q` over a window of
- * `w` seconds, the state as `r` requests remaining and `t` seconds until the quota is whole; `Retry-After` on a refusal.
+ * `w` seconds, the state as `r` tokens remaining and `t` seconds until the quota is whole, with the request's own `cost` if it is above
+ * one; `Retry-After` on a refusal.
  */
-export function rateLimitHeaders(policy: RateLimitPolicy, decision: RateDecision): Record<string, string> {
+export function rateLimitHeaders(policy: RateLimitPolicy, decision: RateDecision, cost = 1): Record<string, string> {
   const headers: Record<string, string> = {
     'RateLimit-Policy': `"account";q=${policy.burst};w=${policy.windowS}`,
-    RateLimit: `"account";r=${decision.remaining};t=${decision.resetS}`,
+    RateLimit: `"account";r=${decision.remaining};t=${decision.resetS}${cost > 1 ? `;cost=${cost}` : ''}`,
   };
   if (!decision.allowed) headers['Retry-After'] = String(decision.retryAfterS);
   return headers;

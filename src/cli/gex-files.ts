@@ -32,7 +32,7 @@ export async function printsOf(path: string, chain: Chain, minPremiumUsd: number
       prints.filter(({ at }) => at >= from),
       minPremiumUsd,
     ).map(sumOf),
-    tape: { mark: path, prints },
+    tape: { count: prints.length, mark: path, prints },
   };
 }
 

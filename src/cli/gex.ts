@@ -158,7 +158,7 @@ interface FileFlags {
   readonly largePrintMin: string;
 }
 
-const NO_PRINTS: PrintsAround = { large: [], tape: { mark: '', prints: [] } };
+const NO_PRINTS: PrintsAround = { large: [], tape: { count: 0, mark: '', prints: [] } };
 
 function analysisOptions(flags: Record<string, string>): ReadOptions {
   return {

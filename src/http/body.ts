@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../access/byte-budget.ts';
 import { Failure } from '../errors.ts';
 
 /** Every request of the contract fits many times over; routes that take columns have a bound of their own. */
@@ -8,17 +9,54 @@ const BODY_MS_MAX = 10_000;
 /** No schema is deeper than a few levels; parsers and validators recurse. */
 export const JSON_DEPTH_MAX = 32;
 
-/** The request's JSON, bounded in bytes, depth and time. Throws `Failure`: 413 for a body that is too large, 422 for one that is not JSON. */
-export async function readJson(request: Request, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
-  const text = isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decoded);
-  return parseJson(await inTime(text));
+/** Bodies below this are not counted: as many as an account may send at once are few megabytes. */
+const FREE_BYTES = 64 * 1024;
+
+/** Who sends a body, and where its bytes count while it is read. */
+export interface Sender {
+  readonly budget: ByteBudget;
+  readonly account: string;
 }
 
-/** The request's bytes, bounded as JSON is. Throws `Failure`, 413. */
+/** The request's JSON, bounded in bytes, depth and time. Throws `Failure`: 413 for a body that is too large, 422 for one that is not JSON. */
+export async function readJson(request: Request, sender: Sender, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
+  const release = holdBody(request, sender, bytesMax);
+  if (!release) return parseJson(await readText(request, bytesMax));
+  try {
+    return parseJson(await readText(request, bytesMax));
+  } finally {
+    release();
+  }
+}
+
+/** The request's text, bounded in bytes and time. Throws `Failure`, 413. */
+export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
+  return inTime(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decoded));
+}
+
+/** The request's bytes, bounded as its text is. Throws `Failure`, 413. */
 export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Promise<ArrayBuffer> {
   if (isDeclared(request, bytesMax)) return inTime(request.arrayBuffer());
   // A copy, because views of float64 need a buffer that starts at a multiple of 8 bytes.
   return new Uint8Array(await inTime(readCounted(request, bytesMax))).buffer;
+}
+
+/**
+ * Counts a large body as held by its account before it is read, as `bytesLeast` or more. Returns what gives the bytes back; undefined for a small body. Throws
+ * `Failure`, 429 or 503, if there is no room for it.
+ */
+export function holdBody(
+  request: Request,
+  { budget, account }: Sender,
+  bytesMax: number,
+  bytesLeast = 0,
+): (() => void) | undefined {
+  const declared = declaredBytes(request);
+  if (declared <= FREE_BYTES) return undefined;
+  // A body without a length may come to the bound.
+  const bytes = Math.max(bytesLeast, Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax));
+  budget.refuseFull(account, bytes);
+  return budget.hold(account, bytes);
 }
 
 /** Throws `Failure`, 415, where the body says that it is something else than JSON; one that says nothing is taken for it. */
@@ -88,7 +126,8 @@ function decoded(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-function parseJson(text: string): unknown {
+/** Throws `Failure`, 422, for a text that is not JSON or is nested too deep. */
+export function parseJson(text: string): unknown {
   if (isDeeperThan(text, JSON_DEPTH_MAX)) {
     throw new Failure('invalid_body', `The body is nested deeper than ${JSON_DEPTH_MAX} levels`, {
       hint: 'Send one flat JSON object.',

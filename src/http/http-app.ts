@@ -38,12 +38,12 @@ export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
 }
 
 export const JSON_TYPE = 'application/json;charset=utf-8';
-const JSON_FIELDS = fieldsOf({ 'Content-Type': JSON_TYPE });
+export const JSON_FIELDS = fieldsOf({ 'Content-Type': JSON_TYPE });
 
 /** A response with these fields and, after them, the head's. */
 export function respond(
   set: ResponseHead,
-  body: string | Blob | Uint8Array | null,
+  body: string | Blob | Uint8Array | ReadableStream<Uint8Array> | null,
   fields: Headers,
   status = 200,
 ): Response {

@@ -1,8 +1,10 @@
 import type { Access, Account } from '../access/access.ts';
+import type { ByteBudget } from '../access/byte-budget.ts';
 import type { MemberStore } from '../access/members.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
+import type { Scheduler } from '../operations/scheduler.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 import type { OriginPolicy } from './origins.ts';
 
@@ -13,6 +15,9 @@ export interface HttpDeps {
   readonly members: MemberStore;
   /** Undefined: requests are not limited. */
   readonly limiter: RateLimiter | undefined;
+  readonly scheduler: Scheduler;
+  /** Bytes of bodies and answers that are held in memory. */
+  readonly budget: ByteBudget;
   readonly gexStreams: GexStreams;
   readonly mcp: McpLoader;
   /** Under which names the server is asked, and by pages of which origins. */

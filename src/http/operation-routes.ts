@@ -1,20 +1,17 @@
-import { Failure } from '../errors.ts';
-import type { Operation } from '../operations/operation.ts';
-import {
-  datedToolView,
-  extendedView,
-  type Performed,
-  performInTurns,
-  restView,
-  type View,
-} from '../operations/perform.ts';
+import type { ByteBudget } from '../access/byte-budget.ts';
+import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
+import { Failure, type FailureCode } from '../errors.ts';
+import type { Context, Operation } from '../operations/operation.ts';
+import { datedToolView, extendedView, perform, performInSteps, restView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { isRecord } from '../operations/validate.ts';
-import { readBytes, readJson } from './body.ts';
-import { fieldsOf, type HttpApp, queryOf, type ResponseHead, respond, respondJson } from './http-app.ts';
+import type { Steps } from '../steps.ts';
+import { holdBody, parseJson, readBytes, readJson, readText } from './body.ts';
+import { respondHeld } from './held-response.ts';
+import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respond, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { sendPrepared } from './prepared-response.ts';
-import { createResponseCache, provenanceHeaders, type ResponseCache } from './response-cache.ts';
+import { type PreparedResponse, sendPrepared } from './prepared-response.ts';
+import { createResponseCache, type JsonAnswer, provenanceHeaders, type ResponseCache } from './response-cache.ts';
 
 /** The registry's routes: operations with a path of their own, and every tool under `/api/v1/tools`. */
 export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
@@ -24,56 +21,159 @@ export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
   return app;
 };
 
-type OperationDeps = Pick<HttpDeps, 'context' | 'storeVersion' | 'loaded'>;
+type OperationDeps = Pick<HttpDeps, 'context' | 'storeVersion' | 'loaded' | 'scheduler' | 'limiter' | 'budget'>;
 
 /** An operation's own route: arguments from path and query on GET, from the body on POST. */
 function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache: ResponseCache): void {
-  const { context, loaded } = deps;
+  const { context, loaded, budget } = deps;
   const { method, path, bodyBytesMax, binary } = operation.rest!;
   const view = restView(operation);
   if (method === 'GET') {
-    app.get(routerPath(path), async ({ request, params, set }) => {
+    app.get(routerPath(path), async ({ request, params, account, set }) => {
       const loading = operation.ofMarket && loaded();
       if (loading) await loading;
-      const perform = () => {
-        const args = { ...queryArguments(view, path, queryOf(request.url)), ...(params as object) };
-        return performInTurns(view, args, context, 'invalid_parameter');
-      };
-      return operation.ofNow
-        ? answer(await perform(), set)
-        : sendPrepared(await cache.of(request.url, perform), request.headers, set);
+      const asked = { request, account: account!.id, set };
+      const args = () => ({ ...queryArguments(view, path, queryOf(request.url)), ...(params as object) });
+      if (operation.ofNow) {
+        return compute(deps, operation, asked, answerInSteps(view, args(), context, 'invalid_parameter'), (answer) =>
+          sendAnswer(budget, asked, answer),
+        );
+      }
+      const send = (prepared: PreparedResponse) =>
+        sendPrepared(prepared, request.headers, set, (body, fields) =>
+          typeof body === 'object' && body instanceof Blob
+            ? respond(set, body, fields)
+            : respondHeld(budget, asked, body, fields),
+        );
+      const known = cache.get(request.url);
+      if (known) return send(known);
+      const version = deps.storeVersion();
+      return compute(deps, operation, asked, preparedInSteps(), send);
+
+      function* preparedInSteps(): Steps<PreparedResponse> {
+        const answer = yield* answerInSteps(view, args(), context, 'invalid_parameter');
+        // A write during the computation makes the response stale, so it is cached under the version read before.
+        return cache.add(request.url, version, answer);
+      }
     });
     return;
   }
-  app.post(routerPath(path), async ({ request, set }) => {
-    if (binary && IS_BINARY.test(request.headers.get('content-type') ?? '')) {
-      const units = unitsOf(queryOf(request.url));
-      return respond(set, binary.compute(await readBytes(request, bodyBytesMax), units), BINARY_FIELDS);
+  // Without columns it is the work of some microseconds, which takes no turn.
+  if (bodyBytesMax === undefined) {
+    app.post(routerPath(path), async ({ request, account, set }) => {
+      const args = await readJson(request, { budget, account: account!.id });
+      const { body, provenance } = perform(view, args, context, 'invalid_body');
+      if (provenance) Object.assign(set.headers, provenanceHeaders(provenance));
+      return respondJson(set, body);
+    });
+    return;
+  }
+  app.post(routerPath(path), async ({ request, account, set }) => {
+    const asked = { request, account: account!.id, set };
+    const release = holdBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
+    try {
+      if (binary && IS_BINARY.test(request.headers.get('content-type') ?? '')) {
+        const units = unitsOf(queryOf(request.url));
+        const bytes = await readBytes(request, bodyBytesMax);
+        return await compute(deps, operation, asked, binary.compute(bytes, units), (columns) =>
+          respondHeld(budget, asked, columns, BINARY_FIELDS),
+        );
+      }
+      const text = await readText(request, bodyBytesMax);
+      return await compute(deps, operation, asked, columnsInSteps(view, text, context), (columns) =>
+        respondHeld(budget, asked, columns, JSON_FIELDS),
+      );
+    } finally {
+      release?.();
     }
-    const performed = performInTurns(view, await readJson(request, bodyBytesMax), context, 'invalid_body');
-    return answer(performed instanceof Promise ? await performed : performed, set);
   });
 }
+
+/** Even a short table may have a long answer: so many are read at once. */
+const COLUMNS_BYTES_HELD = 512 * 1024;
 
 const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
 /** A tool over plain HTTP, in its default or its extended form. */
-function addToolRoute(app: HttpApp, tool: Operation, { context, loaded }: OperationDeps): void {
-  app.post(`/api/v1/tools/${tool.name}`, async ({ request, set }) => {
+function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void {
+  const { context, loaded, budget } = deps;
+  app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
     const query = queryOf(request.url);
     const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
-    const [args, at] = [await readJson(request), query.get('at')];
+    const asked = { request, account: account!.id, set };
+    const [args, at] = [await readJson(request, { budget, account: asked.account }), query.get('at')];
     if (tool.ofMarket) await loaded();
     const dated = at !== null && tool.ofMarket && isRecord(args) ? { ...args, at } : args;
-    return answer(await performInTurns(view, dated, context, 'invalid_body'), set);
+    return compute(deps, tool, asked, answerInSteps(view, dated, context, 'invalid_body'), (answer) =>
+      sendAnswer(budget, asked, answer),
+    );
   });
 }
 
-function answer({ body, provenance }: Performed, set: ResponseHead): Response {
-  if (provenance) Object.assign(set.headers, provenanceHeaders(provenance));
-  return respondJson(set, body);
+/** A request as its computation sees it. */
+interface Asked {
+  readonly request: Request;
+  readonly account: string;
+  readonly set: ResponseHead;
+}
+
+/** Computes in turn with the work of others, and sends the result. */
+function compute<Result>(
+  { scheduler, limiter, budget }: OperationDeps,
+  { name }: Operation,
+  { request, account, set }: Asked,
+  steps: Steps<Result>,
+  send: (result: Result) => Response | Promise<Response>,
+): Response | Promise<Response> {
+  let cost = 1;
+  const pay = (tokens: number) => {
+    cost += tokens;
+    if (limiter) Object.assign(set.headers, rateLimitHeaders(limiter.policy, charge(limiter, account, tokens), cost));
+  };
+  const result = scheduler.run({
+    account,
+    name,
+    steps: unlessFull(budget, account, steps),
+    isDropped: () => request.signal.aborted,
+    charge: pay,
+  });
+  return result instanceof Promise ? result.then(send) : send(result);
+}
+
+/** Refuses work, once it would begin, for an account that has not read the answers that it has. */
+function* unlessFull<Result>(budget: ByteBudget, account: string, steps: Steps<Result>): Steps<Result> {
+  budget.refuseFull(account);
+  return yield* steps;
+}
+
+function* columnsInSteps(view: View, text: string, context: Context): Steps<readonly string[]> {
+  const args = parseJson(text);
+  if (text.length > STEP_LENGTH) yield { message: 'Reading the arguments' };
+  const { body } = yield* performInSteps(view, args, context, 'invalid_body');
+  const pieces: string[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    if (Array.isArray(value) && value.length > STEP_CELLS) yield { message: 'Writing the answer' };
+    pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  }
+  return [...pieces, '}'];
+}
+
+/** A body that takes a millisecond or two to parse. */
+const STEP_LENGTH = 512 * 1024;
+/** Cells that are written in some milliseconds. */
+const STEP_CELLS = 5_000;
+
+function* answerInSteps(view: View, args: unknown, context: Context, code: FailureCode): Steps<JsonAnswer> {
+  const { body, provenance } = yield* performInSteps(view, args, context, code);
+  yield { message: 'Writing the answer' };
+  return { text: JSON.stringify(body), provenance };
+}
+
+function sendAnswer(budget: ByteBudget, asked: Asked, { text, provenance }: JsonAnswer): Response {
+  if (provenance) Object.assign(asked.set.headers, provenanceHeaders(provenance));
+  return respondHeld(budget, asked, text, JSON_FIELDS);
 }
 
 /** `{parameter}` segments as Elysia writes them. */

@@ -32,12 +32,13 @@ export function prepareResponse(
 
 /**
  * The response in a form that the client accepts, or 304 if the client already has it (RFC 9110, 13.1.2). Returns a promise while a form
- * is being compressed for the first time.
+ * is being compressed for the first time. `send` makes the response of a body, by default at once.
  */
 export function sendPrepared(
   prepared: PreparedResponse,
   asked: Headers,
   set: ResponseHead,
+  send: (body: string | Blob | Uint8Array, fields: Headers) => Response = (body, fields) => respond(set, body, fields),
 ): Response | Promise<Response> {
   const { body, etag, fields, isLarge, compressed } = prepared;
   const coding = isLarge ? codingOf(asked.get('accept-encoding')) : undefined;
@@ -48,7 +49,7 @@ export function sendPrepared(
     response.headers.delete('Content-Type');
     return response;
   }
-  if (!coding) return respond(set, body, fields);
+  if (!coding) return send(body, fields);
   set.headers['Content-Encoding'] = coding;
   let ready = compressed.get(coding);
   if (!ready) {
@@ -57,7 +58,7 @@ export function sendPrepared(
     // A failure is not cached: the next request tries again.
     ready.catch(() => compressed.delete(coding));
   }
-  return ready instanceof Promise ? ready.then((bytes) => respond(set, bytes, fields)) : respond(set, ready, fields);
+  return ready instanceof Promise ? ready.then((bytes) => send(bytes, fields)) : send(ready, fields);
 }
 
 /** Compresses on the runtime's thread pool. Loads zlib on first use. 100 KB of JSON take 3 ms there as brotli, 1.4 as gzip. */

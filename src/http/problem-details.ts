@@ -57,7 +57,7 @@ function problemOf(failure: Failure, requestId: string): Problem {
 function failureOf(error: unknown, request: Request): Failure {
   if (error instanceof Failure) return error;
   // Nobody reads this answer: the client hung up while it was sending.
-  if (request.signal.aborted) return new Failure('invalid_body', 'The body ended early');
+  if (request.signal.aborted) return new Failure('invalid_body', 'The client has gone');
   return new Failure('internal', 'The request could not be answered', {
     hint: 'Retry shortly; if it stays, report the request_id.',
   });

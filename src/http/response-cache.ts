@@ -1,12 +1,19 @@
 import { cleanLine } from '../clean-text.ts';
 import type { Provenance } from '../operations/operation.ts';
-import type { Performed } from '../operations/perform.ts';
 import { JSON_TYPE } from './http-app.ts';
 import { type PreparedResponse, prepareResponse } from './prepared-response.ts';
 
+/** An answer in JSON. */
+export interface JsonAnswer {
+  readonly text: string;
+  readonly provenance: Provenance | undefined;
+}
+
 export interface ResponseCache {
-  /** The response to an address (path and query as sent): the cached one if it still holds, else what `perform` gives. */
-  of(address: string, perform: () => Performed | Promise<Performed>): PreparedResponse | Promise<PreparedResponse>;
+  /** The cached response to an address (path and query as sent), if it still holds. */
+  get(address: string): PreparedResponse | undefined;
+  /** Prepares an answer that was computed of a version of the store, and caches it unless it is long. */
+  add(address: string, version: string, answer: JsonAnswer): PreparedResponse;
 }
 
 /** Answers change with each snapshot, and an account may lose its access: a cache may keep one, but must ask each time. */
@@ -25,29 +32,23 @@ export function createResponseCache(version: () => string, nowMs: () => number):
   // The oldest first: a Map iterates by insertion.
   const responses = new Map<string, { version: string; age: number; asOf: number; prepared: PreparedResponse }>();
 
-  const add = (address: string, current: string, { body, provenance }: Performed): PreparedResponse => {
-    const text = JSON.stringify(body);
-    const prepared = prepare(text, provenance);
-    if (text.length <= TEXT_LENGTH_MAX && address.length <= ADDRESS_LENGTH_MAX) {
-      const asOf = provenance ? Date.parse(provenance.as_of) : Number.NaN;
-      responses.set(address, { version: current, age: provenance?.age_s ?? 0, asOf, prepared });
-      if (responses.size > RESPONSES_MAX) responses.delete(responses.keys().next().value!);
-    }
-    return prepared;
-  };
-
   return {
-    of(address, perform) {
-      const current = version();
+    get(address) {
       const known = responses.get(address);
-      if (known?.version === current && (Number.isNaN(known.asOf) || ageOf(known.asOf, nowMs()) === known.age)) {
-        return known.prepared;
-      }
+      if (!known) return undefined;
+      const holds = Number.isNaN(known.asOf) || ageOf(known.asOf, nowMs()) === known.age;
+      if (holds && known.version === version()) return known.prepared;
       responses.delete(address);
-      const performed = perform();
-      // A write during the computation makes the response stale, so it is cached under the version read before.
-      if (performed instanceof Promise) return performed.then((done) => add(address, current, done));
-      return add(address, current, performed);
+      return undefined;
+    },
+    add(address, current, { text, provenance }) {
+      const prepared = prepare(text, provenance);
+      if (text.length <= TEXT_LENGTH_MAX && address.length <= ADDRESS_LENGTH_MAX) {
+        const asOf = provenance ? Date.parse(provenance.as_of) : Number.NaN;
+        responses.set(address, { version: current, age: provenance?.age_s ?? 0, asOf, prepared });
+        if (responses.size > RESPONSES_MAX) responses.delete(responses.keys().next().value!);
+      }
+      return prepared;
     },
   };
 }

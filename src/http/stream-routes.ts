@@ -7,7 +7,7 @@ import { methodNotAllowed } from './problem-details.ts';
 
 /** Streams without end: MCP's, and the live levels. */
 export const streamRoutes =
-  ({ mcp, gexStreams, loaded }: Pick<HttpDeps, 'mcp' | 'gexStreams' | 'loaded'>) =>
+  ({ mcp, gexStreams, loaded, budget }: Pick<HttpDeps, 'mcp' | 'gexStreams' | 'loaded' | 'budget'>) =>
   (app: HttpApp) =>
     app
       .get('/api/v1/stream/gex/:ticker', ({ request, params: { ticker }, account, set }) => {
@@ -25,7 +25,7 @@ export const streamRoutes =
         const { sse } = await mcp.load();
         const session = sse.session(account!, queryOf(request.url).get('sessionId'));
         refuseOtherThanJson(request.headers);
-        const message = await readJson(request);
+        const message = await readJson(request, { budget, account: account!.id });
         if (needsData(message)) await loaded();
         return withDefaults(session.receive(message), set);
       })
@@ -35,7 +35,7 @@ export const streamRoutes =
         return withDefaults(await streamable.handle(account!, request), set);
       })
       .post('/mcp', async ({ request, account, set }) => {
-        const body = await readJson(request).catch(notJson);
+        const body = await readJson(request, { budget, account: account!.id }).catch(notJson);
         if (body instanceof Response) return withDefaults(body, set);
         const { streamable } = await mcp.load();
         if (needsData(body)) await loaded();

@@ -5,7 +5,7 @@ import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
 import type { MarketStore } from './store.ts';
-import type { Tape } from './tape.ts';
+import type { Tape, TapeMark } from './tape.ts';
 import type { Universe } from './universe.ts';
 
 /** What is known of the market now, from the store, of one kind: simulated or recorded, never both. */
@@ -75,7 +75,7 @@ export function createMarket(
   /** Those of the past that were asked for last, by id: an analysis is kept as long as its chain. */
   const past = new Map<number, Chain>();
   let flows = new Map<string, readonly PrintSum[]>();
-  let marks = new Map<string, string>();
+  let marks = new Map<string, TapeMark>();
   let version = '';
   const refresh = () => {
     const current = store.version();
@@ -165,12 +165,13 @@ export function createMarket(
         const { underlying, asOf } = chain;
         const [fromMs, toMs] = days === undefined ? [0, asOf] : windowOf(chain, days);
         const range = `${underlying} ${fromMs} ${toMs}`;
-        const mark = marks.get(range) ?? `${range} ${store.tapeMark(underlying, fromMs, toMs, simulated)}`;
-        marks.set(range, mark);
+        const known = marks.get(range) ?? store.tapeMark(underlying, fromMs, toMs, simulated);
+        marks.set(range, known);
         const fromExpiry = days === undefined ? newYorkDate(asOf) : undefined;
         const read = () => store.tape(underlying, fromMs, toMs, simulated, fromExpiry)[Symbol.iterator]();
         return {
-          mark,
+          count: known.count,
+          mark: `${range} ${known.mark}`,
           prints: { [Symbol.iterator]: read },
           *stretches(mostParts, since = fromMs) {
             for (let from = Math.max(since, fromMs); ; ) {

@@ -1,7 +1,7 @@
 import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord } from './level-record.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
-import type { Stretch } from './tape.ts';
+import type { Stretch, TapeMark } from './tape.ts';
 
 /** A stored chain, without its contracts. */
 export interface Snapshot {
@@ -90,8 +90,7 @@ export interface MarketStore {
    * memory. Those of closed days have no id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
-  /** The same text as long as the tape in that range is the same. */
-  tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): string;
+  tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeMark;
   /** Time of the newest print up to then that stands, ms; undefined where there is none. */
   lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
   saveCloses(closes: readonly Close[]): void;

@@ -19,16 +19,21 @@ export interface Stretch {
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
+export interface TapeMark {
+  /** Prints, those included that were corrected or cancelled later. */
+  readonly count: number;
+  /** The same text as long as the tape is the same. */
+  readonly mark: string;
+}
+
 /** Every print of an underlying over some time. */
-export interface Tape {
+export interface Tape extends TapeMark {
   /** Read as they are gone through. */
   readonly prints: Iterable<Print>;
   /**
    * The same a stretch at a time, read as it is gone through, from a moment on or all. Without it, the prints are in memory.
    */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
-  /** The same text as long as they are the same. */
-  readonly mark: string;
 }
 
 /** A tape a stretch at a time. */

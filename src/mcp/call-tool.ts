@@ -2,15 +2,15 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import type { Account } from '../access/access.ts';
 import { cleaned, cleanLine } from '../clean-text.ts';
 import { Failure } from '../errors.ts';
-import type { Operation, Provenance, Steps } from '../operations/operation.ts';
+import type { Operation, Provenance } from '../operations/operation.ts';
 import { performInSteps, toolView } from '../operations/perform.ts';
+import type { Steps } from '../steps.ts';
 import { nearestNames } from './nearest-names.ts';
 import type { McpParts } from './parts.ts';
 import { columnsOf } from './resources.ts';
-import type { Turns } from './turns.ts';
 
 /** As much of an `AbortSignal` as a call asks for. */
-export type CancelSignal = Pick<AbortSignal, 'aborted' | 'throwIfAborted'>;
+export type CancelSignal = Pick<AbortSignal, 'aborted'>;
 
 export interface ToolCall {
   readonly account: Account | undefined;
@@ -43,23 +43,29 @@ export async function callTool(parts: McpParts, call: ToolCall): Promise<CallToo
       nearest,
     });
   }
-  const { gate, observe } = parts;
   try {
-    const answer = await gate.pass(call.account?.id ?? '', () => answerOf(tool, parts, call));
-    if (answer) return answer;
-    return refused(`This account has ${gate.callsMax} calls under way`, 'Wait for their answers, then call again.');
+    return await answerOf(tool, parts, call);
   } catch (error) {
     // The agent reads it and can correct itself: a result that is an error, not a broken call.
     if (error instanceof Failure) return refused(error.message, error.hint);
-    // What nobody waits for any more has not failed.
-    if (!call.signal.aborted) observe({ kind: 'tool_failed', tool: tool.name, error });
+    // A dropped call has not failed.
+    if (!call.signal.aborted) parts.observe({ kind: 'tool_failed', tool: tool.name, error });
     return refused('The tool could not compute an answer', 'Retry shortly.');
   }
 }
 
-async function answerOf(tool: Operation, { context, gate }: McpParts, call: ToolCall): Promise<CallToolResult> {
-  const steps = performInSteps(toolView(tool), call.args, context, 'invalid_body');
-  const { body, provenance } = await inTurns(steps, gate, call);
+async function answerOf(tool: Operation, parts: McpParts, call: ToolCall): Promise<CallToolResult> {
+  const { account, signal } = call;
+  const { scheduler, charge, context } = parts;
+  const progress = new ProgressReport(call.progressed);
+  const { body, provenance } = await scheduler.run({
+    account: account?.id ?? '',
+    name: tool.name,
+    steps: progress.of(performInSteps(toolView(tool), call.args, context, 'invalid_body')),
+    isDropped: () => signal.aborted,
+    charge: account && charge && ((tokens) => charge(account, tokens)),
+  });
+  await progress.sent();
   const said = cleaned(body);
   const from = provenance && cleaned(provenance);
   return {
@@ -88,33 +94,34 @@ function ageOf(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/**
- * Works step by step: others have their turn before each, and a cancellation is heard. The client is told of each step of an operation
- * that has several, and of whatever begins long after it was asked for.
- */
-async function inTurns<Result>(
-  steps: Steps<Result>,
-  turns: Turns,
-  { account, signal, progressed }: ToolCall,
-): Promise<Result> {
-  const askedAt = performance.now();
-  let hasTold = false;
-  const tell = async (told: Progress): Promise<void> => {
-    hasTold = true;
-    await progressed?.(told);
-  };
-  for (let progress = 0; ; progress++) {
-    const { value, done } = await turns.take(account?.id ?? '', () => {
-      signal.throwIfAborted();
-      if (progress === 0 && performance.now() - askedAt > LONG_MS) {
-        // It begins at once, whether or not the client is there to hear so.
-        void tell({ progress, message: 'Waited for its turn' }).catch(() => {});
-      }
-      return steps.next();
-    });
-    if (done && hasTold && progressed) await Bun.sleep(LAST_WORD_MS);
-    if (done) return value;
-    await tell({ progress: progress + 1, ...value });
+/** Tells the client of each step of a call that has several, and of a call that begins long after it was asked for. */
+class ProgressReport {
+  private readonly askedAt = performance.now();
+  private last: Promise<void> | undefined;
+
+  constructor(private readonly progressed: ToolCall['progressed']) {}
+
+  *of<Result>(steps: Steps<Result>): Steps<Result> {
+    if (performance.now() - this.askedAt > LONG_MS) this.tell({ progress: 0, message: 'Waited for its turn' });
+    for (let progress = 1; ; ) {
+      const { value, done } = steps.next();
+      if (done) return value;
+      // Steps without a number of steps are parts of one that was told.
+      if (value.total) this.tell({ progress: progress++, message: value.message, total: value.total });
+      yield value;
+    }
+  }
+
+  /** Once the client can have heard of the last step. */
+  async sent(): Promise<void> {
+    if (!this.last) return;
+    await this.last;
+    await Bun.sleep(LAST_WORD_MS);
+  }
+
+  private tell(step: Progress): void {
+    // The call goes on, whether or not the client is there to hear of it.
+    this.last = this.progressed?.(step).catch(() => {});
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Account } from '../access/access.ts';
 import type { Observe } from '../events.ts';
 import type { Context, Operation } from '../operations/operation.ts';
-import type { CallGate } from './call-gate.ts';
+import type { Scheduler } from '../operations/scheduler.ts';
 import type { Resources } from './resources.ts';
 
 /** What clients are offered. */
@@ -16,7 +16,9 @@ export interface McpParts extends Offered {
   readonly context: Context;
   readonly version: string;
   readonly observe: Observe;
-  readonly gate: CallGate;
+  readonly scheduler: Scheduler;
+  /** Charges an account for work that a call begins. Throws `Failure` if it cannot pay. Absent if requests are not limited. */
+  readonly charge?: ((account: Account, tokens: number) => void) | undefined;
 }
 
 export interface McpSession {

@@ -10,8 +10,9 @@ import { cleaned, cleanLine } from '../clean-text.ts';
 import { Failure } from '../errors.ts';
 import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/operation.ts';
-import { extendedView, perform, restView } from '../operations/perform.ts';
+import { extendedView, performInSteps, restView } from '../operations/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
+import type { Steps } from '../steps.ts';
 import { inShort } from './short-columns.ts';
 
 /** A resource as it is listed, and linked to from an answer. */
@@ -35,7 +36,7 @@ export interface Resources {
   /** A page of what can be read without a template being filled in. Throws `ProtocolError` for a cursor that no page gave. */
   list(context: Context, cursor?: string): ResourcePage;
   /** Throws `ResourceNotFoundError` for an address that is none, or of something that is not known. */
-  read(uri: string, context: Context): ReadResourceResult;
+  read(uri: string, context: Context): Steps<ReadResourceResult>;
   /** The one spelling of an address, by which changes are told. Throws as `read` does. */
   canonical(uri: string, context: Context): string;
 }
@@ -139,10 +140,10 @@ function linkTo(which: keyof typeof OF_TICKER, ticker: string): ListedResource {
   };
 }
 
-function readResource(uri: string, context: Context): ReadResourceResult {
+function* readResource(uri: string, context: Context): Steps<ReadResourceResult> {
   if (uri === 'zomma://methods') return { contents: [{ uri, mimeType: 'text/markdown', text: methods }] };
   try {
-    const content = contentOf(uri, context);
+    const content = yield* contentOf(uri, context);
     if (content === undefined) throw notFound(uri, ...NO_RESOURCE);
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(cleaned(content)) }] };
   } catch (error) {
@@ -151,14 +152,16 @@ function readResource(uri: string, context: Context): ReadResourceResult {
   }
 }
 
-function contentOf(uri: string, context: Context): Record<string, unknown> | undefined {
-  if (uri === 'zomma://universe') return perform(restView(UNIVERSE), {}, context, 'invalid_parameter').body;
+function* contentOf(uri: string, context: Context): Steps<Record<string, unknown> | undefined> {
+  if (uri === 'zomma://universe')
+    return (yield* performInSteps(restView(UNIVERSE), {}, context, 'invalid_parameter')).body;
   const [, ticker, columns, expiries] = GEX.exec(uri) ?? [];
   if (ticker === undefined) return undefined;
   const input = { ticker: decodeURIComponent(ticker) };
-  if (columns === undefined) return levelsOf(input, context);
+  if (columns === undefined) return yield* levelsOf(input, context);
   const view = extendedView(columns === 'profile' ? PROFILE : STRIKES);
-  return inShort(perform(view, { ...input, ...(expiries && { expiries }) }, context, 'invalid_parameter').body);
+  const args = { ...input, ...(expiries && { expiries }) };
+  return inShort((yield* performInSteps(view, args, context, 'invalid_parameter')).body);
 }
 
 /** `%5E` is the caret of an index; nothing else in a ticker has to be encoded. */
@@ -175,14 +178,14 @@ function canonicalUri(uri: string, { market }: Context): string {
 const NO_RESOURCE = ['There is no such resource', 'resources/templates/list names what there is.'] as const;
 
 /** The levels as REST answers them, with what stands behind them. */
-function levelsOf(input: { ticker: string }, context: Context): Record<string, unknown> {
-  const { body } = perform(restView(LEVELS), input, context, 'invalid_parameter');
-  const { regime, flip_resolved, gross_gex_mil, contracts, series, provenance } = perform(
+function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
+  const { body } = yield* performInSteps(restView(LEVELS), input, context, 'invalid_parameter');
+  const { regime, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* performInSteps(
     extendedView(LEVELS),
     input,
     context,
     'invalid_parameter',
-  ).body;
+  )).body;
   const expiries = [...new Set((series as { expiry: string }[]).map(({ expiry }) => expiry))];
   return { ...body, regime, flip_resolved, gross_gex_mil, chain: { ...(contracts as object), expiries }, provenance };
 }

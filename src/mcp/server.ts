@@ -1,6 +1,8 @@
 import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
 import { cleanLine } from '../clean-text.ts';
+import { Failure } from '../errors.ts';
+import type { Steps } from '../steps.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
 import type { McpParts, McpSession } from './parts.ts';
@@ -43,29 +45,32 @@ export function createMcpServer(parts: McpParts, { account, followed, takesLinks
   server.setRequestHandler('resources/list', ({ params }) => ({ ...resources.list(context, params?.cursor) }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates }));
   server.setRequestHandler('resources/read', ({ params }, { mcpReq: { signal } }) =>
-    gated(parts, account, signal, () => resources.read(params.uri, context)),
+    inSteps(parts, account, signal, resources.read(params.uri, context)),
   );
   server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
   if (followed) takeSubscriptions(server, followed, parts);
   return server;
 }
 
-/** Work that takes long, within what an account may have under way, and in its turn. */
-function gated<Result>(
-  { gate }: McpParts,
+/** Computes in turn with the work of others. Throws `ProtocolError` for what the scheduler refuses. */
+async function inSteps<Result>(
+  { scheduler, charge }: McpParts,
   account: Account | undefined,
   signal: AbortSignal,
-  work: () => Result,
+  steps: Steps<Result>,
 ): Promise<Result> {
-  const accountId = account?.id ?? '';
-  const done = gate.pass(accountId, () =>
-    gate.take(accountId, () => {
-      signal.throwIfAborted();
-      return work();
-    }),
-  );
-  if (done) return done;
-  throw new ProtocolError(ProtocolErrorCode.InternalError, `This account has ${gate.callsMax} calls under way`);
+  try {
+    return await scheduler.run({
+      account: account?.id ?? '',
+      name: 'resources/read',
+      steps,
+      isDropped: () => signal.aborted,
+      charge: account && charge && ((tokens) => charge(account, tokens)),
+    });
+  } catch (error) {
+    if (error instanceof Failure) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    throw error;
+  }
 }
 
 const INSTRUCTIONS =

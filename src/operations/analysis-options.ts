@@ -1,10 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries, type ReadOptions } from '../analytics/chain/options.ts';
-import { prepareChain } from '../analytics/chain/prepare.ts';
+import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { Failure } from '../errors.ts';
+import type { Steps } from '../steps.ts';
 import { signedAs } from './dealer-sign.ts';
-import type { Context, Steps } from './operation.ts';
+import type { Context } from './operation.ts';
+import { analysisPrice } from './prices.ts';
 import { defaulted, dividendYield, oneOf, rate, ticker } from './schemas.ts';
 
 /** A ticker, and how its chain is to be read: the options of an analysis that reproduce figures published elsewhere. */
@@ -52,7 +54,8 @@ type ChainInput = Static<typeof chainInput>;
 /** A ticker's newest chain read as a request asks. Throws `Failure` where there is none, or none to read so. */
 export function* readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
   const { sign, ...options } = optionsOf(input);
-  return yield* signedAs(sign, prepareChain(context.market.chain(input.ticker), options), context);
+  const chain = context.market.chain(input.ticker);
+  return yield* signedAs(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
 }
 
 /** What a request asks for; where it leaves it open, the defaults. Throws `Failure` where the expiries name a day that is none. */

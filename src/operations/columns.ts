@@ -1,7 +1,8 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { Failure } from '../errors.ts';
 import type { Column } from '../math/kernels.ts';
-import type { Steps } from './operation.ts';
+import type { Steps } from '../steps.ts';
+import { JSON_ROWS, rowsPrice } from './prices.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
 /** Rows of one request: a whole index chain's worth, which takes some 30 ms in all. More rows are more requests. */
@@ -16,7 +17,7 @@ export function byRows<Result>(
   compute: (from: number, to: number) => void,
   result: () => Result,
 ): Result | Steps<Result> {
-  if (count > STEP_ROWS) return rowSteps(count, compute, result);
+  if (count > JSON_ROWS) return rowSteps(count, compute, result);
   compute(0, count);
   return result();
 }
@@ -29,7 +30,8 @@ function* rowSteps<Result>(
   const total = Math.ceil(count / STEP_ROWS);
   for (let from = 0; from < count; from += STEP_ROWS) {
     const to = Math.min(count, from + STEP_ROWS);
-    yield { message: `Rows ${from + 1} to ${to}`, total };
+    const tokens = from === 0 ? rowsPrice(count, JSON_ROWS) : 0;
+    yield { message: `Rows ${from + 1} to ${to}`, total, tokens };
     compute(from, to);
   }
   return result();

@@ -8,7 +8,9 @@ import { Failure } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import { PARTS, type Tape } from '../market/tape.ts';
 import { TapeSummer, type TapeSums } from '../market/tape-sums.ts';
-import { type Context, finish, type Steps } from './operation.ts';
+import { finish, StepCache, type Steps } from '../steps.ts';
+import type { Context } from './operation.ts';
+import { tapePrice } from './prices.ts';
 import { throughTape } from './signed-tape.ts';
 
 /** What an answer says of dealers' side. */
@@ -40,16 +42,19 @@ export function customersOf(chain: Chain, tape: Tape): CustomerPositions | undef
   return finish(customersInSteps(chain, tape));
 }
 
-function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPositions | undefined> {
-  let known = customers.get(chain);
-  if (known?.mark !== tape.mark) {
-    const positions = tape.stretches
-      ? summedPositions(chain, yield* addedUp(tape))
-      : customerPositions(chain, signPrints(tape.prints));
-    known = { mark: tape.mark, positions };
-    customers.set(chain, known);
-  }
-  return Object.values(known.positions.prints).some((count) => count > 0) ? known.positions : undefined;
+export function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPositions | undefined> {
+  const positions = yield* customers.of(chain, tape.mark, {
+    message: 'Signing the tape',
+    tokens: tapePrice(tape),
+    steps: () => positionsBy(chain, tape),
+  });
+  return Object.values(positions.prints).some((count) => count > 0) ? positions : undefined;
+}
+
+function* positionsBy(chain: Chain, tape: Tape): Steps<CustomerPositions> {
+  return tape.stretches
+    ? summedPositions(chain, yield* addedUp(tape))
+    : customerPositions(chain, signPrints(tape.prints));
 }
 
 function* addedUp(tape: Tape): Steps<TapeSums> {
@@ -67,5 +72,5 @@ export function byFlow(prepared: PreparedChain, positions: CustomerPositions): P
   return fresh;
 }
 
-const customers = new WeakMap<Chain, { mark: string; positions: CustomerPositions }>();
+const customers = new StepCache<Chain, CustomerPositions>(() => 1);
 const signed = new WeakMap<PreparedChain, { positions: CustomerPositions; signed: PreparedChain }>();

@@ -7,10 +7,11 @@ import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import { PARTS, type Tape } from '../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import { StepCache, type Steps } from '../steps.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation, type Steps } from './operation.ts';
+import { defineOperation } from './operation.ts';
 import { columnOf, count, number } from './schemas.ts';
-import { ofSignedTape, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
+import { ofSignedTape, QUESTIONS_CACHED, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
 
 const flow = {
   prints: columnOf('Prints.'),
@@ -69,8 +70,8 @@ export const getFlowByAggressor = defineOperation({
   ),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}' },
   *run(input, context) {
-    const { chain, prepared } = readMarket(input.ticker, context);
-    const { signedBy, groups } = yield* ofSignedTape(kept, chain, input, context, (tape) =>
+    const { chain, prepared } = yield* readMarket(input.ticker, context);
+    const { signedBy, groups } = yield* ofSignedTape(cache, chain, input, context, (tape) =>
       flowOf(tape, input.min_premium, prepared),
     );
     const inOrder = (by: ReadonlyMap<string, AggressorFlow>) => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -98,7 +99,7 @@ interface Signed {
   readonly groups: FlowGroups;
 }
 
-const kept = new WeakMap<Chain, Map<string, Signed>>();
+const cache = new StepCache<Chain, Signed>(() => QUESTIONS_CACHED);
 
 function* flowOf(tape: Tape, minPremium: number, prepared: PreparedChain): Steps<Signed> {
   const deltas = deltaByContract(prepared);

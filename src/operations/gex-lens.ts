@@ -1,13 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import type { AnalysisOptions } from '../analytics/chain/options.ts';
-import { prepareChain } from '../analytics/chain/prepare.ts';
+import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { atmVolatility } from '../analytics/chain/smile.ts';
 import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../analytics/flow/customer-positions.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import { byFlow, customersOf } from './dealer-sign.ts';
+import type { Steps } from '../steps.ts';
+import { byFlow, customersInSteps } from './dealer-sign.ts';
 import { MILLION, regimeOf } from './gex-report.ts';
 import type { Context } from './operation.ts';
 import { count, nullable, number } from './schemas.ts';
@@ -40,8 +41,8 @@ export const byVolumeLens = Type.Object(lens, {
   description: "The levels with each contract counted by the day's volume instead of open interest.",
 });
 
-export function byVolume({ chain, options }: PreparedChain) {
-  return throughLens(levelsUnder(chain, { ...options, weight: 'volume' }));
+export function* byVolume({ chain, options }: PreparedChain) {
+  return throughLens(yield* levelsUnder(chain, { ...options, weight: 'volume' }));
 }
 
 export const zeroDteLens = Type.Object(
@@ -61,14 +62,15 @@ export const zeroDteLens = Type.Object(
 );
 
 /** Null where nothing that is not settled expires on the snapshot's day. */
-export function zeroDte({ chain, options, series }: PreparedChain, grossGex: number) {
+export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: number) {
   const today = newYorkDate(chain.asOf);
   // In order of settlement.
   const ofToday = series.filter((each) => each.series.expiry === today);
   const last = ofToday.at(-1);
   if (!last) return null;
   const only = { ...options, expiries: { kind: '0dte' } } as const;
-  const levels = levelsUnder(chain, only);
+  const levels = yield* levelsUnder(chain, only);
+  const traded = yield* levelsUnder(chain, { ...only, weight: 'volume' });
   const atmIv = atmVolatility(last);
   const sum = (column: Float64Array) =>
     ofToday.reduce(
@@ -80,7 +82,7 @@ export function zeroDte({ chain, options, series }: PreparedChain, grossGex: num
     expiry: today,
     ...throughLens(levels),
     gross_share_pct: grossGex > 0 ? Math.min(100, (100 * levels.exposures.grossGex) / grossGex) : 0,
-    net_gex_volume_mil: levelsUnder(chain, { ...only, weight: 'volume' }).exposures.gex / MILLION,
+    net_gex_volume_mil: traded.exposures.gex / MILLION,
     max_pain: open > 0 ? levels.maxPain : null,
     hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
     atm_iv: Number.isNaN(atmIv) ? null : atmIv,
@@ -117,8 +119,8 @@ export const byFlowLens = Type.Object(
 );
 
 /** Null where no contract of the chain has a print. */
-export function byPrints(prepared: PreparedChain, context: Context) {
-  const positions = customersOf(prepared.chain, context.market.tape(prepared.chain));
+export function* byPrints(prepared: PreparedChain, context: Context) {
+  const positions = yield* customersInSteps(prepared.chain, context.market.tape(prepared.chain));
   return positions ? byPositions(prepared, positions) : null;
 }
 
@@ -139,6 +141,6 @@ export function byPositions(prepared: PreparedChain, positions: CustomerPosition
   };
 }
 
-function levelsUnder(chain: PreparedChain['chain'], options: AnalysisOptions): GexLevels {
-  return gexLevels(prepareChain(chain, options), new Map());
+function* levelsUnder(chain: PreparedChain['chain'], options: AnalysisOptions): Steps<GexLevels> {
+  return gexLevels(yield* prepareInSteps(chain, options), new Map());
 }

@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { averageVolume } from '../analytics/returns.ts';
 import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
+import type { Steps } from '../steps.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, reportGex } from './gex-report.ts';
-import { levelsOf, provenanceOf, readMarketAs } from './market-reading.ts';
+import { levelsOf, type MarketReading, provenanceOf, readMarketAs } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { nullable, number, ticker } from './schemas.ts';
 
@@ -53,32 +55,32 @@ export const getLiveGexNodes = defineOperation({
     input: chainInput,
     answers: ['ticker', 'spot_price', 'expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip', 'net_gex_mil'],
   },
-  *run(input, context) {
+  *run(input, context, isWanted) {
     const reading = yield* readMarketAs(optionsOf(input), input.ticker, context);
     const { prepared } = reading;
     const levels = levelsOf(reading);
     const report = reportGex(prepared, levels);
     return {
-      // Getters: only the extended answer reads them, and has them computed.
       result: {
         ...report,
-        get by_volume() {
-          return byVolume(prepared);
-        },
-        get by_flow() {
-          return byPrints(prepared, context);
-        },
-        get zero_dte() {
-          return zeroDte(prepared, levels.exposures.grossGex);
-        },
-        get hedging() {
-          return hedgingOf(reading.chain, levels.exposures.gex, context);
-        },
+        // A default answer has none of them.
+        ...((isWanted('by_flow') ? yield* lensesOf(reading, levels, context) : {}) as Lenses),
       },
       provenance: provenanceOf(reading.chain, context, [...caveats(report), ...signCaveats(prepared)]),
     };
   },
 });
+
+type Lenses = ReturnType<typeof lensesOf> extends Steps<infer Result> ? Result : never;
+
+function* lensesOf({ chain, prepared }: MarketReading, { exposures }: GexLevels, context: Context) {
+  return {
+    by_volume: yield* byVolume(prepared),
+    by_flow: yield* byPrints(prepared, context),
+    zero_dte: yield* zeroDte(prepared, exposures.grossGex),
+    hedging: hedgingOf(chain, exposures.gex, context),
+  };
+}
 
 function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: Context) {
   const shares = gex / spot;

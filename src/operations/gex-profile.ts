@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { exposureFlips } from '../analytics/exposure/exposure-flips.ts';
+import { exposureFlipsInSteps } from '../analytics/exposure/exposure-flips.ts';
 import { gammaFlip, profileHalfWidth } from '../analytics/exposure/gamma-flip.ts';
 import { netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { chainInput, readChain } from './analysis-options.ts';
@@ -41,7 +41,7 @@ export const getGexProfile = defineOperation({
     const prepared = yield* readChain(input, context);
     const { chain } = prepared;
     const flip = gammaFlip(prepared);
-    const { vanna, charm } = exposureFlips(prepared);
+    const { vanna, charm } = yield* exposureFlipsInSteps(prepared);
     const { level, gex } = netGammaProfile(prepared, profileHalfWidth(flip, chain.spot));
     const result = {
       ticker: chain.underlying,

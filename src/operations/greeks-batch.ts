@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Failure } from '../errors.ts';
 import { type GreekName, greeks, inMarketUnits } from '../math/black-scholes.ts';
+import type { Steps } from '../steps.ts';
 import {
   answerColumn,
   binaryColumns,
@@ -15,6 +16,7 @@ import {
   table,
 } from './columns.ts';
 import { defineOperation } from './operation.ts';
+import { BINARY_ROWS, rowsPrice } from './prices.ts';
 import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from './schemas.ts';
 import { expectation } from './validate.ts';
 
@@ -50,7 +52,7 @@ const BINARY_INPUTS = { put_call: SIDE, spot, strike, tte, iv, rate, dividend: d
 const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
 /** Greeks of columns that lie one after the other in a body; the answer has the same layout. No value is a JavaScript object on the way. */
-function greeksOfBinary(body: ArrayBuffer, given: string | undefined): Uint8Array {
+function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Uint8Array> {
   if (given !== undefined && given !== 'market' && given !== 'raw') {
     throw new Failure('invalid_parameter', 'The query parameter units must be market or raw', {
       hint: 'Leave it out for market units.',
@@ -58,6 +60,7 @@ function greeksOfBinary(body: ArrayBuffer, given: string | undefined): Uint8Arra
     });
   }
   const { count, columns } = binaryColumns(body, BINARY_INPUTS);
+  yield { message: 'Computing', tokens: rowsPrice(count, BINARY_ROWS) };
   const { put_call: callPut, ...inputs } = columns;
   const answer = new Float64Array(GREEKS.length * count);
   const into = Object.fromEntries(

@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox';
 import { exposures } from '../analytics/exposure/exposures.ts';
 import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
+import type { Step } from '../steps.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation, type Step } from './operation.ts';
+import { defineOperation } from './operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
 import { number, putCall, ticker } from './schemas.ts';
 
@@ -67,7 +68,7 @@ export const detectLethalNodes = defineOperation({
   *run(input, context) {
     yield step('Reading the chain and its volatilities');
     const page = pageFrom(input.cursor, input.ticker, context);
-    const { chain, prepared } = readMarket(input.ticker, page.context);
+    const { chain, prepared } = yield* readMarket(input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
     // One more than is shown tells whether the list goes on.

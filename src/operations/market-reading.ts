@@ -1,5 +1,5 @@
-import { DEFAULT_OPTIONS, type ReadOptions } from '../analytics/chain/options.ts';
-import { prepareChain } from '../analytics/chain/prepare.ts';
+import { DEFAULT_OPTIONS, DEFAULT_SIGN, type ReadOptions } from '../analytics/chain/options.ts';
+import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
@@ -7,8 +7,10 @@ import { shownName } from '../clean-text.ts';
 import { addDays, closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Close, PrintSum } from '../market/prints.ts';
+import type { Steps } from '../steps.ts';
 import { signedAs } from './dealer-sign.ts';
-import type { Context, Provenance, Steps } from './operation.ts';
+import type { Context, Provenance } from './operation.ts';
+import { analysisPrice } from './prices.ts';
 
 /** A ticker's newest chain, by the default options unless others are asked for, with the large prints around it. */
 export interface MarketReading {
@@ -18,19 +20,18 @@ export interface MarketReading {
   readonly large: readonly PrintSum[];
 }
 
-export function readMarket(ticker: string, context: Context): MarketReading {
-  const chain = context.market.chain(ticker);
-  return { chain, prepared: prepareChain(chain, DEFAULT_OPTIONS), large: largeAround(chain, context) };
+export function readMarket(ticker: string, context: Context): Steps<MarketReading> {
+  return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
 }
 
-/** The same under other options: to sign by flow takes a while. */
+/** The same under other options. */
 export function* readMarketAs(
   { sign, ...options }: ReadOptions,
   ticker: string,
   context: Context,
 ): Steps<MarketReading> {
   const chain = context.market.chain(ticker);
-  const prepared = yield* signedAs(sign, prepareChain(chain, options), context);
+  const prepared = yield* signedAs(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
   return { chain, prepared, large: largeAround(chain, context) };
 }
 

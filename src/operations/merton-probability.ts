@@ -89,8 +89,8 @@ export const calculateMertonProbability = defineOperation({
     { additionalProperties: false },
   ),
   tool: { answers: ['ticker', 'ambush_strike', 'merton_probability'] },
-  run(input, context) {
-    const { chain, prepared } = readMarket(input.ticker, context);
+  *run(input, context) {
+    const { chain, prepared } = yield* readMarket(input.ticker, context);
     const surface = surfaceOf(prepared);
     if (!surface) {
       throw new Failure('unprocessable', `No option of ${chain.underlying} has a volatility to reckon with`, {

@@ -7,9 +7,10 @@ import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/exposur
 import { realisedVolatility } from '../analytics/returns.ts';
 import { Failure } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
+import type { Step } from '../steps.ts';
 import { MILLION } from './gex-report.ts';
 import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation, type Step } from './operation.ts';
+import { defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { gexBoundaries, reportBoundaries } from './radar-boundaries.ts';
 import { probability, reportDensity, stateDensity } from './radar-density.ts';
@@ -124,7 +125,7 @@ export const runStrategicOmniRadar = defineOperation({
   tool: { answers: KEYS, onDemand: ['largest_gamma_strikes'] },
   *run(input, context) {
     yield step('Reading the chain and its volatilities');
-    const reading = readMarket(input.ticker, context);
+    const reading = yield* readMarket(input.ticker, context);
     const { chain, prepared } = reading;
     yield step('Levels over all expiries');
     const levels = levelsOf(reading);

@@ -2,6 +2,7 @@ import { type Static, type TObject, Type } from '@sinclair/typebox';
 import type { FeedState, Gap } from '../market/feed-ledger.ts';
 import type { Market } from '../market/market.ts';
 import type { Universe } from '../market/universe.ts';
+import type { Steps } from '../steps.ts';
 
 /**
  * One capability of Zomma, defined once. REST routes, MCP tools, OpenAPI, CLI calls and the typed client are faces of it:
@@ -26,25 +27,12 @@ export interface Operation<
   /** Absent for operations that are no tools. */
   readonly tool?: ToolFace<Key>;
   readonly rest?: RestFace<Full>;
-  /** Answers at once or, where it takes long, in steps. */
-  run(input: Static<Input>, context: Context): Answer<Static<Full>> | Steps<Answer<Static<Full>>>;
-}
-
-/** Work that others may have their turns in: it stops before each step, and says which one. */
-export type Steps<Result> = Generator<Step, Result>;
-
-export interface Step {
-  readonly message: string;
-  /** How many there are in all. */
-  readonly total: number;
-}
-
-/** All steps at once. */
-export function finish<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const { value, done } = steps.next();
-    if (done) return value;
-  }
+  /** Answers at once or, if that takes long, in steps. `isWanted` says whether the caller asks for a key of the answer. */
+  run(
+    input: Static<Input>,
+    context: Context,
+    isWanted: (key: string) => boolean,
+  ): Answer<Static<Full>> | Steps<Answer<Static<Full>>>;
 }
 
 export interface ToolFace<Key extends string = string> {
@@ -73,7 +61,7 @@ export interface BinaryFace {
   readonly inputs: readonly string[];
   readonly answers: readonly string[];
   /** Throws `Failure`: 422 for a body of another length or a value out of bounds, 400 for units that are none. */
-  compute(body: ArrayBuffer, units: string | undefined): Uint8Array;
+  compute(body: ArrayBuffer, units: string | undefined): Steps<Uint8Array>;
 }
 
 export interface Answer<Result> {

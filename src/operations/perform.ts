@@ -1,7 +1,7 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import { Failure, type FailureCode } from '../errors.ts';
-import { began } from '../event-loop-watchdog.ts';
-import { answerSchema, type Context, finish, type Operation, type Provenance, pick, type Steps } from './operation.ts';
+import { finish, type Steps } from '../steps.ts';
+import { answerSchema, type Context, type Operation, type Provenance, pick } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
 import { isRecord, satisfies, validate } from './validate.ts';
 
@@ -57,30 +57,7 @@ export function perform(view: View, args: unknown, context: Context, code: Failu
   return finish(performInSteps(view, args, context, code));
 }
 
-/** The same, with a turn of the event loop for others before each step of an operation that has several. */
-export function performInTurns(
-  view: View,
-  args: unknown,
-  context: Context,
-  code: FailureCode,
-): Performed | Promise<Performed> {
-  const steps = performInSteps(view, args, context, code);
-  const first = steps.next();
-  return first.done ? first.value : restInTurns(steps, view.operation.name);
-}
-
-async function restInTurns(steps: Steps<Performed>, name: string): Promise<Performed> {
-  for (let performed: Performed | undefined; ; ) {
-    await new Promise(setImmediate);
-    began(name);
-    // After the last step a turn more: what has many steps has an answer that is long to write.
-    if (performed) return performed;
-    const { value, done } = steps.next();
-    if (done) performed = value;
-  }
-}
-
-/** The same in the operation's steps; of one that has none, in one. */
+/** The same in the steps of the operation. */
 export function* performInSteps(
   { operation, input, output, answers }: View,
   args: unknown,
@@ -88,10 +65,11 @@ export function* performInSteps(
   code: FailureCode,
 ): Steps<Performed> {
   const valid = validate(input, args, code);
+  const isWanted = (key: string) => answers === undefined || answers.includes(key);
   const ran =
     typeof valid.at === 'string'
-      ? operation.run(withoutMoment(valid), contextAt(context, valid.at, code))
-      : operation.run(valid, context);
+      ? operation.run(withoutMoment(valid), contextAt(context, valid.at, code), isWanted)
+      : operation.run(valid, context, isWanted);
   const { result, provenance } = 'result' in ran ? ran : yield* ran;
   const body = answers
     ? pick(result, answers)

@@ -6,10 +6,11 @@ import { rootOf } from '../market/option-symbol.ts';
 import { premiumOf } from '../market/prints.ts';
 import { PARTS, type Stretch, type Tape } from '../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import { type Step, StepCache, type Steps } from '../steps.ts';
 import { provenanceOf } from './market-reading.ts';
-import { defineOperation, type Step, type Steps } from './operation.ts';
+import { defineOperation } from './operation.ts';
 import { columnOf, count, defaulted, knownOf, texts } from './schemas.ts';
-import { ofSignedTape, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
+import { ofSignedTape, QUESTIONS_CACHED, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
 
 const PRINTS_MAX = 5_000;
 
@@ -54,7 +55,7 @@ export const getSignedPrints = defineOperation({
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}/prints' },
   *run(input, context) {
     const chain = context.market.chain(input.ticker);
-    const { newest, counted } = yield* ofSignedTape(kept, chain, input, context, (tape) =>
+    const { newest, counted } = yield* ofSignedTape(cache, chain, input, context, (tape) =>
       newestOf(tape, input.min_premium, input.limit),
     );
     const prints = newest.map(({ print }) => print);
@@ -85,7 +86,7 @@ export const getSignedPrints = defineOperation({
 
 const SIDES = { 1: 'buyer', '-1': 'seller', 0: 'unknown' } as const;
 
-const kept = new WeakMap<Chain, Map<string, Newest>>();
+const cache = new StepCache<Chain, Newest>(() => QUESTIONS_CACHED);
 
 interface Newest {
   /** Newest first. */

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import type { Chain } from '../market/chain.ts';
 import { type Stretch, stretchesOf, type Tape } from '../market/tape.ts';
+import type { Step, StepCache, Steps } from '../steps.ts';
 import { gapNotes } from './gap-notes.ts';
-import type { Context, Step, Steps } from './operation.ts';
+import type { Context } from './operation.ts';
+import { tapePrice } from './prices.ts';
 import { defaulted, number, ticker } from './schemas.ts';
 
 /** The longest window, calendar days. */
@@ -24,29 +26,23 @@ export const tapeInput = {
 
 /**
  * What `work` makes of the prints of a chain's underlying over some days. A long tape takes a while: others have their turns, and the
- * last answers are kept while the tape is the same.
+ * last results are cached while the tape is the same.
  */
 export function* ofSignedTape<Result>(
-  kept: WeakMap<Chain, Map<string, Result>>,
+  cache: StepCache<Chain, Result>,
   chain: Chain,
   { days, min_premium, limit }: { readonly days: number; readonly min_premium: number; readonly limit?: number },
   { market }: Context,
   work: (tape: Tape) => Steps<Result>,
 ): Steps<Result> {
   const tape = market.tape(chain, days);
-  const results = kept.get(chain) ?? new Map<string, Result>();
-  kept.set(chain, results);
   const key = `${tape.mark} ${min_premium} ${limit}`;
-  const known = results.get(key);
-  if (known !== undefined) return known;
-  const result = yield* work(tape);
-  if (results.size >= KEPT) results.clear();
-  results.set(key, result);
-  return result;
+  const tokens = tapePrice(tape, min_premium);
+  return yield* cache.of(chain, key, { message: 'Reading the tape', tokens, steps: () => work(tape) });
 }
 
-/** Ways to ask that are kept by chain. */
-const KEPT = 4;
+/** Questions of one chain whose results are cached. */
+export const QUESTIONS_CACHED = 4;
 
 /** The stretches of a tape, with turns for others between them. `take` has some milliseconds' work with each. */
 export function* throughTape(

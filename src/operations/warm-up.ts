@@ -2,7 +2,8 @@ import { Failure } from '../errors.ts';
 import { getFlowByAggressor } from './flow-by-aggressor.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
 import type { Context, Operation } from './operation.ts';
-import { performInTurns, restView } from './perform.ts';
+import { performInSteps, restView } from './perform.ts';
+import type { Scheduler } from './scheduler.ts';
 import { getSignedPrints } from './signed-prints.ts';
 
 const WARM_UP_MS = 1_000;
@@ -19,7 +20,7 @@ const QUESTIONS: readonly (readonly [operation: unknown, args: object])[] = [
  * The code is then compiled and the results are cached for the first client. Chain analyses are not warmed up: that would save 20 ms of one
  * request and cost 8 MiB at rest.
  */
-export async function warmUp(context: Context): Promise<void> {
+export async function warmUp(context: Context, scheduler: Scheduler): Promise<void> {
   const { market } = context;
   const until = performance.now() + WARM_UP_MS;
   for (const ticker of market.tickersWithChain()) {
@@ -28,7 +29,9 @@ export async function warmUp(context: Context): Promise<void> {
     for (const [operation, args] of QUESTIONS) {
       await new Promise(setImmediate);
       try {
-        await performInTurns(restView(operation as Operation), { ticker, ...args }, context, 'invalid_parameter');
+        const view = restView(operation as Operation);
+        const steps = performInSteps(view, { ticker, ...args }, context, 'invalid_parameter');
+        await scheduler.run({ account: '', name: view.operation.name, steps });
       } catch (error) {
         // What has nothing to read refuses; whoever asks for it is told.
         if (!(error instanceof Failure)) throw error;

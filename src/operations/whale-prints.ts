@@ -1,13 +1,14 @@
 import { Type } from '@sinclair/typebox';
-import { FLOW_WINDOW_DAYS, type Flow, flowOfPrints, flowsOfSnapshots, NO_FLOW } from '../analytics/flow/flow.ts';
+import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../analytics/flow/flow.ts';
 import { Failure } from '../errors.ts';
 import { daysBetween, isDate, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
-import type { Market } from '../market/market.ts';
 import type { PrintSum } from '../market/prints.ts';
+import { StepCache, type Steps } from '../steps.ts';
 import { gapNotes } from './gap-notes.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
+import { SNAPSHOT_CONTRACTS } from './prices.ts';
 import { date, nullable, number, ticker } from './schemas.ts';
 
 /** Expiries named to a caller who asked for one that is not listed. */
@@ -59,13 +60,15 @@ export const getWhalePrints = defineOperation({
     { additionalProperties: false },
   ),
   tool: { answers: ['net_fiat_exposure', 'call_fiat_paid', 'put_fiat_paid', 'net_volume_delta'] },
-  run({ ticker: name, target_expiry }, context) {
-    const { chain, large } = readMarket(name, context);
+  *run({ ticker: name, target_expiry }, context) {
+    const { chain, large } = yield* readMarket(name, context);
     const listed = new Set(chain.series.map(({ expiry }) => expiry));
     for (const print of large) listed.add(print.expiry);
     requireListed(target_expiry, listed, chain.asOf);
     const byPrints = context.market.hasPrints(chain.underlying);
-    const flow: Flow = byPrints ? flowOfPrints(large, target_expiry) : snapshotFlow(chain, target_expiry, context);
+    const flow: Flow = byPrints
+      ? flowOfPrints(large, target_expiry)
+      : yield* snapshotFlow(chain, target_expiry, context);
     const paid = flow.callPremium + flow.putPremium;
     const notes = byPrints
       ? gapNotes(chain, FLOW_WINDOW_DAYS, context)
@@ -104,25 +107,25 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
   return by;
 }
 
-/** Reading a month of snapshots takes tens of milliseconds: their flows are kept while the newest and its days are the same. */
-const snapshotFlows = new WeakMap<Chain, { readonly days: string; readonly flows: ReadonlyMap<string, Flow> }>();
+/** Reading a month of snapshots takes tens of milliseconds: the flows of a newest snapshot are cached while its days are the same. */
+const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 
-function snapshotFlow(chain: Chain, expiry: string, { market }: Context): Flow {
+function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps<Flow> {
   const ids = market.recentChainIds(chain, FLOW_WINDOW_DAYS);
-  const days = ids.join(' ');
-  let known = snapshotFlows.get(chain);
-  if (known?.days !== days) {
-    known = { days, flows: flowsOfSnapshots(oneByOne(ids, market)) };
-    snapshotFlows.set(chain, known);
-  }
-  return known.flows.get(expiry) ?? NO_FLOW;
-}
-
-function* oneByOne(ids: readonly number[], market: Market): Generator<Chain> {
-  for (const id of ids) {
-    const chain = market.chainById(id);
-    if (chain) yield chain;
-  }
+  const flows = yield* cache.of(chain, ids.join(' '), {
+    message: 'Reading snapshots',
+    tokens: Math.ceil((chain.count * ids.length) / SNAPSHOT_CONTRACTS),
+    *steps() {
+      const flows = new Map<string, Flow>();
+      for (const id of ids) {
+        const day = market.chainById(id);
+        if (day) addDay(flows, day);
+        yield { message: 'Reading snapshots' };
+      }
+      return flows;
+    },
+  });
+  return flows.get(expiry) ?? NO_FLOW;
 }
 
 function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number): void {

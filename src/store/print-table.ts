@@ -444,7 +444,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       const { count, canceled } = selectMark.get(Number(simulated), underlying, fromMs, toMs)!;
       const kind = { simulated: Number(simulated), underlying };
       const { entries, standing } = parts.counts(kind, fromMs, toMs, dayEnd(toMs));
-      return `${count + entries}.${canceled + entries - standing}`;
+      return { count: count + entries, mark: `${count + entries}.${canceled + entries - standing}` };
     },
     lastPrintAt(underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) {
       const row = selectLast.get(Number(simulated), underlying, untilMs)?.at;

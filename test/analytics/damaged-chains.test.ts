@@ -217,7 +217,7 @@ function contextOf(chain: Chain, seed: number): Context {
       flow: () => largePrints(prints, 100_000).map(sumOf),
       printsKeptFrom: () => 0,
       printsOn: () => largePrints(prints, 100_000),
-      tape: () => ({ mark: String(seed), prints }),
+      tape: () => ({ count: prints.length, mark: String(seed), prints }),
       hasPrints: () => prints.length > 0,
       recentChainIds: () => [1],
       chainById: () => chain,

@@ -10,7 +10,8 @@ export const FIXTURE_RESOURCES: Resources = {
       ...{ name: uri, title: uri, description: 'A fixture.' },
     })),
   }),
-  read(uri) {
+  // biome-ignore lint/correctness/useYield: reading a fixture is one step.
+  *read(uri) {
     const [, id] = /^test:\/\/template\/(\w+)\/data$/.exec(uri) ?? [];
     const content = id === undefined ? FIXED[uri] : { mimeType: 'application/json', text: JSON.stringify({ id }) };
     if (content) return { contents: [{ uri, ...content }] };

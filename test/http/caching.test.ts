@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { buildApp } from '../../src/app.ts';
-import type { PreparedResponse } from '../../src/http/prepared-response.ts';
 import { createResponseCache, provenanceHeaders } from '../../src/http/response-cache.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -117,11 +116,16 @@ describe('the server keeps an answer', () => {
       const age_s = Math.round((at.nowMs - AS_OF) / 1000);
       const as_of = new Date(AS_OF).toISOString();
       return {
-        body: { ticker: 'SPY' },
+        text: '{"ticker":"SPY"}',
         provenance: { source: 'test', simulated: false, as_of, age_s, stale: false, notes: [] },
       };
     };
-    return { at, perform, of: (address: string) => answers.of(address, perform) as PreparedResponse, answers };
+    return {
+      at,
+      perform,
+      answers,
+      of: (address: string, answerOf = perform) => answers.get(address) ?? answers.add(address, at.version, answerOf()),
+    };
   }
 
   test('while the store and the age in seconds are the same', () => {
@@ -143,28 +147,28 @@ describe('the server keeps an answer', () => {
   });
 
   test('but no refusal', () => {
-    const { answers, of, at } = keeper();
-    const refuse = () => {
+    const { of, at } = keeper();
+    const refuse = (): never => {
       throw new Error('refused');
     };
     of('/a');
     at.version = '2';
-    expect(() => answers.of('/a', refuse)).toThrow('refused');
-    expect(() => answers.of('/a', refuse)).toThrow('refused');
+    expect(() => of('/a', refuse)).toThrow('refused');
+    expect(() => of('/a', refuse)).toThrow('refused');
     of('/a');
     expect(at.performed).toBe(2);
   });
 
   test('and of many the last ones, none of them large', () => {
-    const { answers, of, at, perform } = keeper();
+    const { of, at, perform } = keeper();
     for (let each = 0; each < 1_025; each++) of(`/${each}`);
     of('/1');
     expect(at.performed).toBe(1_025);
     of('/0');
     expect(at.performed).toBe(1_026);
-    const large = () => ({ ...perform(), body: { text: 'x'.repeat(20_000) } });
-    answers.of('/large', large);
-    answers.of('/large', large);
+    const large = () => ({ ...perform(), text: 'x'.repeat(20_000) });
+    of('/large', large);
+    of('/large', large);
     of(`/${'x'.repeat(300)}`);
     of(`/${'x'.repeat(300)}`);
     expect(at.performed).toBe(1_030);

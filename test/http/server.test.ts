@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createByteBudget } from '../../src/access/byte-budget.ts';
 import { createServerApp } from '../../src/http/server.ts';
+import { createScheduler } from '../../src/operations/scheduler.ts';
 import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -17,6 +19,7 @@ test('Elysia reads no header, cookie, query or body of a request: no handler or 
   const app = createServerApp({
     ...{ context, access, gexStreams, mcp, members: store, limiter: undefined, storeVersion: store.version },
     origins: { hosts: undefined, origins: new Set<string>() },
+    ...{ scheduler: createScheduler(), budget: createByteBudget() },
     loaded: () => undefined,
     openapi: () => ({}),
     observe: () => {},

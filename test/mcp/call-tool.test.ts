@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Failure } from '../../src/errors.ts';
-import { createCallGate } from '../../src/mcp/call-gate.ts';
 import { callTool } from '../../src/mcp/call-tool.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
+import { createScheduler } from '../../src/operations/scheduler.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** What an agent reads of an answer, where a provider or a file's name would have its say in it. */
@@ -21,16 +21,19 @@ function call(run: Operation['run'], args: unknown = { win_prob: 0.6 }) {
   const tools = [{ ...KELLY, run }];
   const parts = { context: service.app.context, version: '0', observe: () => {}, tools: () => tools };
   const { signal } = new AbortController();
-  const gate = createCallGate();
   return callTool(
-    { ...parts, resources: RESOURCES, gate },
+    { ...parts, resources: RESOURCES, scheduler: createScheduler() },
     { account: undefined, name: KELLY.name, args, signal, linksResources: true },
   );
 }
 
 test('where figures come from is cleaned, in the content and beside it', async () => {
   const provenance = { source: HIDDEN, simulated: false, as_of: '2026-01-02T03:04:05.000Z', age_s: 200, stale: true };
-  const { result } = KELLY.run({ win_prob: 0.6, payout_ratio: 3, fractional_kelly: 0.5 }, service.app.context) as {
+  const { result } = KELLY.run(
+    { win_prob: 0.6, payout_ratio: 3, fractional_kelly: 0.5 },
+    service.app.context,
+    () => true,
+  ) as {
     result: Record<string, unknown>;
   };
   const answer = await call(() => ({ result, provenance: { ...provenance, notes: ['b\u0007c'] } }));
@@ -55,7 +58,11 @@ test.each([
   [172_800, '2 days'],
 ])('an age of %i seconds is said as %s', async (age_s, said) => {
   const provenance = { source: 'x', simulated: false, as_of: 'then', age_s, stale: false, notes: [] };
-  const { result } = KELLY.run({ win_prob: 0.6, payout_ratio: 3, fractional_kelly: 0.5 }, service.app.context) as {
+  const { result } = KELLY.run(
+    { win_prob: 0.6, payout_ratio: 3, fractional_kelly: 0.5 },
+    service.app.context,
+    () => true,
+  ) as {
     result: Record<string, unknown>;
   };
   const answer = await call(() => ({ result, provenance }));

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test';
-import { createCallGate } from '../../src/mcp/call-gate.ts';
 import { createSessionQuota } from '../../src/mcp/http/session-quota.ts';
 import { nearestNames } from '../../src/mcp/nearest-names.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
@@ -16,19 +15,6 @@ test('an account may open so many sessions a day, and the next day as many', () 
   take('a')();
   take('a')();
   expect(take('a')).toThrow();
-});
-
-test('each account may have so many calls under way', async () => {
-  const gate = createCallGate(1);
-  const ending = Promise.withResolvers<void>();
-  const first = gate.pass('a', () => ending.promise);
-  expect(gate.pass('a', async () => {})).toBeUndefined();
-  await gate.pass('b', async () => {});
-  expect(gate.size).toBe(1);
-  ending.resolve();
-  await first;
-  expect(gate.size).toBe(0);
-  await gate.pass('a', async () => {});
 });
 
 test.each([

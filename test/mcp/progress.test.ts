@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { createCallGate } from '../../src/mcp/call-gate.ts';
 import { callTool, type Progress } from '../../src/mcp/call-tool.ts';
 import { OFFERED } from '../../src/mcp/offered.ts';
 import type { McpParts } from '../../src/mcp/parts.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { createScheduler } from '../../src/operations/scheduler.ts';
 import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
@@ -14,9 +16,30 @@ beforeAll(async () => {
   server = await startServed();
   ({ service } = server);
   const { context } = service.app;
-  parts = { context, version: '0', observe: () => {}, ...OFFERED, gate: createCallGate(2) };
+  parts = {
+    context,
+    version: '0',
+    observe: () => {},
+    ...OFFERED,
+    tools: () => [SLOW],
+    scheduler: createScheduler({ accountJobsMax: 2 }),
+  };
 });
 afterAll(() => server.close());
+
+/** A tool of four steps that take longer than a turn each. */
+const SLOW: Operation = {
+  ...TOOLS.find(({ name }) => name === 'calculate_kelly_sizing')!,
+  name: 'slow',
+  *run() {
+    for (let step = 1; step <= 4; step++) {
+      yield { message: `Step ${step}`, total: 4 };
+      for (const until = performance.now() + 3; performance.now() < until; );
+    }
+    return { result: { win_probability: 0.5, recommended_portfolio_allocation_pct: 1 } };
+  },
+};
+const SLOW_CALL = { name: 'slow', args: { win_prob: 0.5 } };
 
 const RADAR = { name: 'run_strategic_omni_radar', args: { ticker: 'SPY' } };
 
@@ -59,7 +82,7 @@ test('a call that is cancelled between two steps does no more of them', async ()
     if (told.length === 2) leaving.abort();
   };
   const call = callTool(parts, {
-    ...RADAR,
+    ...SLOW_CALL,
     account: undefined,
     signal: leaving.signal,
     linksResources: false,
@@ -74,19 +97,23 @@ test('others have their turn between two steps', async () => {
   const call = (name: string) => {
     const progressed = async ({ progress }: Progress) => void order.push(`${name}${progress}`);
     const { signal } = new AbortController();
-    return callTool(parts, { ...RADAR, account: undefined, signal, linksResources: false, progressed });
+    return callTool(parts, { ...SLOW_CALL, account: undefined, signal, linksResources: false, progressed });
   };
   await Promise.all([call('a'), call('b')]);
-  expect(order).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4']);
+  expect(order.toSorted()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3', 'b4']);
+  expect(order.indexOf('b1')).toBeLessThan(order.indexOf('a4'));
 });
 
 test('more calls under way than an account may have are refused with a result that says so', async () => {
   const call = () =>
-    callTool(parts, { ...RADAR, account: undefined, signal: new AbortController().signal, linksResources: false });
+    callTool(parts, { ...SLOW_CALL, account: undefined, signal: new AbortController().signal, linksResources: false });
   const answers = await Promise.all([call(), call(), call()]);
   expect(answers.map(({ isError }) => isError === true)).toEqual([false, false, true]);
   expect(answers[2]!.content).toEqual([
-    { type: 'text', text: 'This account has 2 calls under way. Wait for their answers, then call again.' },
+    {
+      type: 'text',
+      text: 'This account has 2 requests under way, the most it may. Wait for their answers, then ask again.',
+    },
   ]);
   expect((await call()).isError).toBeFalsy();
 });

@@ -7,6 +7,7 @@ import { createChangeWatch } from '../../src/mcp/change-watch.ts';
 import { complete } from '../../src/mcp/completion.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
+import { finish } from '../../src/steps.ts';
 import { keepLevels, MONDAY_MS } from '../store/samples.ts';
 import { type Served, type Service, startServed, startService } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
@@ -30,7 +31,7 @@ afterAll(async () => {
 });
 
 const read = (uri: string) =>
-  JSON.parse((RESOURCES.read(uri, service.app.context).contents[0] as { text: string }).text);
+  JSON.parse((finish(RESOURCES.read(uri, service.app.context)).contents[0] as { text: string }).text);
 
 test('of a wide chain the rows nearest spot, in five digits but for the strikes', () => {
   const { count, strike, net_gex, rows_left_out_far_from_spot } = read('zomma://gex/WIDE/strikes/all');
@@ -62,8 +63,9 @@ test.each([
   'zomma://gex/',
   '',
 ])('there is no resource %j', (uri) => {
-  for (const ask of [RESOURCES.read, RESOURCES.canonical]) {
-    expect(() => ask(uri, service.app.context)).toThrow(expect.objectContaining({ code: -32602, data: { uri } }));
+  const { context } = service.app;
+  for (const ask of [() => finish(RESOURCES.read(uri, context)), () => RESOURCES.canonical(uri, context)]) {
+    expect(ask).toThrow(expect.objectContaining({ code: -32602, data: { uri } }));
   }
 });
 

@@ -3,6 +3,7 @@ import type { Chain } from '../../src/market/chain.ts';
 import { levelsOf, provenanceOf, readMarket } from '../../src/operations/market-reading.ts';
 import type { Context } from '../../src/operations/operation.ts';
 import { contextAt } from '../../src/operations/replay.ts';
+import { finish } from '../../src/steps.ts';
 import { AS_OF, chainOf, EXPIRY, HEAD, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
 import { refusalOf, smallMarket } from './small-market.ts';
 
@@ -52,11 +53,11 @@ describe('the newest chain of a ticker', () => {
 
   test('is none: a ticker of the universe is told from an unknown one, which is not repeated', () => {
     const { context } = smallMarket();
-    expect(refusalOf(() => readMarket('SPY', context))).toMatchObject({
+    expect(refusalOf(() => finish(readMarket('SPY', context)))).toMatchObject({
       code: 'no_chain',
       message: 'SPY is in the universe, but no option chain of it has arrived yet',
     });
-    const unknown = refusalOf(() => readMarket('ZZZZ', context));
+    const unknown = refusalOf(() => finish(readMarket('ZZZZ', context)));
     expect(unknown.code).toBe('unknown_ticker');
     expect(unknown.message + unknown.hint).not.toContain('ZZZZ');
     expect(context.market.findChain('SPY')).toBeUndefined();
@@ -77,20 +78,20 @@ describe('prints around it', () => {
     ['too small', { price: 0.01 }, 0],
     ['cancelled', { canceled: true }, 0],
   ])('%s', (_what, over, expected) => {
-    expect(readMarket('ACME', market(over).context).large).toHaveLength(expected);
+    expect(finish(readMarket('ACME', market(over).context)).large).toHaveLength(expected);
   });
 
   test('a print after the snapshot moves the window on', () => {
     const { context } = market({ at: AS_OF - 29.5 * DAY_MS }, { at: AS_OF + DAY_MS, size: 777 });
-    expect(readMarket('ACME', context).large.map(({ contracts }) => contracts)).toEqual([777]);
+    expect(finish(readMarket('ACME', context)).large.map(({ contracts }) => contracts)).toEqual([777]);
   });
 
   test('counts once however often it arrives, and not at all once cancelled', () => {
     const { context, store } = market({ size: 500 }, { size: 700 });
     store.savePrints([print({ id: 'p0', size: 500 }), print({ id: 'p1', size: 700 })]);
-    expect(readMarket('ACME', context).large).toMatchObject([{ prints: 2, contracts: 1200 }]);
+    expect(finish(readMarket('ACME', context)).large).toMatchObject([{ prints: 2, contracts: 1200 }]);
     store.savePrints([print({ id: 'p0', canceled: true })]);
-    expect(readMarket('ACME', context).large).toMatchObject([{ prints: 1, contracts: 700 }]);
+    expect(finish(readMarket('ACME', context)).large).toMatchObject([{ prints: 1, contracts: 700 }]);
   });
 
   test('are kept until something is written', () => {
@@ -114,11 +115,11 @@ test('snapshots of the days before, the last of each', () => {
 describe('levels', () => {
   test('are reckoned once for the same chain and prints', () => {
     const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
-    const levels = levelsOf(readMarket('ACME', context));
-    expect(levelsOf(readMarket('ACME', context))).toBe(levels);
+    const levels = levelsOf(finish(readMarket('ACME', context)));
+    expect(levelsOf(finish(readMarket('ACME', context)))).toBe(levels);
     expect([levels.dominant.series.expiry, levels.dominantBy]).toEqual([EXPIRY, 'gamma']);
     store.savePrints([print({ expiry: LATER })]);
-    const moved = levelsOf(readMarket('ACME', context));
+    const moved = levelsOf(finish(readMarket('ACME', context)));
     expect([moved.dominant.series.expiry, moved.dominantBy]).toEqual([LATER, 'large_prints']);
   });
 
@@ -129,7 +130,7 @@ describe('levels', () => {
     ['an adjusted deliverable', { root: 'ACME1' }],
   ])('are not moved by %s', (_what, over) => {
     const { context } = smallMarket({ chains: [chainAt(AS_OF)], prints: [print({ expiry: LATER, ...over })] });
-    expect(levelsOf(readMarket('ACME', context)).dominantBy).toBe('gamma');
+    expect(levelsOf(finish(readMarket('ACME', context))).dominantBy).toBe('gamma');
   });
 });
 

@@ -87,7 +87,7 @@ describe('what goes wrong', () => {
     );
     // With nothing that the caller chose it is a defect.
     const none = { ...toolView(double), input: restView(double).input };
-    const spoilt = { ...none, operation: { ...double, run: () => double.run({ x: 17 }, context) } };
+    const spoilt = { ...none, operation: { ...double, run: () => double.run({ x: 17 }, context, () => true) } };
     expect(() => perform(spoilt, {}, context, 'invalid_body')).toThrow('does not fit its schema');
   });
 

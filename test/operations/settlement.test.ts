@@ -5,6 +5,7 @@ import { expiringGamma } from '../../src/analytics/exposure/scan.ts';
 import { Failure } from '../../src/errors.ts';
 import { rootOf } from '../../src/market/option-symbol.ts';
 import { zeroDte } from '../../src/operations/gex-lens.ts';
+import { finish } from '../../src/steps.ts';
 import { chainOf, quoted } from '../analytics/small-chains.ts';
 
 const HOUR_MS = 3_600_000;
@@ -121,7 +122,7 @@ describe('0DTE of an index on a third Friday', () => {
     });
     const ready = prepareChain(chainOf([...rows, ...later], { underlying: 'SPX', asOf }), DEFAULT_OPTIONS);
     const { left_out, used } = ready.counts;
-    return { ready, used, settled: left_out.settled, zero: zeroDte(ready, 1) };
+    return { ready, used, settled: left_out.settled, zero: finish(zeroDte(ready, 1)) };
   };
 
   test.each<[string, number, number, number | null]>([

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Context } from '../../src/operations/operation.ts';
+import { createScheduler } from '../../src/operations/scheduler.ts';
 import { warmUp } from '../../src/operations/warm-up.ts';
 import { AS_OF, chainOf, quoted, range } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
@@ -20,7 +21,7 @@ async function warmed(taped: readonly string[], simulated = false): Promise<stri
       return context.market.tape(chain, days);
     },
   };
-  await warmUp({ ...context, market });
+  await warmUp({ ...context, market }, createScheduler());
   return read;
 }
 

@@ -134,7 +134,7 @@ test('prints come back as they were, in time order, within bounds that count', (
 test('a later copy corrects a print, however often; nothing corrects one that was cancelled', () =>
   withStore((store) => {
     const sizes = () => store.prints('SPX', 0, MONDAY_MS, true, 0).map(({ id, size }) => [id, size]);
-    const mark = () => store.tapeMark('SPX', 0, MONDAY_MS, true);
+    const mark = () => store.tapeMark('SPX', 0, MONDAY_MS, true).mark;
     expect(store.savePrints([printOf('a', { size: 1 }), printOf('b', { size: 2 })]).added).toBe(2);
     const before = mark();
     expect(store.savePrints([printOf('a', { size: 1 })])).toEqual({ added: 0, changed: 0 });
@@ -168,7 +168,7 @@ test('large prints are those of a premium at least so high', () =>
 test('the tape is gone through in time order, and its mark changes with it alone', () =>
   withStore((store) => {
     const tape = () => [...store.tape('SPX', MONDAY_MS, MONDAY_MS + 2, true)].map(({ id }) => id);
-    const mark = () => store.tapeMark('SPX', MONDAY_MS, MONDAY_MS + 2, true);
+    const mark = () => store.tapeMark('SPX', MONDAY_MS, MONDAY_MS + 2, true).mark;
     const marks = [mark()];
     const save = (...prints: ReturnType<typeof printOf>[]) => {
       store.savePrints(prints);

@@ -2,6 +2,7 @@ import { Failure } from '../../errors.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
+import { finish, StepCache, type Steps } from '../../steps.ts';
 import { byContract } from './by-contract.ts';
 import { seriesForward } from './forward.ts';
 import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
@@ -16,26 +17,32 @@ import { strikeVolatilities } from './volatility.ts';
  * Throws `Failure('no_chain')` where no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions): PreparedChain {
-  const key = JSON.stringify(options);
-  const cached = cache.get(chain) ?? new Map<string, PreparedChain>();
-  cache.set(chain, cached);
-  let prepared = cached.get(key);
-  if (!prepared) {
-    prepared = prepare(chain, options);
-    // One entry is the service's default; a caller that tries many options does not keep them all.
-    if (cached.size >= 4) cached.clear();
-    cached.set(key, prepared);
-  }
-  return prepared;
+  return finish(prepareInSteps(chain, options));
 }
 
-const cache = new WeakMap<Chain, Map<string, PreparedChain>>();
+/** The same in steps. `tokens` is what an analysis that is not cached costs. */
+export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
+  return cache.of(chain, JSON.stringify(options), {
+    message: 'Reading the chain',
+    tokens,
+    steps: () => prepare(chain, options),
+  });
+}
+
+/** Cached contracts of one chain: an index of 30,000 contracts may be read in six ways at a time, which take some 20 MB. */
+const CACHED_CONTRACTS = 180_000;
+const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
+
+/** A chain with more contracts is prepared in several steps. */
+const STEP_CONTRACTS = 20_000;
 
 /** A series to be analysed, before its smile is known. */
 type LiveSeries = Omit<PreparedSeries, 'smile'>;
 
-function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
+function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> {
+  const isLarge = chain.count > STEP_CONTRACTS;
   const { live, leftOut } = liveSeries(chain, options);
+  if (isLarge) yield { message: 'Solving volatilities' };
   const count = live.at(-1)!.end;
   const column = (write: (column: Float64Array, its: LiveSeries) => void): Float64Array => {
     const written = new Float64Array(count);
@@ -52,10 +59,11 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
   const seriesIndex = new Uint16Array(count);
   for (const [index, { start, end }] of live.entries()) seriesIndex.fill(index, start, end);
   const { iv, pairs, smiles, counts, staleQuotes } =
-    options.iv === 'own' ? ownVolatilities(chain, live) : strikeVolatilities(chain, live);
+    options.iv === 'own' ? ownVolatilities(chain, live) : yield* strikeVolatilities(chain, live, isLarge);
+  if (isLarge) yield { message: 'Computing gamma' };
   const weight = known(taken(options.weight === 'volume' ? chain.volume : chain.openInterest));
   const callPut = taken(chain.callPut);
-  return {
+  const prepared: PreparedChain = {
     chain,
     options,
     series: live.map((each, index) => ({ ...each, smile: smiles[index]! })),
@@ -86,6 +94,8 @@ function prepare(chain: Chain, options: AnalysisOptions): PreparedChain {
       refused: chain.refused,
     },
   };
+  if (isLarge) yield { message: 'Chain prepared' };
+  return prepared;
 }
 
 function rowsOf(live: readonly LiveSeries[], count: number): Uint32Array {

@@ -10,24 +10,66 @@ import { mid } from './quotes.ts';
  */
 export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number): number[] {
   const stale: number[] = [];
-  let fresh: number[] = [];
-  let lowestAsk = Number.POSITIVE_INFINITY;
+  const fresh = new LowestAsks(chain.ask);
   for (let at = 0; at < wing.length; at++) {
     const row = wing[at]!;
     if (Number.isNaN(mid(chain, row))) continue;
     const ceiling = chain.bid[row]! - tick;
-    if (ceiling > lowestAsk) {
-      const against = fresh.filter((near) => ceiling > chain.ask[near]!);
-      if (against.length > 1 || fresh.length === 1) {
+    if (ceiling > fresh.lowest) {
+      if (fresh.size === 1 || ceiling > fresh.secondLowest) {
         stale.push(row);
         continue;
       }
-      stale.push(...against);
-      fresh = fresh.filter((near) => !against.includes(near));
-      lowestAsk = Math.min(...fresh.map((near) => chain.ask[near]!));
+      stale.push(fresh.removeLowest());
     }
-    fresh.push(row);
-    lowestAsk = Math.min(lowestAsk, chain.ask[row]!);
+    fresh.add(row);
   }
   return stale;
+}
+
+/** Rows as a binary heap by their ask: a quote is held against the nearer ones in O(log n), in any order of quotes. */
+class LowestAsks {
+  private readonly rows: number[] = [];
+
+  constructor(private readonly ask: Float64Array) {}
+
+  get size(): number {
+    return this.rows.length;
+  }
+
+  get lowest(): number {
+    return this.askAt(0);
+  }
+
+  get secondLowest(): number {
+    return Math.min(this.askAt(1), this.askAt(2));
+  }
+
+  add(row: number): void {
+    const { rows } = this;
+    let at = rows.push(row) - 1;
+    for (let above = (at - 1) >> 1; at > 0 && this.askAt(at) < this.askAt(above); above = (at - 1) >> 1) {
+      [rows[at], rows[above]] = [rows[above]!, rows[at]!];
+      at = above;
+    }
+  }
+
+  removeLowest(): number {
+    const { rows } = this;
+    const lowest = rows[0]!;
+    const last = rows.pop()!;
+    if (rows.length === 0) return lowest;
+    rows[0] = last;
+    for (let at = 0; ; ) {
+      const [left, right] = [2 * at + 1, 2 * at + 2];
+      const below = this.askAt(right) < this.askAt(left) ? right : left;
+      if (!(this.askAt(below) < this.askAt(at))) return lowest;
+      [rows[at], rows[below]] = [rows[below]!, rows[at]!];
+      at = below;
+    }
+  }
+
+  private askAt(at: number): number {
+    return at < this.rows.length ? this.ask[this.rows[at]!]! : Number.POSITIVE_INFINITY;
+  }
 }

@@ -2,6 +2,7 @@ import type { Chain } from '../../market/chain.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
+import type { Steps } from '../../steps.ts';
 import { byContract } from './by-contract.ts';
 import { FEED_IV_MAX, isOpinion } from './forward.ts';
 import { pick } from './pick.ts';
@@ -32,14 +33,19 @@ const SOLVED_IV_MIN = 1e-3;
 /**
  * One volatility per strike, that of the out-of-the-money side, serving call and put (in-the-money American quotes carry the
  * early-exercise premium): the feed's where its price fits the quote, else solved from the mid, else interpolated in total
- * variance over log-moneyness, flat beyond the outermost. Stale quotes are no part of the smile.
+ * variance over log-moneyness, flat beyond the outermost. Stale quotes are no part of the smile. `isLarge` chains take several steps.
  */
-export function strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Volatilities {
+export function* strikeVolatilities(
+  chain: Chain,
+  inputs: readonly SeriesInput[],
+  isLarge: boolean,
+): Steps<Volatilities> {
   const strikes = strikesOf(chain, inputs);
   const ticks = inputs.map(({ series }) => (isIndexRoot(series.root) ? TICK_INDEX : TICK));
   const iv = new Float64Array(strikes.count).fill(Number.NaN);
   const taken = takeFromFeed(chain, strikes, ticks, iv);
   const solved = solveFromMid(chain, strikes, iv);
+  if (isLarge) yield { message: 'Fitting smiles' };
   const stale = staleRows(chain, strikes, ticks);
   const smiles = smilesOf(chain, inputs, strikes, iv, stale);
   const filled = interpolate(inputs, strikes, smiles, iv);

@@ -1,3 +1,4 @@
+import { finish, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposures } from './exposures.ts';
 
@@ -14,21 +15,42 @@ const STEP = 0.01;
 const PARTS = 4;
 
 export function exposureFlips(prepared: PreparedChain): ExposureFlips {
+  return finish(exposureFlipsInSteps(prepared));
+}
+
+export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFlips> {
   const { spot } = prepared.chain;
   const steps = Math.round(REACH / STEP);
   const levels = Array.from({ length: 2 * steps + 1 }, (_, at) => spot * (1 + (at - steps) * STEP));
-  const coarse = levels.map((level) => pricedExposures(prepared, level));
-  const flip = (name: 'vex' | 'cex'): number => {
+  const coarse = yield* pricedAt(prepared, levels);
+  const flip = function* (name: 'vex' | 'cex'): Steps<number> {
     const values = coarse.map((each) => each[name]);
     const [from, to] = nearestChange(levels, values, spot) ?? [];
     if (from === undefined || to === undefined) return Number.NaN;
     const finer = Array.from({ length: PARTS + 1 }, (_, at) => from + ((to - from) * at) / PARTS);
-    const exact = finer.map((level) => pricedExposures(prepared, level)[name]);
+    const exact = (yield* pricedAt(prepared, finer)).map((each) => each[name]);
     const [low, high] = nearestChange(finer, exact, spot)!;
     const [a, b] = [exact[finer.indexOf(low)]!, exact[finer.indexOf(high)]!];
     return low + ((high - low) * a) / (a - b);
   };
-  return { vanna: flip('vex'), charm: flip('cex') };
+  return { vanna: yield* flip('vex'), charm: yield* flip('cex') };
+}
+
+/** Contracts priced in a step, in some 5 ms. */
+const STEP_CONTRACTS = 200_000;
+
+function* pricedAt(prepared: PreparedChain, levels: readonly number[]): Steps<ReturnType<typeof pricedExposures>[]> {
+  const priced = [];
+  let inStep = 0;
+  for (const level of levels) {
+    inStep += prepared.count;
+    if (inStep > STEP_CONTRACTS) {
+      yield { message: 'Pricing the chain at other spots' };
+      inStep = 0;
+    }
+    priced.push(pricedExposures(prepared, level));
+  }
+  return priced;
 }
 
 /** The levels next to each other between which values change sign, nearest to spot. */

@@ -36,13 +36,16 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
  */
 export function flowsOfSnapshots(days: Iterable<Chain>): Map<string, Flow> {
   const flows = new Map<string, Flow>();
-  for (const chain of days) {
-    for (const series of chain.series) {
-      if (series.adjusted) continue;
-      flows.set(series.expiry, sum(contractDays(chain, series), flows.get(series.expiry)));
-    }
-  }
+  for (const chain of days) addDay(flows, chain);
   return flows;
+}
+
+/** Adds the flow of a day, by its last snapshot. */
+export function addDay(flows: Map<string, Flow>, chain: Chain): void {
+  for (const series of chain.series) {
+    if (series.adjusted) continue;
+    flows.set(series.expiry, sum(contractDays(chain, series), flows.get(series.expiry)));
+  }
 }
 
 /** Premium by series (`ROOT EXPIRY`) in large prints that are opinions: no legs of spreads, no |delta| beyond 0.9. */

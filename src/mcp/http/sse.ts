@@ -2,7 +2,7 @@ import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/
 import type { Account } from '../../access/access.ts';
 import { notificationOf } from '../change-notification.ts';
 import { createMcpServer } from '../server.ts';
-import { batchOf, notMessages } from './batch.ts';
+import { BatchDelivery, batchOf, notMessages } from './batch.ts';
 import { newSessionId } from './session-id.ts';
 import { type SessionPlace, sessionOf } from './session-of.ts';
 import { SseSession } from './sse-session.ts';
@@ -53,9 +53,11 @@ export function createSseSessions(parts: TransportParts): SseSessions {
       return {
         receive(body) {
           const [first, ...others] = messagesOf(body);
+          // The request has paid for one.
+          if (others.length > 0) parts.charge?.(account, others.length);
           session.receive(first!);
-          // A batch asks for as much as many posts: others have their turn between.
-          for (const message of others) void parts.gate.take(account.id, () => session.receive(message));
+          const delivery = new BatchDelivery<JSONRPCMessage>(parts, account, (message) => session.receive(message));
+          for (const message of others) delivery.add(message);
           return new Response('Accepted', { status: 202, headers: { 'Content-Type': 'text/plain' } });
         },
       };

@@ -14,6 +14,7 @@ import { type CancelSignal, callTool } from '../call-tool.ts';
 import type { McpSession } from '../parts.ts';
 import { takesResourceLinks } from '../resource-links.ts';
 import { createMcpServer } from '../server.ts';
+import { BatchDelivery } from './batch.ts';
 import { type HeldStream, held, isEventStream, openHeld } from './held-stream.ts';
 import type { PlainCall } from './plain-call.ts';
 import { SignsOfLife } from './signs-of-life.ts';
@@ -151,10 +152,11 @@ export class StreamableSession implements McpSession {
   /** A batch asks for as much as many posts: others have their turn between its messages. */
   private takeTurns(transport: WebStandardStreamableHTTPServerTransport): void {
     const deliver = transport.onmessage;
-    transport.onmessage = (message, extra) =>
-      void this.parts.gate.take(this.account.id, () => {
-        if (this.posts.has(transport)) deliver?.(message as JSONRPCMessage, extra);
-      });
+    type Delivered = Parameters<NonNullable<typeof deliver>>;
+    const delivery = new BatchDelivery<Delivered>(this.parts, this.account, (each) => {
+      if (this.posts.has(transport)) deliver?.(...each);
+    });
+    transport.onmessage = (...each) => delivery.add(each as Delivered);
   }
 
   private answered(transport: WebStandardStreamableHTTPServerTransport, server: Server | undefined): void {
@@ -176,10 +178,6 @@ class CallSignal implements CancelSignal {
 
   get aborted(): boolean {
     return this.isDropped || this.request.signal.aborted;
-  }
-
-  throwIfAborted(): void {
-    if (this.aborted) throw new DOMException('The call was cancelled', 'AbortError');
   }
 }
 

@@ -37,7 +37,9 @@ export function createStreamable(parts: TransportParts): Streamable {
     },
   );
   const answer = async (account: Account, request: Request, body: unknown): Promise<Response> => {
-    if (body !== undefined) batchOf(body);
+    const messages = body === undefined ? 1 : batchOf(body).length;
+    // The request has paid for one.
+    if (messages > 1) parts.charge?.(account, messages - 1);
     if (!claimsNewEra(body) && (await isLegacyRequest(request, body))) return sessions.handle(account, request, body);
     const isListening = isRecord(body) && body.method === 'subscriptions/listen';
     if (isListening) watch.refuseTooMany(account);

@@ -1,6 +1,5 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { createStreamWatch, STREAM_LIMITS, type StreamLimits } from '../../access/stream-watch.ts';
-import { createCallGate } from '../call-gate.ts';
 import { createChangeWatch, type Watched } from '../change-watch.ts';
 import type { McpParts } from '../parts.ts';
 import { createSessionQuota } from './session-quota.ts';
@@ -24,7 +23,7 @@ export interface McpOverHttp {
   close(): Promise<void>;
 }
 
-export interface McpOverHttpParts extends Omit<McpParts, 'gate'>, Watched {
+export interface McpOverHttpParts extends McpParts, Watched {
   readonly limits?: Partial<StreamLimits>;
 }
 
@@ -32,7 +31,7 @@ export function createMcpOverHttp({ limits, ...given }: McpOverHttpParts): McpOv
   const bus = new InMemoryServerEventBus();
   const watch = createStreamWatch({ ...LIMITS, ...limits });
   const quota = createSessionQuota(given.context.nowMs);
-  const parts = { ...given, gate: createCallGate(), watch, quota, bus };
+  const parts = { ...given, watch, quota, bus };
   const streamable = createStreamable(parts);
   return {
     sse: createSseSessions(parts),
@@ -40,9 +39,9 @@ export function createMcpOverHttp({ limits, ...given }: McpOverHttpParts): McpOv
     ...createChangeWatch(given, bus),
     async close() {
       const deadline = performance.now() + LAST_ANSWERS_MS;
-      while (parts.gate.size > 0 && performance.now() < deadline) await Bun.sleep(LOOK_MS);
-      // What was answered last is on its way to the stream that it is written to.
-      await new Promise(setImmediate);
+      while (given.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(LOOK_MS);
+      // An answer follows the last word of progress by some milliseconds.
+      await Bun.sleep(LOOK_MS);
       watch.close();
       await streamable.close();
     },

@@ -1,6 +1,6 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { createCallGate } from '../call-gate.ts';
+import { createScheduler } from '../../operations/scheduler.ts';
 import { notificationOf } from '../change-notification.ts';
 import { createChangeWatch, type Watched } from '../change-watch.ts';
 import type { McpParts } from '../parts.ts';
@@ -16,9 +16,12 @@ export interface McpOverStdio {
   close(): Promise<void>;
 }
 
-export function serveOverStdio(given: Omit<McpParts, 'gate'> & Watched, transport = standardStreams()): McpOverStdio {
+export function serveOverStdio(
+  given: Omit<McpParts, 'scheduler'> & Watched,
+  transport = standardStreams(),
+): McpOverStdio {
   const bus = new InMemoryServerEventBus();
-  const parts: McpParts = { ...given, gate: createCallGate() };
+  const parts: McpParts = { ...given, scheduler: createScheduler() };
   const served = serveStdio(
     ({ era }) => {
       const followed = new Set<string>();

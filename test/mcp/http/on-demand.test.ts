@@ -14,8 +14,16 @@ function onDemand() {
   let loads = 0;
   const mcp = createMcpOnDemand(async () => {
     loads++;
-    const { context, store } = service.app;
-    return createMcpOverHttp({ context, version: '0', observe: () => {}, ...OFFERED, log: store, simulated: true });
+    const { context, store, scheduler } = service.app;
+    return createMcpOverHttp({
+      context,
+      version: '0',
+      observe: () => {},
+      ...OFFERED,
+      log: store,
+      simulated: true,
+      scheduler,
+    });
   });
   return { mcp, loads: () => loads };
 }

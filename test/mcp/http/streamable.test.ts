@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { createStreamWatch, STREAM_LIMITS } from '../../../src/access/stream-watch.ts';
-import { createCallGate } from '../../../src/mcp/call-gate.ts';
 import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessions.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
+import { createScheduler } from '../../../src/operations/scheduler.ts';
 import { recordOf } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { type Served, type Service, startServed } from '../../support/service.ts';
@@ -363,7 +363,7 @@ function partsOf({ app, key }: Service) {
   const { context } = app;
   const observe = () => {};
   const parts = {
-    ...{ context, observe, version: '0', tools: () => TOOLS, resources: RESOURCES, gate: createCallGate() },
+    ...{ context, observe, version: '0', tools: () => TOOLS, resources: RESOURCES, scheduler: createScheduler() },
     ...{
       watch: createStreamWatch(STREAM_LIMITS),
       quota: createSessionQuota(Date.now),

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import type { Account } from '../../../src/access/access.ts';
 import { createStreamWatch, STREAM_LIMITS, type StreamWatch } from '../../../src/access/stream-watch.ts';
-import { createCallGate } from '../../../src/mcp/call-gate.ts';
 import { held } from '../../../src/mcp/http/held-stream.ts';
 import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createSseSessions } from '../../../src/mcp/http/sse.ts';
@@ -10,6 +9,7 @@ import { createStreamable } from '../../../src/mcp/http/streamable.ts';
 import type { TransportParts } from '../../../src/mcp/http/transport-parts.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
+import { createScheduler } from '../../../src/operations/scheduler.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { headersOf, initialize, modern } from './messages.ts';
 
@@ -25,7 +25,7 @@ afterAll(() => service.close());
 function partsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportParts & { watch: StreamWatch } {
   return {
     ...{ context: service.app.context, version: '0', observe: () => {}, tools: () => TOOLS, resources: RESOURCES },
-    ...{ gate: createCallGate(), watch: createStreamWatch({ ...STREAM_LIMITS, ...limits }) },
+    ...{ scheduler: createScheduler(), watch: createStreamWatch({ ...STREAM_LIMITS, ...limits }) },
     ...{ quota: createSessionQuota(Date.now, 2), bus: new InMemoryServerEventBus() },
   };
 }

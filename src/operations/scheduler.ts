@@ -1,0 +1,181 @@
+import { AccountCounts } from '../access/account-counts.ts';
+import { Failure } from '../errors.ts';
+import { began } from '../event-loop-watchdog.ts';
+import type { Steps } from '../steps.ts';
+
+export interface SchedulerLimits {
+  /** Jobs of one account that are under way: more of them would only wait longer. */
+  readonly accountJobsMax: number;
+  /** Of those, the ones that have begun. The others hold nothing but their arguments. */
+  readonly accountBegunMax: number;
+  /** A job that takes longer is given up. */
+  readonly deadlineMs: number;
+}
+
+const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, deadlineMs: 30_000 };
+
+/** A turn of the event loop does so much work and no more: sockets come between. One step may take longer. */
+const TURN_MS = 2;
+/** Each job that ends in a turn has an answer to be written, whose time is not in that. */
+const TURN_STEPS = 16;
+
+export interface Job<Result> {
+  /** Id of the account that asks; '' for the service itself. */
+  readonly account: string;
+  /** Names the steps for the event loop's watchdog. */
+  readonly name: string;
+  readonly steps: Steps<Result>;
+  /** Whether nobody waits for the result any more. Asked before each step that does not follow at once. */
+  readonly isDropped?: (() => boolean) | undefined;
+  /** Charges the account for work that begins. Throws `Failure` if it cannot pay. */
+  readonly charge?: ((tokens: number) => void) | undefined;
+}
+
+/** Shares one core between accounts: REST, MCP and live streams all compute here. */
+export interface Scheduler {
+  /**
+   * Does the job's steps in turn with those of others. Returns the result at once if nothing else waits and it takes no longer than a turn.
+   * Throws, or rejects with, what the steps throw, and `Failure`: 429 if the account has too many jobs under way or cannot pay, 503 past the
+   * deadline; `AbortError` if the job was dropped.
+   */
+  run<Result>(job: Job<Result>): Result | Promise<Result>;
+  /** Jobs under way, of all accounts. */
+  readonly size: number;
+}
+
+/**
+ * Fair queueing: the next step is of the account that has used the least time since it began to compete, so that one who comes with a small
+ * request waits for no more than the step in hand, however much others have asked for. `nowMs` is a clock in ms.
+ */
+export function createScheduler(
+  limits: Partial<SchedulerLimits> = {},
+  nowMs: () => number = () => performance.now(),
+): Scheduler {
+  const { accountJobsMax, accountBegunMax, deadlineMs } = { ...LIMITS, ...limits };
+  const counts = new AccountCounts();
+  const lanes = new Map<string, Lane>();
+  /** Time used by the account that was served last: where a new one begins. */
+  let usedMs = 0;
+  /** Time of jobs that were done at once since the last turn. */
+  let atOnceMs = 0;
+  let isDue = false;
+
+  const turn = (): void => {
+    const startedAt = nowMs();
+    for (let steps = 0; steps < TURN_STEPS && lanes.size > 0; steps++) {
+      const lane = leastUsed(lanes);
+      usedMs = lane.usedMs;
+      const stepAt = nowMs();
+      advance(lane);
+      const now = nowMs();
+      lane.usedMs += now - stepAt;
+      if (now - startedAt >= TURN_MS) break;
+    }
+    atOnceMs = 0;
+    isDue = lanes.size > 0;
+    if (isDue) setImmediate(turn);
+  };
+
+  const makeDue = (): void => {
+    if (!isDue) setImmediate(turn);
+    isDue = true;
+  };
+
+  const advance = (lane: Lane): void => {
+    const { begun, waiting } = lane;
+    if (begun.length < accountBegunMax && waiting.length > 0) begun.unshift(waiting.shift()!);
+    const entry = begun.shift()!;
+    if (!proceed(entry)) begun.push(entry);
+    else if (begun.length + waiting.length === 0) lanes.delete(lane.account);
+  };
+
+  /** Does a step. Returns true if it was the last one. */
+  const proceed = ({ job, askedAt, resolve, reject }: Entry): boolean => {
+    try {
+      if (job.isDropped?.()) throw new DOMException('Nobody waits for the result', 'AbortError');
+      if (nowMs() - askedAt > deadlineMs) throw overdue(deadlineMs);
+      began(job.name);
+      const { value, done } = job.steps.next();
+      if (done) resolve(value);
+      else if (value.tokens) job.charge?.(value.tokens);
+      if (!done) return false;
+    } catch (error) {
+      job.steps.return(undefined);
+      reject(error);
+    }
+    counts.remove(job.account);
+    return true;
+  };
+
+  /** What is left of a job that has used some time already, in turns. */
+  const enqueue = <Result>(job: Job<Result>, askedAt: number, spentMs: number): Promise<Result> => {
+    counts.add(job.account);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const lane = lanes.get(job.account) ?? { account: job.account, usedMs, begun: [], waiting: [] };
+    lanes.set(job.account, lane);
+    lane.usedMs += spentMs;
+    lane.waiting.push({ job, askedAt, resolve, reject } as unknown as Entry);
+    makeDue();
+    return promise;
+  };
+
+  return {
+    run(job) {
+      if (counts.of(job.account) >= accountJobsMax) throw tooMany(accountJobsMax);
+      const askedAt = nowMs();
+      if (isDue) return enqueue(job, askedAt, 0);
+      began(job.name);
+      try {
+        for (;;) {
+          const { value, done } = job.steps.next();
+          if (done) return value;
+          if (value.tokens) job.charge?.(value.tokens);
+          const spentMs = nowMs() - askedAt;
+          if (spentMs + atOnceMs > TURN_MS) return enqueue(job, askedAt, spentMs);
+        }
+      } finally {
+        atOnceMs += nowMs() - askedAt;
+        if (atOnceMs > TURN_MS) makeDue();
+      }
+    },
+    get size() {
+      return counts.total;
+    },
+  };
+}
+
+interface Entry {
+  readonly job: Job<unknown>;
+  readonly askedAt: number;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Jobs of an account. */
+interface Lane {
+  readonly account: string;
+  usedMs: number;
+  /** In the order of their next steps. */
+  readonly begun: Entry[];
+  readonly waiting: Entry[];
+}
+
+function leastUsed(lanes: ReadonlyMap<string, Lane>): Lane {
+  let least: Lane | undefined;
+  for (const lane of lanes.values()) if (least === undefined || lane.usedMs < least.usedMs) least = lane;
+  return least!;
+}
+
+function tooMany(jobsMax: number): Failure {
+  return new Failure('too_many_requests', `This account has ${jobsMax} requests under way, the most it may`, {
+    hint: 'Wait for their answers, then ask again.',
+    retryAfterS: 1,
+  });
+}
+
+function overdue(deadlineMs: number): Failure {
+  return new Failure('overdue', `The answer was not ready within ${deadlineMs / 1000} seconds`, {
+    hint: 'Ask for less at a time, or again when the service is less busy.',
+    retryAfterS: Math.ceil(deadlineMs / 1000),
+  });
+}

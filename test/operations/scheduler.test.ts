@@ -1,0 +1,208 @@
+import { expect, test } from 'bun:test';
+import { createScheduler, type Job, type SchedulerLimits } from '../../src/operations/scheduler.ts';
+import { finish, StepCache, type Steps } from '../../src/steps.ts';
+
+/** A scheduler whose clock moves with the steps alone, and notes of the steps in their order. */
+function noting(limits: Partial<SchedulerLimits> = {}) {
+  const clock = { ms: 0 };
+  const done: string[] = [];
+  const scheduler = createScheduler(limits, () => clock.ms);
+  /** So many steps that take so long each. */
+  function* steps(name: string, count: number, stepMs: number): Steps<string> {
+    for (let step = 1; step <= count; step++) {
+      clock.ms += stepMs;
+      done.push(`${name}${step}`);
+      if (step < count) yield { message: name };
+    }
+    return name;
+  }
+  const run = (account: string, count: number, stepMs: number, more: Partial<Job<string>> = {}) =>
+    scheduler.run({ account, name: 'test', steps: steps(account, count, stepMs), ...more });
+  return { clock, done, scheduler, run };
+}
+
+test('what takes no longer than a turn is done at once, while nothing waits', async () => {
+  const { done, scheduler, run } = noting();
+  expect(run('a', 2, 0.5)).toBe('a');
+  expect(done).toEqual(['a1', 'a2']);
+  const long = run('b', 3, 20);
+  expect(done.slice(2)).toEqual(['b1']);
+  // Something waits now.
+  const short = run('a', 1, 0.5);
+  expect([short, long].every((each) => each instanceof Promise)).toBe(true);
+  expect(await Promise.all([short, long])).toEqual(['a', 'b']);
+  expect(scheduler.size).toBe(0);
+});
+
+test('short jobs of one turn of the event loop are not all done at once', async () => {
+  const { done, run } = noting();
+  const jobs = Array.from({ length: 10 }, () => run('a', 1, 1));
+  expect(done.length).toBe(3);
+  await Promise.all(jobs);
+  expect(done).toHaveLength(10);
+});
+
+test('the account that has used least is next: a small request waits for one step of a greedy account', async () => {
+  const { done, run } = noting();
+  const greedy = Array.from({ length: 20 }, () => run('greedy', 10, 20));
+  await new Promise(setImmediate);
+  const before = done.length;
+  await run('honest', 1, 1);
+  expect(done.slice(before).indexOf('honest1')).toBeLessThan(2);
+  await Promise.all(greedy);
+  expect(done).toHaveLength(201);
+});
+
+test('accounts that ask alike are served alike', async () => {
+  const { done, run } = noting();
+  await Promise.all(['a', 'b', 'c'].map((account) => run(account, 4, 20)));
+  for (let round = 0; round < 4; round++) {
+    expect(done.slice(3 * round, 3 * round + 3).toSorted()).toEqual(['a', 'b', 'c'].map((each) => each + (round + 1)));
+  }
+});
+
+test('the event loop has its turns between steps', async () => {
+  const { done, run } = noting();
+  const job = run('a', 50, 3);
+  let turns = 0;
+  for (; done.length < 50; turns++) await new Promise(setImmediate);
+  expect(turns).toBeGreaterThan(20);
+  expect(await job).toBe('a');
+});
+
+test('an account may have so many jobs under way, of which so many have begun', async () => {
+  const { done, scheduler, run } = noting({ accountJobsMax: 5, accountBegunMax: 2 });
+  let [begun, most] = [0, 0];
+  function* counted(): Steps<void> {
+    most = Math.max(most, ++begun);
+    for (let step = 0; step < 3; step++) yield { message: 'step' };
+    begun--;
+  }
+  const slow = run('other', 100, 20);
+  const jobs = Array.from({ length: 5 }, () => scheduler.run({ account: 'a', name: 'test', steps: counted() }));
+  expect(scheduler.size).toBe(6);
+  expect(() => run('a', 1, 1)).toThrow(expect.objectContaining({ code: 'too_many_requests', status: 429 }));
+  await Promise.all(jobs);
+  expect(most).toBe(2);
+  expect(await run('a', 1, 1)).toBe('a');
+  await slow;
+  expect([scheduler.size, done.length]).toEqual([0, 101]);
+});
+
+test('a dropped job does no more steps, and leaves its place', async () => {
+  const { done, scheduler, run } = noting();
+  let isDropped = false;
+  let isClosed = false;
+  function* closing(): Steps<string> {
+    try {
+      for (;;) yield { message: 'endless' };
+    } finally {
+      isClosed = true;
+    }
+  }
+  const jobs = [
+    run('a', 10, 20, { isDropped: () => isDropped }),
+    run('a', 10, 20, { steps: closing(), isDropped: () => isDropped }),
+  ];
+  for (let turns = 0; turns < 4; turns++) await new Promise(setImmediate);
+  isDropped = true;
+  const before = done.length;
+  const ends = await Promise.allSettled(jobs);
+  expect(ends.map((end) => end.status === 'rejected' && end.reason.name)).toEqual(['AbortError', 'AbortError']);
+  expect([done.length, isClosed, scheduler.size]).toEqual([before, true, 0]);
+});
+
+test('work is charged before it begins, and is not done if the account cannot pay', async () => {
+  const { scheduler } = noting();
+  const done: string[] = [];
+  function* priced(): Steps<void> {
+    yield { message: 'free' };
+    yield { message: 'dear', tokens: 16 };
+    done.push('dear');
+  }
+  const paid: number[] = [];
+  await scheduler.run({ account: 'a', name: 'test', steps: priced(), charge: (tokens) => paid.push(tokens) });
+  expect([paid, done]).toEqual([[16], ['dear']]);
+  const poor = () =>
+    scheduler.run({
+      account: 'a',
+      name: 'test',
+      steps: priced(),
+      charge: () => {
+        throw new Error('poor');
+      },
+    });
+  expect(poor).toThrow('poor');
+  expect(done).toEqual(['dear']);
+});
+
+test('a job that takes too long is given up', async () => {
+  const { clock, scheduler, run } = noting({ deadlineMs: 1_000 });
+  const job = run('a', 100, 20);
+  clock.ms += 1_000;
+  await expect(job).rejects.toMatchObject({ code: 'overdue', status: 503, retryAfterS: 1 });
+  expect(scheduler.size).toBe(0);
+});
+
+test('throws what the steps throw, at once or later, and goes on', async () => {
+  const { scheduler, run } = noting();
+  function* failing(after: number): Steps<never> {
+    for (let step = 0; step < after; step++) yield { message: 'fine' };
+    throw new Error('no');
+  }
+  expect(() => scheduler.run({ account: 'a', name: 'test', steps: failing(0) })).toThrow('no');
+  const long = run('a', 2, 20);
+  await expect(Promise.resolve(scheduler.run({ account: 'a', name: 'test', steps: failing(3) }))).rejects.toThrow('no');
+  expect([await long, scheduler.size]).toEqual(['a', 0]);
+});
+
+test('a result that several ask for is computed once, by all who ask, and cached', () => {
+  const cache = new StepCache<object, string>(() => 2);
+  const owner = {};
+  let computed = 0;
+  const ask = (key: string) =>
+    cache.of(owner, key, {
+      message: 'begin',
+      tokens: 3,
+      *steps() {
+        computed++;
+        yield { message: 'half' };
+        return `result ${key}`;
+      },
+    });
+  const [first, second] = [ask('x'), ask('x')];
+  expect([first.next().value, second.next().value]).toEqual(Array(2).fill(expect.objectContaining({ tokens: 3 })));
+  expect(first.next()).toEqual({ value: { message: 'half' }, done: false });
+  // The first goes away; the second takes up where it was.
+  first.return('');
+  expect(second.next()).toEqual({ value: 'result x', done: true });
+  expect([ask('x').next(), computed]).toEqual([{ value: 'result x', done: true }, 1]);
+  for (const key of ['y', 'x', 'z']) finish(ask(key));
+  expect(computed).toBe(3);
+  finish(ask('x'));
+  expect(computed).toBe(3);
+  finish(ask('y'));
+  expect(computed).toBe(4);
+});
+
+test('a result that cannot be computed is refused to all who ask, and computed anew for the next', () => {
+  const cache = new StepCache<object, string>(() => 2);
+  const owner = {};
+  let fails = true;
+  const ask = () =>
+    cache.of(owner, 'x', {
+      message: 'begin',
+      *steps() {
+        yield { message: 'half' };
+        if (fails) throw new Error('no');
+        return 'yes';
+      },
+    });
+  const [first, second] = [ask(), ask()];
+  for (const each of [first, second]) each.next();
+  first.next();
+  expect(() => second.next()).toThrow('no');
+  expect(() => first.next()).toThrow('no');
+  fails = false;
+  expect(finish(ask())).toBe('yes');
+});
