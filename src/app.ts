@@ -43,7 +43,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.marks('files'));
   const policy = parseRateLimit(settings.rateLimit);
-  const store = openData(settings.dataDir);
+  const store = openData(settings.dataDir, () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }));
   store.openFeeds(feeds);
   const access = openAccess(store, settings.dataDir);
   const { simulated } = feeds[0]!;

@@ -92,12 +92,12 @@ export const SETTINGS = {
   allowedHosts: {
     flag: '--allowed-hosts <names>',
     env: 'ZOMMA_ALLOWED_HOSTS',
-    help: "names by which MCP clients may ask, with commas between; on a loopback address without --behind-proxy the machine's own are, elsewhere all without it",
+    help: "names by which the server may be asked, with commas between; on a loopback address without --behind-proxy the machine's own are, elsewhere all without it; /health is asked under every name",
   },
   allowedOrigins: {
     flag: '--allowed-origins <origins>',
     env: 'ZOMMA_ALLOWED_ORIGINS',
-    help: 'origins of web pages that may ask over MCP besides its own, with commas between, e.g. https://agents.example.com',
+    help: 'origins of web pages that may ask besides those of its own host, with commas between, e.g. https://agents.example.com',
   },
   universe: { flag: '--universe <file>', env: 'ZOMMA_UNIVERSE', help: 'JSON file of tracked tickers by theme' },
   largePrintMin: {

@@ -63,6 +63,8 @@ export type Observation =
       readonly cpu_ms: number;
       readonly step: string | undefined;
     }
+  /** The group of the data folder may write to it. */
+  | { readonly kind: 'data_folder_open'; readonly mended_by: string }
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }
   /** What lay at hand is loaded, since the start. */
   | { readonly kind: 'loaded'; readonly duration_ms: number }

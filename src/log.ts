@@ -25,6 +25,7 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   packing_failed: 'error',
   levels_failed: 'error',
   event_loop_blocked: 'warning',
+  data_folder_open: 'warning',
   started: 'info',
   loaded: 'info',
   stopping: 'info',

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { version } from '../package.json';
+import { cleaned } from './clean-text.ts';
 import { createProgram } from './cli/program.ts';
 import { Failure, OperatorError } from './errors.ts';
 import { ports } from './local.ts';
@@ -17,9 +18,9 @@ try {
 
 function describe(error: unknown): string {
   if (error instanceof OperatorError || error instanceof Failure) {
-    return `zomma: ${error.message}${error.hint ? `\n  ${error.hint}` : ''}`;
+    return `zomma: ${cleaned(error.message)}${error.hint ? `\n  ${cleaned(error.hint)}` : ''}`;
   }
   // A path that is not there or may not be used: the system's own words name it.
-  if (error instanceof Error && 'syscall' in error) return `zomma: ${error.message}`;
+  if (error instanceof Error && 'syscall' in error) return `zomma: ${cleaned(error.message)}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

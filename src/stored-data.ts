@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Access, createAccess } from './access/access.ts';
-import { loadSecret } from './access/secret.ts';
+import { isOpenToGroup, loadSecret } from './access/secret.ts';
 import { OperatorError } from './errors.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
@@ -35,9 +35,13 @@ export function readUniverse(file: string | undefined): Universe {
   return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
 }
 
-/** Opens the database of a data folder, made where it is missing and closed to others than its owner. */
-export function openData(dataDir: string): Store {
+/**
+ * Opens the database of a data folder, made where it is missing and closed to others than its owner. Throws `OperatorError` if every user of
+ * the machine may write there; `warn` hears that its group may.
+ */
+export function openData(dataDir: string, warn = () => {}): Store {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (isOpenToGroup(dataDir)) warn();
   return openStore(join(dataDir, 'zomma.sqlite'));
 }
 

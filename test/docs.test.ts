@@ -11,9 +11,16 @@ test.each(TOOLS.map(({ name }) => name))('docs/methods.md says what %s answers',
   expect([name, page('docs/methods.md').includes(`\`${name}\``)]).toEqual([name, true]);
 });
 
+test('the threat model names code that is there', () => {
+  const named = [...page('docs/threat-model.md').matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!);
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
 test('links between the pages lead somewhere', () => {
   const pages = [
     'README.md',
+    'SECURITY.md',
     ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.md'))
       .map((file) => `docs/${file}`),

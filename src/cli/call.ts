@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import { shownJson } from '../clean-text.ts';
 import { Failure, OperatorError } from '../errors.ts';
 import { datedToolView, extendedView, perform } from '../operations/perform.ts';
 import { findTool, TOOLS } from '../operations/registry.ts';
@@ -37,7 +38,7 @@ Examples:
       const view = options.extended ? extendedView(tool) : datedToolView(tool);
       const args = parse(json);
       const { body } = await ports.withMarket(options, (context) => perform(view, args, context, 'invalid_body'));
-      process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
+      process.stdout.write(`${shownJson(body, 2)}\n`);
     });
 }
 

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import { shownJson, shownName } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
-import { canonicalTicker } from '../market/option-symbol.ts';
+import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
@@ -15,17 +16,18 @@ export function addChains(program: Command, ports: Ports): void {
     .action(async (options) => {
       const ticker = options.ticker === undefined ? undefined : canonicalTicker(options.ticker);
       const rows = await ports.withStore(options, (store) =>
-        store.snapshots(ticker).map(({ underlying, asOf, source, simulated }) => ({
-          ticker: underlying,
-          as_of: new Date(asOf).toISOString(),
-          source,
-          simulated,
-        })),
+        store
+          .snapshots(ticker)
+          .filter(({ underlying }) => isTicker(underlying))
+          .map(({ underlying, asOf, source, simulated }) => ({
+            ticker: underlying,
+            as_of: new Date(asOf).toISOString(),
+            source: shownName(source),
+            simulated,
+          })),
       );
       const lines = rows.map((row) => `${row.ticker.padEnd(6)} ${row.as_of}  ${row.source}`);
-      process.stdout.write(
-        `${options.json ? JSON.stringify({ chains: rows }) : lines.join('\n') || 'No chains yet.'}\n`,
-      );
+      process.stdout.write(`${options.json ? shownJson({ chains: rows }) : lines.join('\n') || 'No chains yet.'}\n`);
     });
 
   withSettings(

@@ -1,17 +1,10 @@
 import type { Command } from 'commander';
-import { type FeedStatus, getFeedStatus } from '../operations/feed-status.ts';
-import type { Operation } from '../operations/operation.ts';
-import { extendedView, perform } from '../operations/perform.ts';
+import { shownJson } from '../clean-text.ts';
+import { type FeedReport, type FeedStatus, feedReport } from '../operations/feed-status.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { DATA_SETTINGS, withSettings } from './settings.ts';
 import { columns } from './table.ts';
-
-interface Report {
-  readonly checked_at: string;
-  readonly healthy: boolean;
-  readonly feeds: readonly FeedStatus[];
-}
 
 /** Rows that are told of refusals and gaps of a feed, unless all are asked for. */
 const TOLD = 10;
@@ -24,7 +17,7 @@ export function addFeeds(program: Command, ports: Ports): void {
       .description('What each feed last did and brought, per ticker, and what it could not.')
       .option('--all', 'tell tickers that are fresh too, and every refusal')
       .option('--check', 'exit with 1 unless every feed is ok: for monitoring')
-      .option('--json', 'print one JSON object, as GET /api/v1/feeds answers'),
+      .option('--json', 'print one JSON object, as GET /api/v1/feeds answers, with every row'),
     DATA_SETTINGS,
   )
     .addHelpText(
@@ -32,15 +25,13 @@ export function addFeeds(program: Command, ports: Ports): void {
       '\nExamples:\n  $ zomma feeds\n  $ zomma feeds --all\n  $ zomma feeds --check > /dev/null || page-the-operator\n',
     )
     .action(async ({ json, all, check, ...settings }) => {
-      const view = extendedView(getFeedStatus as unknown as Operation);
-      const { body } = await ports.withMarket(settings, (context) => perform(view, {}, context, 'invalid_parameter'));
-      const report = body as unknown as Report;
-      await writeOut(Buffer.from(json ? `${JSON.stringify(report)}\n` : pageOf(report, Boolean(all))));
+      const report = await ports.withMarket(settings, feedReport);
+      await writeOut(Buffer.from(json ? `${shownJson(report)}\n` : pageOf(report, Boolean(all))));
       if (check && !report.healthy) process.exitCode = 1;
     });
 }
 
-function pageOf({ feeds, checked_at }: Report, all: boolean): string {
+function pageOf({ feeds, checked_at }: FeedReport, all: boolean): string {
   if (feeds.length === 0) return 'No server has run on this data folder: zomma serve asks its feeds.\n';
   return `${feeds.map((feed) => linesOf(feed, Date.parse(checked_at), all).join('\n')).join('\n\n')}\n`;
 }

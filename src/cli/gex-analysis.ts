@@ -4,6 +4,7 @@ import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { opinionPremium } from '../analytics/flow/flow.ts';
+import { shownName } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
@@ -40,7 +41,7 @@ export function analyseGex(chain: Chain, { large, tape }: PrintsAround, { sign, 
   const report = {
     ...reportGex(prepared, gexLevels(prepared, premium)),
     by_flow: positions ? byPositions(conventional, positions) : null,
-    source: chain.source,
+    source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
     options: { ...options, sign },

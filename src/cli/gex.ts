@@ -9,6 +9,7 @@ import {
 } from '../analytics/chain/options.ts';
 import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
+import { shownJson } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import { writeOut } from './csv/streams.ts';
 import { analyseGex, type GexAnalysis, type PrintsAround, profileAround } from './gex-analysis.ts';
@@ -130,7 +131,7 @@ interface Flags {
 
 function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
   const { prepared, report } = analysis;
-  if (json) return `${JSON.stringify(report)}\n`;
+  if (json) return `${shownJson(report)}\n`;
   if (csv === 'profile') return profileCsv(profileAround(prepared));
   if (csv === 'strikes') return strikesCsv(exposuresByStrike(prepared), prepared.options.weight);
   const levels = gexTable(report);

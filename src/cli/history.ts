@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { cleanLine, shownJson } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import { type GexHistory, getGexHistory } from '../operations/gex-history.ts';
 import type { Operation, Provenance } from '../operations/operation.ts';
@@ -69,7 +70,7 @@ interface Flags {
 }
 
 function rendered(history: History, { json, csv, plot }: Flags): string {
-  if (json) return `${JSON.stringify(history)}\n`;
+  if (json) return `${shownJson(history)}\n`;
   if (csv) return historyCsv(history);
   const summary = summaryOf(history);
   // One moment is no course of time.
@@ -109,7 +110,7 @@ function summaryOf(history: History): string {
     iv_percentile === null ? '' : `  (rank ${iv_rank?.toFixed(0) ?? 'none'}, percentile ${iv_percentile.toFixed(0)})`;
   const rows = [
     `${ticker}  ${several(count, per)}${source}`,
-    ...history.notes.map((note) => `  ${note}`),
+    ...history.notes.map((note) => `  ${cleanLine(note)}`),
     `  30-day IV   ${percent(history.atm_iv_30d.at(-1) ?? null)}${rank}  over ${several(iv_days, 'day')}${range}`,
   ];
   return `${rows.join('\n')}\n`;

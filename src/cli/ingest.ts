@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { Argument, type Command } from 'commander';
+import { cleanLine, shownJson } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
 import { Progress } from './csv/progress.ts';
@@ -34,7 +35,7 @@ Examples:
       const files = loaded.flat();
       const seconds = (performance.now() - startedMs) / 1000;
       const totals = totalsOf(files, seconds);
-      if (options.json) process.stdout.write(`${JSON.stringify({ files, ...totals })}\n`);
+      if (options.json) process.stdout.write(`${shownJson({ files, ...totals })}\n`);
       else process.stdout.write(`${[...files.flatMap(linesOf), totalLine(files, totals)].join('\n')}\n`);
       refuseBarren(paths.filter((_, at) => !loaded[at]?.some(isFruitful)));
     });
@@ -92,7 +93,10 @@ function linesOf(file: LoadedFile): string[] {
   const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${grouped(count)}`);
   const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
   const counts = `${grouped(kept)} kept, ${knownOf(known, changed)}, ${grouped(refusedRows(file))} refused${why}`;
-  return [`${path}: ${grouped(rows)} rows: ${counts}`, ...refusals.map((reason) => `  refused: ${reason}`)];
+  return [
+    `${cleanLine(path)}: ${grouped(rows)} rows: ${counts}`,
+    ...refusals.map((reason) => `  refused: ${cleanLine(reason)}`),
+  ];
 }
 
 function totalLine(files: readonly LoadedFile[], totals: ReturnType<typeof totalsOf>): string {

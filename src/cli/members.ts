@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { canonicalUuid } from '../access/api-key.ts';
 import { DEFAULT_TIER, TIERS } from '../access/tiers.ts';
+import { shownJson } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
@@ -29,7 +30,7 @@ export function addMembers(program: Command, ports: Ports): void {
       const shown = { uuid: member.uuid, api_key: apiKey, tier: member.tier, status: member.status };
       print(
         options.json
-          ? JSON.stringify(shown)
+          ? shownJson(shown)
           : Object.entries(shown)
               .map(([name, value]) => `${name.padEnd(8)} ${value}`)
               .join('\n'),
@@ -50,7 +51,7 @@ export function addMembers(program: Command, ports: Ports): void {
           expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
         })),
       );
-      if (options.json) print(JSON.stringify({ members: rows }));
+      if (options.json) print(shownJson({ members: rows }));
       else if (rows.length === 0) print('No members yet; add one with: zomma members add --uuid UUID');
       else
         for (const row of rows)

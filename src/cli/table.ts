@@ -1,5 +1,8 @@
-/** Rows of cells as lines, each column as wide as its widest cell. */
-export function columns(rows: readonly (readonly string[])[]): string[] {
+import { cleanLine } from '../clean-text.ts';
+
+/** Rows of cells as lines, cleaned, each column as wide as its widest cell. */
+export function columns(given: readonly (readonly string[])[]): string[] {
+  const rows = given.map((cells) => cells.map((cell) => cleanLine(cell)));
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]!.length))) ?? [];
   return rows.map((row) =>
     row

@@ -20,7 +20,7 @@ export interface HttpDeps {
   readonly budget: ByteBudget;
   readonly gexStreams: GexStreams;
   readonly mcp: McpLoader;
-  /** Which names and which web pages' origins MCP paths answer. */
+  /** Under which names the server is asked, and by pages of which origins. */
   readonly origins: OriginPolicy;
   /** Changes with every write to the store. */
   readonly storeVersion: () => string;

@@ -47,6 +47,9 @@ function problemResponse(status: number) {
   const codes = Object.entries(FAILURES).flatMap(([code, each]) => (each.status === status ? [code] : []));
   return {
     description: `Refused: ${codes.join(', ')}.`,
+    ...(status === 401 && {
+      headers: { 'WWW-Authenticate': { description: 'How to show a key.', schema: { type: 'string' } } },
+    }),
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   };
 }

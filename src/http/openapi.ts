@@ -74,7 +74,7 @@ function operationPaths() {
                 !operation.ofNow && { 304: { description: 'Unchanged: If-None-Match has the tag of the answer.' } }),
               ...problems(method === 'POST' ? [401, 403, 413, 422, 429, 500] : [400, 401, 403, 429, 500]),
               ...(binary && problems([400])),
-              ...(method === 'GET' && operation.ofMarket && problems([503])),
+              ...(method === 'GET' && operation.ofMarket && problems([422, 503])),
             },
           },
         },

@@ -3,7 +3,7 @@ import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.
 
 /**
  * Against pages in a browser of this machine or network that would talk to the server in its user's place (DNS rebinding, cross-site
- * requests): MCP asks every server to look at Origin and Host.
+ * requests): every path looks at Origin and Host.
  */
 export interface OriginPolicy {
   /** Names by which the server may be asked, without ports, in lower case; undefined: any, as a proxy or a certificate sees to it. */
@@ -58,14 +58,17 @@ function listOf(text: string | undefined): string[] {
 }
 
 const PREFLIGHT_FIELDS = fieldsOf({});
-const MCP_PATHS: ReadonlySet<string> = new Set(['/sse', '/messages', '/mcp']);
+/** Probes of a load balancer ask by address, and hear no more than that the service is there. */
+const PROBE_PATH = '/health';
 
-/** On MCP paths, refuses foreign origins and hosts, and answers CORS preflight requests. */
+/** Refuses foreign hosts and origins, and answers CORS preflight requests of pages whose origin is allowed. */
 export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
   app.onRequest((context) => {
     const { request, set, path } = context as typeof context & BeforeRouting;
-    if (!MCP_PATHS.has(path)) return;
-    refuseForeign(request.headers, policy);
+    if (path !== PROBE_PATH) refuseForeignHost(request.headers, policy);
+    // Programs send none.
+    if (!request.headers.has('origin')) return;
+    refuseForeignOrigin(request.headers, policy);
     const shared = crossOriginHeaders(request.headers, policy);
     if (!shared) return;
     Object.assign(set.headers, shared);
@@ -82,16 +85,20 @@ export const checkHost = (app: HttpApp) =>
 
 const ONE_HOST = /^[A-Za-z0-9._:[\]-]*$/;
 
-/** Throws `Failure`, 403, for a name that is not this server's and for a page of another origin. Programs send no Origin. */
-export function refuseForeign(headers: Headers, { hosts, origins }: OriginPolicy): void {
+/** Throws `Failure`, 403, for a name that is not this server's. */
+export function refuseForeignHost(headers: Headers, { hosts }: OriginPolicy): void {
+  if (!hosts) return;
   const host = headers.get('host');
-  if (hosts && host !== null && !hosts.has(nameOf(host))) {
-    throw new Failure('host_foreign', 'This server is not asked under that name', {
-      hint: 'The operator can allow the Host with --allowed-hosts.',
-    });
-  }
+  if (host === null || hosts.has(nameOf(host))) return;
+  throw new Failure('host_foreign', 'This server is not asked under that name', {
+    hint: 'The operator can allow the Host with --allowed-hosts.',
+  });
+}
+
+/** Throws `Failure`, 403, for a page of another origin. Programs send no Origin. */
+export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy): void {
   const origin = headers.get('origin');
-  if (origin === null || origins.has(origin.toLowerCase()) || isSameHost(origin, host)) return;
+  if (origin === null || origins.has(origin.toLowerCase()) || isSameHost(origin, headers.get('host'))) return;
   throw new Failure('origin_foreign', 'Pages of this origin may not ask this server', {
     hint: 'The operator can allow the Origin with --allowed-origins.',
   });
@@ -108,9 +115,10 @@ export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy):
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Allow-Methods': 'GET, POST, DELETE',
     'Access-Control-Allow-Headers': ASKED_WITH.join(', '),
-    'Access-Control-Expose-Headers': 'Mcp-Session-Id, Retry-After, X-Request-Id',
+    'Access-Control-Expose-Headers': SHOWN_TO_PAGES.join(', '),
     'Access-Control-Max-Age': '86400',
-    Vary: 'Origin',
+    // It takes the place of the field that says so of compressed answers.
+    Vary: 'Origin, Accept-Encoding',
   };
 }
 
@@ -123,6 +131,12 @@ const ASKED_WITH = [
   'Mcp-Method',
   'Mcp-Name',
   'Last-Event-ID',
+  'If-None-Match',
+];
+
+const SHOWN_TO_PAGES = [
+  ...['Mcp-Session-Id', 'Retry-After', 'X-Request-Id', 'ETag', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate'],
+  ...['X-Data-Source', 'X-Data-Simulated', 'X-Data-As-Of', 'X-Data-Age', 'X-Data-Stale', 'X-Data-Notes'],
 ];
 
 /** A Host field without its port, in lower case. */

@@ -1,3 +1,4 @@
+import { cleaned } from '../clean-text.ts';
 import { Failure } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { drain } from './body.ts';
@@ -21,6 +22,7 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, set }) => {
     const failure = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : failureOf(error, request);
     if (failure.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
+    if (failure.status === 401) set.headers['WWW-Authenticate'] = path === '/mcp' ? MCP_CHALLENGE : CHALLENGE;
     if (failure.code === 'internal') {
       observe({ kind: 'request_failed', route: patternOf(app, path, route), request_id: requestId, error });
     }
@@ -31,8 +33,14 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
     return JSON.stringify(problemOf(failure, requestId));
   });
 
+/** How a request shows who asks (RFC 9110, 11.6.1): the scheme of the header X-API-Key has no registered name. */
+const CHALLENGE = 'ApiKey realm="zomma"';
+/** On this path the key may come as a bearer token. */
+const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
+
 function problemOf(failure: Failure, requestId: string): Problem {
-  return {
+  // A message may hold names that the caller, a provider or a file chose.
+  return cleaned({
     type: 'about:blank',
     title: failure.title,
     status: failure.status,
@@ -43,7 +51,7 @@ function problemOf(failure: Failure, requestId: string): Problem {
     ...(failure.faults.length > 0 && {
       errors: failure.faults.map(({ field, expected }) => ({ pointer: field, detail: expected })),
     }),
-  };
+  });
 }
 
 function failureOf(error: unknown, request: Request): Failure {

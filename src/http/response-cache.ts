@@ -1,3 +1,4 @@
+import { cleanLine } from '../clean-text.ts';
 import type { Provenance } from '../operations/operation.ts';
 import { JSON_TYPE } from './http-app.ts';
 import { type PreparedResponse, prepareResponse } from './prepared-response.ts';
@@ -62,14 +63,30 @@ export function provenanceHeaders({
   notes,
 }: Provenance): Record<string, string> {
   return {
-    // A source may be a file of any name; header values are ASCII.
-    'X-Data-Source': encodeURI(source),
+    'X-Data-Source': fieldOf(source),
     'X-Data-Simulated': String(simulated),
     'X-Data-As-Of': as_of,
     'X-Data-Age': String(age_s),
     'X-Data-Stale': String(stale),
-    ...(notes.length > 0 && { 'X-Data-Notes': encodeURI(notes.join(' ')).replaceAll('%20', ' ') }),
+    ...(notes.length > 0 && { 'X-Data-Notes': fieldOf(notes.join(' ')) }),
   };
+}
+
+/** Proxies have 4 to 8 KB for all header fields of an answer. */
+const FIELD_LENGTH_MAX = 512;
+
+/** A text as the value of a header field: cleaned, other characters than ASCII percent-encoded as in a URI, cut to its bound. */
+function fieldOf(text: string): string {
+  const line = cleanLine(text, FIELD_LENGTH_MAX);
+  const whole = encodeURI(line).replaceAll('%20', ' ');
+  if (whole.length <= FIELD_LENGTH_MAX) return whole;
+  let part = '';
+  for (const character of line) {
+    const next = character === ' ' ? character : encodeURI(character);
+    if (part.length + next.length > FIELD_LENGTH_MAX - 3) break;
+    part += next;
+  }
+  return `${part}...`;
 }
 
 /** The tag is another whenever the text, the source, its moment or what is noted of it is another, and the same after a restart. */

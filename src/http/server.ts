@@ -14,7 +14,7 @@ export type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
  * The whole HTTP surface, an Elysia application. Hooks run in this order before a route is looked up, whether there is one or not:
- * request id, Host, Origin (MCP paths), key and rate limit. They see the path that the router matches, so no path leads past them.
+ * request id, Host, Origin, key and rate limit. They see the path that the router matches, so no path leads past them.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
   const { access, members, limiter, origins, observe } = deps;

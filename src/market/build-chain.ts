@@ -1,7 +1,7 @@
 import { Failure } from '../errors.ts';
 import { isDate, settlementInstant } from './calendar.ts';
 import type { Chain, Series } from './chain.ts';
-import { rootOf, settlementOf } from './option-symbol.ts';
+import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
 /** One contract as a feed read it. `NaN` means "not given"; nothing is checked yet. */
 export interface ContractRow {
@@ -49,6 +49,7 @@ export const IV_MAX = 100;
  * write "none". Throws a Failure where no chain can come of it.
  */
 export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain {
+  if (!isTicker(head.underlying)) throw refusal('the underlying is no ticker');
   if (!(head.spot > 0 && head.spot <= VALUE_MAX)) throw refusal(`spot ${head.spot} is not a price`);
   if (!Number.isFinite(head.asOf)) throw refusal('the time of the quotes is not known');
   const refused: Record<string, number> = { ...head.refused };

@@ -2,7 +2,7 @@ import { Failure } from '../errors.ts';
 import { addDays, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord } from './level-record.ts';
-import { canonicalTicker, rootOf } from './option-symbol.ts';
+import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
 import type { MarketStore } from './store.ts';
 import type { Tape, TapeMark } from './tape.ts';
@@ -23,8 +23,8 @@ export interface Market {
   tracked(ticker: string): string;
   /** As `chain`, but undefined where there is none. */
   findChain(ticker: string): Chain | undefined;
-  /** Tickers that have a chain, sorted. */
-  tickersWithChain(): readonly string[];
+  /** Tickers that have a chain, sorted: the first `limit` (1,000) from a name on. */
+  tickersWithChain(from?: string, limit?: number): readonly string[];
   /**
    * Prints of at least a premium, of the `days` calendar days that end at the later of the chain's instant and the last print, added up;
    * those of adjusted deliverables left out.
@@ -85,6 +85,8 @@ export function createMarket(
     marks = new Map();
   };
   const newestChain = (ticker: string): Chain | undefined => {
+    // A database of an older version may have chains of other names.
+    if (!isTicker(ticker)) return undefined;
     const id = store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS);
     if (id === undefined) return undefined;
     const kept = newest.get(ticker);
@@ -94,7 +96,7 @@ export function createMarket(
     return chain;
   };
   const chainAt = (ticker: string, instantMs: number): Chain | undefined => {
-    const id = store.chainIdAt(ticker, simulated, instantMs);
+    const id = isTicker(ticker) ? store.chainIdAt(ticker, simulated, instantMs) : undefined;
     if (id === undefined || isThinned(store, ticker, instantMs, simulated)) return undefined;
     const live = newest.get(ticker);
     const chain = live?.id === id ? live.chain : (past.get(id) ?? store.chain(id));
@@ -129,7 +131,17 @@ export function createMarket(
       isPast: untilMs !== undefined,
       findChain,
       nameOf: tickerOf,
-      tickersWithChain: () => store.underlyings(simulated),
+      tickersWithChain(from = '', limit = LISTED_MAX) {
+        const tickers: string[] = [];
+        for (let next = from; tickers.length < limit; ) {
+          const names = store.underlyings(simulated, next, limit);
+          tickers.push(...names.filter(isTicker));
+          if (names.length < limit) break;
+          // A space sorts before all that a ticker may have.
+          next = `${names.at(-1)} `;
+        }
+        return tickers.slice(0, limit);
+      },
       tracked,
       chain: (spelling) => findChain(spelling) ?? refuseNoChain(tracked(spelling), untilMs),
       flow(chain, days, minPremiumUsd) {
@@ -191,6 +203,9 @@ interface KeptChain {
   readonly id: number;
   readonly chain: Chain;
 }
+
+/** As many as a universe may have. */
+const LISTED_MAX = 1_000;
 
 /** The largest takes some 3 MB, and as much again once it is analysed. */
 const PAST_CHAINS_MAX = 8;

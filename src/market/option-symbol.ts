@@ -76,6 +76,13 @@ export function canonicalTicker(text: string): string {
     .replace(/[/-]/, '.');
 }
 
+/** Whether a canonical ticker is one: `SPY`, `BRK.B`, `AMD1`. Text from outside is no ticker before it has passed this. */
+export function isTicker(text: string): boolean {
+  return TICKER.test(text);
+}
+
+const TICKER = /^[A-Z][A-Z0-9.]{0,9}$/;
+
 /** AM roots settle at the opening prices of the expiry date, all others at the close. */
 export function settlementOf(root: string): 'AM' | 'PM' {
   return AM_SETTLED_ROOTS.has(root) ? 'AM' : 'PM';

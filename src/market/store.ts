@@ -42,8 +42,8 @@ export interface MarketStore {
   /** Identity of the newest snapshot dated up to that instant. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
   chain(id: number): Chain | undefined;
-  /** Underlyings with at least one snapshot, sorted. */
-  underlyings(simulated: boolean): string[];
+  /** Underlyings with at least one snapshot, sorted: the first `limit` from a name on, without them all. */
+  underlyings(simulated: boolean, from?: string, limit?: number): string[];
   /** What is kept, of one underlying or of all, by underlying and time. */
   snapshots(underlying?: string): Snapshot[];
   /**

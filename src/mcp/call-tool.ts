@@ -1,10 +1,10 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
+import { cleaned, cleanLine } from '../clean-text.ts';
 import { Failure } from '../errors.ts';
 import type { Operation, Provenance } from '../operations/operation.ts';
 import { performInSteps, toolView } from '../operations/perform.ts';
 import type { Steps } from '../steps.ts';
-import { cleaned } from './clean-text.ts';
 import { nearestNames } from './nearest-names.ts';
 import type { McpParts } from './parts.ts';
 import { columnsOf } from './resources.ts';
@@ -39,7 +39,9 @@ export async function callTool(parts: McpParts, call: ToolCall): Promise<CallToo
       call.name,
       tools.map(({ name }) => name),
     );
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool '${call.name}' is not registered`, { nearest });
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool '${cleanLine(call.name)}' is not registered`, {
+      nearest,
+    });
   }
   try {
     return await answerOf(tool, parts, call);
@@ -81,7 +83,7 @@ async function answerOf(tool: Operation, parts: McpParts, call: ToolCall): Promi
 
 /** A model reads the content and not what is beside it: where figures come from, and how old they are, belongs there too. */
 function wordsOf({ source, as_of, age_s, stale, notes }: Provenance): string {
-  return [`Source: ${source}, as of ${as_of}, ${ageOf(age_s)} old${stale ? ', stale' : ''}.`, ...notes].join(' ');
+  return [`Source: "${source}", as of ${as_of}, ${ageOf(age_s)} old${stale ? ', stale' : ''}.`, ...notes].join(' ');
 }
 
 /** In the unit that one would say it in. */

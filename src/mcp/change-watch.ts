@@ -19,10 +19,13 @@ export interface ChangeWatch {
 }
 
 const PAGE = 256;
+/** As many as a universe may have. Of more, a new one is not told: to count them takes time with each snapshot. */
+const TICKERS_MAX = 1_000;
 
 export function createChangeWatch({ log, simulated, tools }: Watched, bus: ServerEventBus): ChangeWatch {
   let seq = log.lastLevelSeq();
-  let tickers = log.underlyings(simulated).length;
+  const countTickers = () => log.underlyings(simulated, '', TICKERS_MAX).length;
+  let tickers = countTickers();
   let version = registryVersion(tools());
   return {
     wake() {
@@ -34,7 +37,7 @@ export function createChangeWatch({ log, simulated, tools }: Watched, bus: Serve
         upTo = events.at(-1)?.seq ?? upTo;
         more = events.length === PAGE;
       }
-      const [tickersNow, versionNow] = [log.underlyings(simulated).length, registryVersion(tools())];
+      const [tickersNow, versionNow] = [countTickers(), registryVersion(tools())];
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
       for (const ticker of moved) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });

@@ -1,15 +1,18 @@
 import {
+  ProtocolError,
+  ProtocolErrorCode,
   type ReadResourceResult,
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import methods from '../../docs/methods.md' with { type: 'text' };
+import { cleaned, cleanLine } from '../clean-text.ts';
 import { Failure } from '../errors.ts';
+import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { extendedView, performInSteps, restView } from '../operations/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
 import type { Steps } from '../steps.ts';
-import { cleaned } from './clean-text.ts';
 import { inShort } from './short-columns.ts';
 
 /** A resource as it is listed, and linked to from an answer. */
@@ -21,11 +24,17 @@ export interface ListedResource {
   readonly mimeType: string;
 }
 
+export interface ResourcePage {
+  readonly resources: ListedResource[];
+  /** Where the next page begins; absent on the last. */
+  readonly nextCursor?: string;
+}
+
 /** What can be read, beside the tools that can be called. */
 export interface Resources {
   readonly templates: ResourceTemplateType[];
-  /** What can be read without a template being filled in. */
-  list(context: Context): ListedResource[];
+  /** A page of what can be read without a template being filled in. Throws `ProtocolError` for a cursor that no page gave. */
+  list(context: Context, cursor?: string): ResourcePage;
   /** Throws `ResourceNotFoundError` for an address that is none, or of something that is not known. */
   read(uri: string, context: Context): Steps<ReadResourceResult>;
   /** The one spelling of an address, by which changes are told. Throws as `read` does. */
@@ -72,24 +81,37 @@ export const RESOURCES: Resources = {
   canonical: canonicalUri,
 };
 
-function listResources({ market }: Context): ListedResource[] {
-  return [
-    {
-      uri: 'zomma://universe',
-      name: 'universe',
-      title: UNIVERSE.title,
-      description: UNIVERSE.description,
-      mimeType: JSON_TYPE,
-    },
-    {
-      uri: 'zomma://methods',
-      name: 'methods',
-      title: 'Methods',
-      description: 'What each number means, its unit and its source.',
-      mimeType: 'text/markdown',
-    },
-    ...market.tickersWithChain().map((ticker) => linkTo('levels', ticker)),
-  ];
+const FIXED: readonly ListedResource[] = [
+  {
+    uri: 'zomma://universe',
+    name: 'universe',
+    title: UNIVERSE.title,
+    description: UNIVERSE.description,
+    mimeType: JSON_TYPE,
+  },
+  {
+    uri: 'zomma://methods',
+    name: 'methods',
+    title: 'Methods',
+    description: 'What each number means, its unit and its source.',
+    mimeType: 'text/markdown',
+  },
+];
+
+/** A page is some 25 KB. */
+const RESOURCES_PER_PAGE = 100;
+
+/** The cursor is the first ticker of its page: pages fit together whatever comes or goes between them. */
+function listResources({ market }: Context, cursor?: string): ResourcePage {
+  if (cursor !== undefined && !isTicker(cursor)) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid params: cursor must be the nextCursor of a page');
+  }
+  const fixed = cursor === undefined ? FIXED : [];
+  const room = RESOURCES_PER_PAGE - fixed.length;
+  const tickers = market.tickersWithChain(cursor, room + 1);
+  const resources = [...fixed, ...tickers.slice(0, room).map((ticker) => linkTo('levels', ticker))];
+  const next = tickers[room];
+  return next === undefined ? { resources } : { resources, nextCursor: next };
 }
 
 /** The address of a ticker's levels: what is told to whoever follows them. */
@@ -101,7 +123,8 @@ export function levelsUri(ticker: string): string {
 export function columnsOf(tool: Operation, args: unknown): ListedResource[] {
   const { ticker } = args as { ticker?: unknown };
   if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string') return [];
-  return [linkTo('profile', ticker.toUpperCase()), linkTo('strikes', ticker.toUpperCase())];
+  const name = canonicalTicker(ticker);
+  return [linkTo('profile', name), linkTo('strikes', name)];
 }
 
 const SUMMARISES: ReadonlySet<string> = new Set(['get_live_gex_nodes', 'run_strategic_omni_radar']);
@@ -146,13 +169,12 @@ const GEX = /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes)(?:
 
 /** Of a ticker, whose first chain may be yet to come. */
 function canonicalUri(uri: string, { market }: Context): string {
-  if (FIXED.has(uri)) return uri;
+  if (FIXED.some((each) => each.uri === uri)) return uri;
   const [whole, ticker] = GEX.exec(uri) ?? [];
   if (whole === undefined) throw notFound(uri, ...NO_RESOURCE);
   return levelsUri(market.nameOf(decodeURIComponent(ticker!))) + whole.slice(`zomma://gex/${ticker}`.length);
 }
 
-const FIXED: ReadonlySet<string> = new Set(['zomma://universe', 'zomma://methods']);
 const NO_RESOURCE = ['There is no such resource', 'resources/templates/list names what there is.'] as const;
 
 /** The levels as REST answers them, with what stands behind them. */
@@ -169,5 +191,5 @@ function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<st
 }
 
 function notFound(uri: string, message: string, hint: string | undefined): ResourceNotFoundError {
-  return new ResourceNotFoundError(uri, hint ? `${message}. ${hint}` : message);
+  return new ResourceNotFoundError(cleanLine(uri), cleaned(hint ? `${message}. ${hint}` : message));
 }

@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
+import { cleanLine } from '../clean-text.ts';
 import { Failure } from '../errors.ts';
 import type { Steps } from '../steps.ts';
 import { callTool } from './call-tool.ts';
@@ -41,7 +42,7 @@ export function createMcpServer(parts: McpParts, { account, followed, takesLinks
       }),
     });
   });
-  server.setRequestHandler('resources/list', () => ({ resources: resources.list(context) }));
+  server.setRequestHandler('resources/list', ({ params }) => ({ ...resources.list(context, params?.cursor) }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates }));
   server.setRequestHandler('resources/read', ({ params }, { mcpReq: { signal } }) =>
     inSteps(parts, account, signal, resources.read(params.uri, context)),
@@ -137,5 +138,6 @@ function faultOf(error: unknown): ProtocolError | undefined {
   if (notes === undefined) return error instanceof ProtocolError ? error : undefined;
   const [issue] = JSON.parse(notes) as { path: string[]; message: string }[];
   const fault = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, fault);
+  // A path may hold names that the caller chose.
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(fault));
 }

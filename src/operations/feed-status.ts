@@ -1,7 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { cleanLine, shownName } from '../clean-text.ts';
+import { Failure } from '../errors.ts';
 import { feedHealth, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
+import { isTicker } from '../market/option-symbol.ts';
 import { type Context, defineOperation } from './operation.ts';
+import { limit } from './pages.ts';
 import { count, nullable, number, oneOf } from './schemas.ts';
 
 const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null where there was none.`);
@@ -70,7 +74,7 @@ const feedStatus = Type.Object(
     tickers_by_state: Type.Record(Type.String(), Type.Integer(), { description: 'How many are in which state.' }),
     expected_contracts: count('Contracts expected of all tickers with a snapshot.'),
     received_contracts: count('Contracts received of them.'),
-    tickers: Type.Array(tickerStatus, { description: 'Ticker by ticker, by name.' }),
+    tickers: Type.Array(tickerStatus, { description: 'Ticker by ticker, by name: those on this page.' }),
     refusals: Type.Array(
       Type.Object(
         {
@@ -82,7 +86,9 @@ const feedStatus = Type.Object(
         },
         closed,
       ),
-      { description: 'What could not be taken and has not come well since, the newest first.' },
+      {
+        description: 'What could not be taken and has not come well since, the newest first: those on this page.',
+      },
     ),
     gaps: Type.Array(
       Type.Object(
@@ -93,7 +99,9 @@ const feedStatus = Type.Object(
         },
         closed,
       ),
-      { description: 'Times in which its stream was down and trades were missed, the newest first.' },
+      {
+        description: 'Times in which its stream was down and trades were missed, the newest first: those on this page.',
+      },
     ),
   },
   closed,
@@ -105,36 +113,88 @@ export const getFeedStatus = defineOperation({
   title: 'Feeds',
   description:
     'What each feed of market data last did and brought: per ticker expected against received contracts, the last attempt apart from the ' +
-    'last fresh data, and what was refused and why. A feed without data is never ok.',
-  input: Type.Object({}, closed),
+    'last fresh data, and what was refused and why. A feed without data is never ok. Tickers, refusals and gaps come in pages.',
+  input: Type.Object(
+    {
+      limit: limit('Tickers, refusals and gaps of all feeds together at the most; without it, as many as fit.'),
+      cursor: Type.Optional(
+        Type.String({ description: 'next_cursor of the page before.', pattern: '^[0-9]{1,6}$', maxLength: 6 }),
+      ),
+    },
+    closed,
+  ),
   full: Type.Object(
     {
       checked_at: Type.String({ description: 'Now, ISO 8601.' }),
       healthy: Type.Boolean({ description: 'Whether there are feeds, and all of them are ok.' }),
       stale_after_s: number('Age from which quotes are called stale, seconds.'),
       feeds: Type.Array(feedStatus, { description: 'Feed by feed, by name.' }),
+      next_cursor: Type.Optional(Type.String({ description: 'The next page begins here; absent on the last.' })),
     },
     closed,
   ),
   rest: { method: 'GET', path: '/api/v1/feeds' },
-  run(_, context) {
-    const feeds = context.feedStates().map((state) => statusOf(state, context));
-    return {
-      result: {
-        checked_at: iso(context.nowMs()),
-        healthy: feeds.length > 0 && feeds.every(({ state }) => state === 'ok'),
-        stale_after_s: context.staleAfterMs / 1000,
-        feeds,
-      },
-    };
-  },
+  run: ({ limit: most = Number.POSITIVE_INFINITY, cursor }, context) => ({
+    result: pageOf(feedReport(context), Number(cursor ?? 0), most),
+  }),
 });
 
 export type FeedStatus = Static<typeof feedStatus>;
 
+export interface FeedReport {
+  readonly checked_at: string;
+  readonly healthy: boolean;
+  readonly stale_after_s: number;
+  readonly feeds: FeedStatus[];
+}
+
+/** How the feeds are, with every row. */
+export function feedReport(context: Context): FeedReport {
+  const feeds = context.feedStates().map((state) => statusOf(state, context));
+  return {
+    checked_at: iso(context.nowMs()),
+    healthy: feeds.length > 0 && feeds.every(({ state }) => state === 'ok'),
+    stale_after_s: context.staleAfterMs / 1000,
+    feeds,
+  };
+}
+
+/** Rows of a page, bytes of JSON: with what is told of each feed itself, a page stays below 64 KB. */
+const PAGE_BYTES_MAX = 48 * 1024;
+const PAGED = ['tickers', 'refusals', 'gaps'] as const;
+
+/** The report with the rows of all feeds, in their order, from one on: so many, or as many as fit. */
+function pageOf(report: FeedReport, from: number, most: number): FeedReport & { next_cursor?: string } {
+  let [row, bytes, isFull] = [0, 0, false];
+  const onPage = (each: unknown) => {
+    if (row < from) {
+      row++;
+      return false;
+    }
+    bytes += isFull ? 0 : Buffer.byteLength(JSON.stringify(each));
+    // One row there is always: a page of none would have no end.
+    isFull ||= row - from >= most || (bytes > PAGE_BYTES_MAX && row > from);
+    if (!isFull) row++;
+    return !isFull;
+  };
+  const feeds = report.feeds.map((feed) => {
+    const rows = PAGED.map((name) => [name, (feed[name] as unknown[]).filter(onPage)] as const);
+    return { ...feed, ...Object.fromEntries(rows) };
+  });
+  if (row < from) {
+    throw new Failure('invalid_parameter', '/cursor must be next_cursor of an answer, unchanged', {
+      hint: 'Ask again without cursor.',
+      faults: [{ field: '/cursor', expected: 'must be next_cursor of an answer, unchanged' }],
+    });
+  }
+  return { ...report, feeds, ...(isFull && { next_cursor: String(row) }) };
+}
+
 function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatus {
   const now = nowMs();
-  const tickers = state.tickers.map((each) => tickerStatusOf(each, now, staleAfterMs));
+  const tickers = state.tickers
+    .filter(({ ticker }) => isTicker(ticker))
+    .map((each) => tickerStatusOf(each, now, staleAfterMs));
   const sum = (field: 'expected_contracts' | 'received_contracts') =>
     tickers.reduce((total, each) => total + (each[field] ?? 0), 0);
   const { connection } = state;
@@ -146,8 +206,10 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
     last_completed: instant(state.completedAt),
     next_attempt: instant(state.nextAt),
     last_data: instant(state.dataAt),
-    error: state.error ?? (isOverdue(state, now) ? 'It is not asked any more: the service has ended, or hangs.' : null),
-    stream: connection && { up: connection.up, since: iso(connection.at), reason: connection.reason },
+    error:
+      shown(state.error) ??
+      (isOverdue(state, now) ? 'It is not asked any more: the service has ended, or hangs.' : null),
+    stream: connection && { up: connection.up, since: iso(connection.at), reason: shown(connection.reason) },
     tickers_expected: tickers.length,
     tickers_by_state: Object.fromEntries(
       [...Map.groupBy(tickers, (each) => each.state)].map(([its, rows]) => [its, rows.length]),
@@ -155,8 +217,14 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
     expected_contracts: sum('expected_contracts'),
     received_contracts: sum('received_contracts'),
     tickers,
-    refusals: state.refusals.map(({ at, ...refusal }) => ({ ...refusal, at: iso(at) })),
-    gaps: state.gaps.map(({ from, to, reason }) => ({ from: iso(from), to: instant(to), reason })),
+    refusals: state.refusals.map(({ origin, ticker, reason, at, times }) => ({
+      origin: shownName(origin),
+      ticker: ticker !== null && isTicker(ticker) ? ticker : null,
+      reason: cleanLine(reason),
+      at: iso(at),
+      times,
+    })),
+    gaps: state.gaps.map(({ from, to, reason }) => ({ from: iso(from), to: instant(to), reason: cleanLine(reason) })),
   };
 }
 
@@ -175,8 +243,12 @@ function tickerStatusOf(state: TickerState, now: number, staleAfterMs: number): 
     coverage_pct: expected && received !== null ? (100 * received) / expected : null,
     rows_refused: { ...refused },
     failures,
-    refusal,
+    refusal: shown(refusal),
   };
+}
+
+function shown(text: string | null): string | null {
+  return text === null ? null : cleanLine(text);
 }
 
 function instant(ms: number | null): string | null {

@@ -3,6 +3,7 @@ import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
+import { shownName } from '../clean-text.ts';
 import { addDays, closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Close, PrintSum } from '../market/prints.ts';
@@ -54,7 +55,7 @@ const levels = new WeakMap<PreparedChain, { key: string; levels: GexLevels }>();
 export function provenanceOf(chain: Chain, context: Context, notes: readonly string[] = []): Provenance {
   const ageMs = context.nowMs() - chain.asOf;
   return {
-    source: chain.source,
+    source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
     age_s: Math.max(0, Math.round(ageMs / 1000)),

@@ -1,9 +1,9 @@
 import { type TObject, Type } from '@sinclair/typebox';
-import type { FailureCode } from '../errors.ts';
+import { Failure, type FailureCode } from '../errors.ts';
 import { finish, type Steps } from '../steps.ts';
 import { answerSchema, type Context, type Operation, type Provenance, pick } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
-import { satisfies, validate } from './validate.ts';
+import { isRecord, satisfies, validate } from './validate.ts';
 
 /** One face's view of an operation: what it takes and which keys it answers. */
 export interface View {
@@ -74,8 +74,42 @@ export function* performInSteps(
   const body = answers
     ? pick(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
-  if (!satisfies(output, body)) throw new Error(`The answer of ${operation.name} does not fit its schema`);
+  if (!satisfies(output, body)) throw beyondComputing(input, args, body) ?? misfit(operation);
   return { body, provenance };
+}
+
+function misfit({ name }: Operation): Error {
+  return new Error(`The answer of ${name} does not fit its schema`);
+}
+
+/**
+ * Refuses numbers that are within their bounds one by one, and together too extreme to compute with; undefined if the caller gave none
+ * or every number of the answer is finite.
+ */
+function beyondComputing(input: TObject, args: unknown, body: unknown): Failure | undefined {
+  const field = notFinite(body);
+  if (field === undefined || !isRecord(args)) return undefined;
+  const given = Object.keys(args).filter(
+    (name) => NUMERIC.has(input.properties[name]?.type) || Array.isArray(args[name]),
+  );
+  if (given.length === 0) return undefined;
+  return new Failure('unprocessable', `${field} of the answer is not a finite number for these arguments`, {
+    hint: 'Each is within its bounds, but together they are too extreme: use values nearer to those that trade.',
+    faults: given.map((name) => ({ field: `/${name}`, expected: 'must be less extreme, or another field must be' })),
+  });
+}
+
+const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
+
+/** JSON Pointer of the first number in an answer that has overflowed, or is none. */
+function notFinite(value: unknown, at = ''): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : at;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, each] of Object.entries(value)) {
+    const found = notFinite(each, `${at}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 const PROVENANCE = Type.Object(

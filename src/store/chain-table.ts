@@ -38,13 +38,13 @@ export function chainTable(db: Database): ChainTable {
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
   );
   // Steps from one name to the next through the index: the time grows with the underlyings, not with the snapshots.
-  const selectUnderlyings = db.prepare<{ name: string }, [number]>(
+  const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
     `WITH RECURSIVE names (name) AS (
-       SELECT min(underlying) FROM snapshots WHERE simulated = ?1
+       SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2
        UNION ALL
        SELECT (SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying > name)
        FROM names WHERE name IS NOT NULL
-     ) SELECT name FROM names WHERE name IS NOT NULL`,
+     ) SELECT name FROM names WHERE name IS NOT NULL LIMIT ?3`,
   );
   // With max(), SQLite takes the other columns from the row that has it.
   const selectDaily = db.prepare<{ id: number }, [number, string, number, number]>(
@@ -97,7 +97,8 @@ export function chainTable(db: Database): ChainTable {
       return { ...same, simulated: simulated === 1, ...decodeChain(columns, `snapshot ${id} of ${row.underlying}`) };
     },
 
-    underlyings: (simulated) => selectUnderlyings.all(Number(simulated)).map((row) => row.name),
+    underlyings: (simulated, from = '', limit = -1) =>
+      selectUnderlyings.all(Number(simulated), from, limit).map((row) => row.name),
 
     snapshots: (underlying) =>
       selectSnapshots.all(underlying ?? null).map((row) => ({ ...row, simulated: row.simulated === 1 })),

@@ -4,15 +4,18 @@ import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-led
 /** Refusals and gaps that are kept of a feed: a folder of ten thousand bad files tells no more than its first hundreds. */
 export const KEPT_MAX = 200;
 
+/** Tickers that are kept of a feed at the most: some more than a universe may have. */
+export const TICKERS_MAX = 1_100;
+
 /** What is known of every feed, gathered for whoever looks. */
 export function feedStates(db: Database): FeedLedger['feedStates'] {
   const selectFeeds = db.prepare<FeedRow, []>(
     `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, data_at AS dataAt, error, connected,
        connection_at AS connectionAt, connection_reason AS connectionReason FROM feeds ORDER BY feed`,
   );
-  const selectTickers = db.prepare<Omit<TickerState, 'refused'> & { refused: string }, [string]>(
+  const selectTickers = db.prepare<Omit<TickerState, 'refused'> & { refused: string }, [string, number]>(
     `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, failures, refusal
-     FROM feed_tickers WHERE feed = ? ORDER BY ticker`,
+     FROM feed_tickers WHERE feed = ? ORDER BY ticker LIMIT ?`,
   );
   const selectRefusals = db.prepare<FeedState['refusals'][number], [string, number]>(
     'SELECT origin, reason, ticker, at, times FROM feed_refusals WHERE feed = ? ORDER BY at DESC, origin LIMIT ?',
@@ -28,7 +31,7 @@ export function feedStates(db: Database): FeedLedger['feedStates'] {
         connected === null || connectionAt === null
           ? null
           : { up: connected === 1, at: connectionAt, reason: connectionReason },
-      tickers: selectTickers.all(row.feed).map((its) => ({ ...its, refused: JSON.parse(its.refused) })),
+      tickers: selectTickers.all(row.feed, TICKERS_MAX).map((its) => ({ ...its, refused: JSON.parse(its.refused) })),
       refusals: selectRefusals.all(row.feed, KEPT_MAX),
       gaps: selectGaps.all(row.feed),
     }));

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import type { EndedPoll, FeedLedger, OpenedFeed, Refusal, SnapshotCame } from '../market/feed-ledger.ts';
-import { feedStates, gapTable, KEPT_MAX } from './feed-states.ts';
+import { feedStates, gapTable, KEPT_MAX, TICKERS_MAX } from './feed-states.ts';
 
 /** The ledger of the feeds: what each last did and brought. */
 export function feedTable(db: Database): FeedLedger {
@@ -33,6 +33,7 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   const dropTickers = db.prepare<null, [string, string]>(
     'DELETE FROM feed_tickers WHERE feed = ? AND ticker NOT IN (SELECT value FROM json_each(?))',
   );
+  const thin = thinTickers(db);
   const began = db.prepare<null, [number, string]>('UPDATE feeds SET polled_at = ?, next_at = NULL WHERE feed = ?');
   const ended = db.prepare<null, [{ [Field in keyof EndedPoll]: EndedPoll[Field] }]>(
     `UPDATE feeds SET polled_at = $beganAt, completed_at = iif($error IS NULL, $endedAt, completed_at), next_at = $nextAt,
@@ -46,6 +47,7 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
       add.run(name, Number(simulated));
       if (tickers.length > 0) dropTickers.run(name, JSON.stringify(tickers));
       for (const ticker of tickers) expect.run(name, ticker);
+      thin(name);
     }
   });
 
@@ -54,6 +56,18 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
     pollBegan: (feed, at) => void began.run(at, feed),
     pollEnded: (poll) => void ended.run({ ...poll }),
   };
+}
+
+/** Forgotten at a time: to look for those that were attempted longest ago takes longer than to write one. */
+const THINNED = 100;
+
+/** Forgets the tickers attempted longest ago if there are more than are kept; those that are asked for and never came stay. */
+function thinTickers(db: Database): (feed: string) => void {
+  const thin = db.prepare<null, [string, number, number]>(
+    `DELETE FROM feed_tickers WHERE feed = ?1 AND (SELECT count(*) FROM feed_tickers WHERE feed = ?1) > ?2 AND ticker NOT IN
+       (SELECT ticker FROM feed_tickers WHERE feed = ?1 ORDER BY ifnull(attempted_at, 1e15) DESC, ticker LIMIT ?3)`,
+  );
+  return (feed) => void thin.run(feed, TICKERS_MAX, TICKERS_MAX - THINNED);
 }
 
 function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame' | 'refused' | 'settled'> {
@@ -77,6 +91,7 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame'
   );
   const settle = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND origin = ?');
   const settleTicker = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND ticker = ?');
+  const thinned = thinTickers(db);
   const thin = db.prepare<null, [string, number]>(
     `DELETE FROM feed_refusals WHERE feed = ?1 AND (at, origin) <
        (SELECT at, origin FROM feed_refusals WHERE feed = ?1 ORDER BY at DESC, origin DESC LIMIT 1 OFFSET ?2 - 1)`,
@@ -84,12 +99,16 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame'
   return {
     snapshotCame(snapshot) {
       came.run({ ...snapshot, refused: JSON.stringify(snapshot.refused), isFresh: Number(snapshot.isFresh) });
+      thinned(snapshot.feed);
       dataCame.run(snapshot.at, snapshot.feed);
     },
     dataCame: (feed, at) => void dataCame.run(at, feed),
     refused(refusal) {
       const { feed, ticker, at, reason } = refusal;
-      if (ticker !== null) failed.run({ feed, ticker, at, reason });
+      if (ticker !== null) {
+        failed.run({ feed, ticker, at, reason });
+        thinned(feed);
+      }
       refuse.run(refusal);
       thin.run(feed, KEPT_MAX);
     },

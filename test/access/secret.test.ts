@@ -1,8 +1,18 @@
 import { expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSecret } from '../../src/access/secret.ts';
+import { isOpenToGroup, loadSecret } from '../../src/access/secret.ts';
 import { OperatorError } from '../../src/errors.ts';
 
 async function inFolder(work: (folder: string) => void | Promise<void>): Promise<void> {
@@ -50,6 +60,34 @@ test.skipIf(process.platform === 'win32').each([0o640, 0o604, 0o620, 0o601])('a 
     chmodSync(join(folder, 'secret'), mode);
     expect(refusalOf(folder).hint).toContain('chmod 600');
     chmodSync(join(folder, 'secret'), 0o600);
+    expect(loadSecret(folder)).toHaveLength(32);
+  }),
+);
+
+test.skipIf(process.platform === 'win32').each<[number, boolean | 'refused']>([
+  [0o700, false],
+  [0o755, false],
+  [0o770, true],
+  [0o2775, true],
+  [0o777, 'refused'],
+  [0o1777, 'refused'],
+  [0o702, 'refused'],
+])('a data folder of mode %o: open to its group %p', (mode, expected) =>
+  inFolder((folder) => {
+    chmodSync(folder, mode);
+    if (expected === 'refused') expect(() => isOpenToGroup(folder)).toThrow(/every user of this machine may write/);
+    else expect(isOpenToGroup(folder)).toBe(expected);
+  }),
+);
+
+// Only the superuser can give files away.
+test.skipIf(process.platform === 'win32' || process.geteuid?.() !== 0)('a secret of a stranger is refused', () =>
+  inFolder((folder) => {
+    loadSecret(folder);
+    chownSync(join(folder, 'secret'), 12_345, 12_345);
+    expect(refusalOf(folder).message).toContain('belongs to another user');
+    // The service's folder, looked after by the administrator.
+    chownSync(folder, 12_345, 12_345);
     expect(loadSecret(folder)).toHaveLength(32);
   }),
 );

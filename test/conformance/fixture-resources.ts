@@ -4,11 +4,12 @@ import type { Resources } from '../../src/mcp/resources.ts';
 /** The resources that the suites read: a text, a picture, and what a template is filled in with. */
 export const FIXTURE_RESOURCES: Resources = {
   templates: [{ uriTemplate: 'test://template/{id}/data', name: 'template' }],
-  list: () =>
-    Object.entries(FIXED).map(([uri, { mimeType }]) => ({
+  list: () => ({
+    resources: Object.entries(FIXED).map(([uri, { mimeType }]) => ({
       ...{ uri, mimeType },
       ...{ name: uri, title: uri, description: 'A fixture.' },
     })),
+  }),
   // biome-ignore lint/correctness/useYield: reading a fixture is one step.
   *read(uri) {
     const [, id] = /^test:\/\/template\/(\w+)\/data$/.exec(uri) ?? [];

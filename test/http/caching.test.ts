@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { buildApp } from '../../src/app.ts';
-import { createResponseCache } from '../../src/http/response-cache.ts';
+import { createResponseCache, provenanceHeaders } from '../../src/http/response-cache.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** What a client may keep, what tells it that it has the newest, and what the server itself keeps. */
@@ -188,4 +188,19 @@ test('what is so at the moment alone is kept by nobody', async () => {
   const first = await look();
   while (Date.now() <= Date.parse(first)) await new Promise(setImmediate);
   expect(await look()).not.toBe(first);
+});
+
+test.each([
+  ['a plain one', 'massive:SPY', 'massive:SPY'],
+  ['characters of several bytes', '€'.repeat(1_200), /^(?:%E2%82%AC|%E2%80%A6)+\.\.\.$/],
+  ['half of a pair', 'a\ud800b', 'a%EF%BF%BDb'],
+  ['what would end the field', 'a\r\nX-Evil: 1', 'a X-Evil: 1'],
+])('a header field that names a source: %s', (_name, text, expected) => {
+  const provenance = { source: text, simulated: false, as_of: '2026-08-21T20:00:00Z', age_s: 1, stale: false };
+  const fields = provenanceHeaders({ ...provenance, notes: [text] });
+  for (const name of ['X-Data-Source', 'X-Data-Notes']) {
+    expect(fields[name]!).toMatch(expected instanceof RegExp ? expected : new RegExp(`^${expected}$`));
+    expect(fields[name]!.length).toBeLessThanOrEqual(512);
+  }
+  expect(() => new Headers(fields)).not.toThrow();
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { dependencies, trustedDependencies } from '../../package.json';
-import { DOCS_PATHS } from '../../src/http/docs-page.ts';
+import { DOCS_PATHS, docsRoutes } from '../../src/http/docs-page.ts';
+import { createHttpApp } from '../../src/http/http-app.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** The page of the OpenAPI document is all served here: to anyone, and asking no other host for anything. */
@@ -82,4 +83,14 @@ test('no other origin is named by the page, its script or its style', async () =
 // One of the packages reports each installation to its makers, and stands on the runtime's own list of the trusted.
 test('no script of a package is run when it is installed', () => {
   expect(trustedDependencies).toEqual([]);
+});
+
+test('the document is built once, however often it is asked for', async () => {
+  let built = 0;
+  const app = createHttpApp().use(docsRoutes(() => ({ openapi: '3.1.0', built: ++built, of: 'x'.repeat(2_000) })));
+  for (const accepted of ['identity', 'gzip', 'br', 'identity']) {
+    const request = new Request('http://localhost/openapi.json', { headers: { 'Accept-Encoding': accepted } });
+    expect((await app.handle(request)).status).toBe(200);
+  }
+  expect(built).toBe(1);
 });

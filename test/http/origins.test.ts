@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type OriginSettings, originPolicy, refuseForeign } from '../../src/http/origins.ts';
+import { type OriginSettings, originPolicy, refuseForeignHost, refuseForeignOrigin } from '../../src/http/origins.ts';
 import { startService } from '../support/service.ts';
 
 const LOCAL: OriginSettings = { host: '127.0.0.1' };
@@ -59,7 +59,11 @@ test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'ori
     'origin_foreign',
   ],
 ])('%s', (_name, settings, headers, refused) => {
-  const ask = () => refuseForeign(new Headers(headers), originPolicy(settings));
+  const policy = originPolicy(settings);
+  const ask = () => {
+    refuseForeignHost(new Headers(headers), policy);
+    refuseForeignOrigin(new Headers(headers), policy);
+  };
   if (refused) expect(ask).toThrow(expect.objectContaining({ code: refused, status: 403 }));
   else expect(ask).not.toThrow();
 });
@@ -68,7 +72,7 @@ test('a page whose origin is allowed can ask in a browser: it asks whether it ma
   const service = await startService({ allowedOrigins: 'https://agents.example' });
   const Origin = 'https://agents.example';
   const asked = { Origin, 'Access-Control-Request-Method': 'POST', 'X-API-Key': null };
-  for (const path of ['/mcp', '/sse', '/messages']) {
+  for (const path of ['/mcp', '/sse', '/messages', '/api/v1/universe', '/api/v1/auth/my-key']) {
     const may = await service.request('OPTIONS', path, { headers: asked });
     expect([path, may.status]).toEqual([path, 204]);
     expect(may.headers.get('access-control-allow-origin')).toBe(Origin);
@@ -81,7 +85,57 @@ test('a page whose origin is allowed can ask in a browser: it asks whether it ma
   const refused = await service.request('POST', '/mcp', { headers: { Origin, 'X-API-Key': null }, body: {} });
   expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, Origin]);
   const plain = await service.request('GET', '/api/v1/universe', { headers: { Origin } });
-  expect([plain.status, plain.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+  expect([plain.status, plain.headers.get('access-control-allow-origin')]).toEqual([200, Origin]);
+  expect(plain.headers.get('vary')).toBe('Origin, Accept-Encoding');
+  await service.close();
+});
+
+test('every path refuses foreign hosts and origins; a probe may ask by address', async () => {
+  const service = await startService();
+  const member = `?uuid=${service.uuid}`;
+  const paths = [
+    ...['/docs', '/openapi.json', '/api/v1/universe', '/api/v1/feeds', '/nothing', '/mcp', '/sse'],
+    ...[`/api/v1/auth/my-key${member}`, `/api/v1/auth/telegram-status${member}`],
+  ];
+  const asked = async (path: string, headers: Record<string, string>) => {
+    const answer = await service.request('GET', path, { headers });
+    const { code } = (await answer.json()) as { code?: string };
+    return [path, answer.status, code, answer.headers.get('access-control-allow-origin')];
+  };
+  for (const path of paths) {
+    expect(await asked(path, { Host: 'evil.example' })).toEqual([path, 403, 'host_foreign', null]);
+    expect(await asked(path, { Origin: 'http://evil.example' })).toEqual([path, 403, 'origin_foreign', null]);
+  }
+  expect(await asked('/health', { Host: '10.0.0.7:8080' })).toEqual(['/health', 200, undefined, null]);
+  expect(await asked('/health', { Origin: 'http://evil.example' })).toEqual(['/health', 403, 'origin_foreign', null]);
+  await service.close();
+});
+
+test.each([
+  ['/api/v1/universe', 'ApiKey realm="zomma"'],
+  ['/mcp', 'Bearer realm="zomma", ApiKey realm="zomma"'],
+])('401 of %s says how to show a key', async (path, challenge) => {
+  const service = await startService({ isEmpty: true });
+  const missing = await service.request('GET', path, { headers: { 'X-API-Key': null } });
+  expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([401, challenge]);
+  const wrong = await service.request('GET', path, { headers: { 'X-API-Key': 'ZOMMA_0000000000000000' } });
+  expect([wrong.status, wrong.headers.get('www-authenticate')]).toEqual([403, null]);
+  await service.close();
+});
+
+test.each<[string, string, string | null, number]>([
+  ['an answer', '/api/v1/universe', "default-src 'none'; frame-ancestors 'none'", 200],
+  ['a refusal', '/nothing', "default-src 'none'; frame-ancestors 'none'", 404],
+  ['the page of the documentation', '/docs', null, 200],
+])('%s is no page that runs or is framed, and tells its address to nobody', async (_name, path, policy, status) => {
+  const service = await startService({ isEmpty: true });
+  const { status: answered, headers } = await service.request('GET', path);
+  expect([answered, headers.get('referrer-policy')]).toEqual([status, 'no-referrer']);
+  if (policy) expect(headers.get('content-security-policy')).toBe(policy);
+  else
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'$/,
+    );
   await service.close();
 });
 

@@ -7,6 +7,7 @@ import {
   formatOptionSymbol,
   isEuropeanIndexRoot,
   isIndexRoot,
+  isTicker,
   parseOptionSymbol,
   rootOf,
   rootOfTicker,
@@ -137,5 +138,13 @@ describe('tickers', () => {
     ['IWM', 'IWM'],
   ])('%p is %s', (text, ticker) => {
     expect(canonicalTicker(text)).toBe(ticker);
+    expect(isTicker(ticker)).toBe(true);
   });
+
+  test.each(['', 'spy', '1SPY', '.A', 'ABCDEFGHIJK', 'A B', 'A\n', 'A\u202e', 'A/B', '_SPX', 'Ä', 'A\u200b'])(
+    '%j is none',
+    (text) => {
+      expect(isTicker(text)).toBe(false);
+    },
+  );
 });

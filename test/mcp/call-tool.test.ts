@@ -40,7 +40,7 @@ test('where figures come from is cleaned, in the content and beside it', async (
   expect(answer._meta).toEqual({ 'zomma/provenance': { ...provenance, source: SEEN, notes: ['b c'] } });
   expect(answer.content[1]).toEqual({
     type: 'text',
-    text: `Source: ${SEEN}, as of 2026-01-02T03:04:05.000Z, 3 min old, stale. b c`,
+    text: `Source: "${SEEN}", as of 2026-01-02T03:04:05.000Z, 3 min old, stale. b c`,
   });
 });
 
@@ -66,5 +66,5 @@ test.each([
     result: Record<string, unknown>;
   };
   const answer = await call(() => ({ result, provenance }));
-  expect(answer.content[1]).toMatchObject({ text: `Source: x, as of then, ${said} old.` });
+  expect(answer.content[1]).toMatchObject({ text: `Source: "x", as of then, ${said} old.` });
 });

@@ -12,6 +12,32 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+describe.each(CLIENT_NAMES.filter((name) => !name.includes('SSE')))('%s without a key', (name) => {
+  test('is refused with 401, and starts no sign-in that the server has not', async () => {
+    const paths: string[] = [];
+    const front = Bun.serve({
+      port: 0,
+      fetch(request) {
+        const { pathname } = new URL(request.url);
+        paths.push(pathname);
+        return fetch(new URL(pathname, server.url), {
+          method: request.method,
+          headers: request.headers,
+          body: request.body,
+        });
+      },
+    });
+    const refusal = await CLIENTS[name](String(front.url), {}).catch((error: unknown) => error);
+    await front.stop(true);
+    expect(String(refusal)).toMatch(/401|[Uu]nauthori[sz]ed/);
+    expect([...new Set(paths)]).toEqual(['/mcp']);
+    // With the key as a bearer token, as the challenge says.
+    const client = await CLIENTS[name](server.url, { Authorization: `Bearer ${service.key}` });
+    expect((await client.listTools()).tools.length).toBe(9);
+    await client.close();
+  });
+});
+
 describe.each(CLIENT_NAMES)('%s', (name) => {
   test('lists exactly the nine tools, with units, schemas and annotations', async () => {
     await using(name, async (client) => {
@@ -66,7 +92,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
       const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'spy' } });
       expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true, source: 'simulated' } });
       expect((answer.content as { text: string }[])[1]!.text).toMatch(
-        /^Source: simulated, as of 20\d\d-.*, \d+ (?:s|min|h|days) old.*\. Simulated market: no real quotes\.$/,
+        /^Source: "simulated", as of 20\d\d-.*, \d+ (?:s|min|h|days) old.*\. Simulated market: no real quotes\.$/,
       );
       const links = (answer.content as { type: string; uri?: string }[]).filter(({ type }) => type === 'resource_link');
       expect(links.map(({ uri }) => uri)).toEqual(['zomma://gex/SPY/profile', 'zomma://gex/SPY/strikes/all']);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,8 @@ import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { finish } from '../../src/steps.ts';
 import { keepLevels, MONDAY_MS } from '../store/samples.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type Served, type Service, startServed, startService } from '../support/service.ts';
+import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
 /** Resources of a chain of 700 strikes, and of an index that is named with a caret. */
 let folder: string;
@@ -97,15 +98,75 @@ test.each([
   expect([total, hasMore]).toEqual([values.length, false]);
 });
 
+describe('of more tickers than a page has', () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await startServed();
+    const { store } = served.service.app;
+    const chain = store.chain(store.latestChainId('SPY', true)!)!;
+    store.transaction(() => {
+      for (let at = 0; at < 350; at++) store.saveChain({ ...chain, underlying: `T${at}` });
+    });
+  });
+  afterAll(() => served.close());
+
+  test.each(CLIENT_NAMES)('%s lists all, page by page', async (name) => {
+    const client = await CLIENTS[name](served.url, keyOf(served.service));
+    const uris: string[] = [];
+    const pages: number[] = [];
+    for (let cursor: string | undefined; pages.length === 0 || cursor !== undefined; ) {
+      // The second generation's client gathers all pages of itself, unless it is given a cursor.
+      const page = await client.listResources(cursor === undefined ? undefined : { cursor });
+      uris.push(...page.resources.map(({ uri }) => uri));
+      pages.push(page.resources.length);
+      cursor = page.nextCursor;
+    }
+    const { market } = served.service.app.context;
+    expect(uris).toEqual([
+      ...['zomma://universe', 'zomma://methods'],
+      ...market.tickersWithChain().map((ticker) => `zomma://gex/${ticker}`),
+    ]);
+    expect(uris.length).toBeGreaterThan(400);
+    if (pages.length > 1) expect(Math.max(...pages)).toBe(100);
+    await client.close();
+  });
+
+  test('pages are small, and a cursor that is none is refused', () => {
+    const { context } = served.service.app;
+    const first = RESOURCES.list(context);
+    expect([first.resources.length, JSON.stringify(first).length < 64 * 1024]).toEqual([100, true]);
+    expect(first.nextCursor).toMatch(/^[A-Z]+/);
+    for (const cursor of ['', 'a', 'T1~', `T${'0'.repeat(99)}`]) {
+      expect(() => RESOURCES.list(context, cursor)).toThrow(expect.objectContaining({ code: -32602 }));
+    }
+    expect(RESOURCES.list(context, 'ZZZZ')).toEqual({ resources: [] });
+  });
+
+  test('a completion has a hundred of them, and says that there are more', () => {
+    const completed = (value: string) =>
+      complete(
+        { ref: { type: 'ref/resource', uri: STRIKES }, argument: { name: 'ticker', value } },
+        served.service.app.context,
+      ).completion;
+    expect(completed('T')).toMatchObject({ hasMore: true });
+    expect([completed('T').values.length, completed('T').total]).toEqual([100, undefined]);
+    expect(completed('t34')).toEqual({
+      values: ['T34', ...Array.from({ length: 10 }, (_, at) => `T34${at}`)],
+      total: 11,
+      hasMore: false,
+    });
+  });
+});
+
 test('every ticker that has moved is told once, however long the log, and again where the store was busy', () => {
   const { store } = service.app;
   const told: ServerEvent[] = [];
   const bus = new InMemoryServerEventBus();
   bus.subscribe((event) => told.push(event));
   let isBusy = false;
-  const underlyings = (simulated: boolean) => {
+  const underlyings: typeof store.underlyings = (...asked) => {
     if (isBusy) throw new Error('busy');
-    return store.underlyings(simulated);
+    return store.underlyings(...asked);
   };
   const log = { lastLevelSeq: () => store.lastLevelSeq(), levelEvents: store.levelEvents, underlyings };
   let tools = TOOLS;

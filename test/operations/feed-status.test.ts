@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
-import { getFeedStatus } from '../../src/operations/feed-status.ts';
+import { type FeedReport, feedReport, getFeedStatus } from '../../src/operations/feed-status.ts';
 import type { Operation } from '../../src/operations/operation.ts';
-import { extendedView, perform } from '../../src/operations/perform.ts';
+import { extendedView, perform, restView } from '../../src/operations/perform.ts';
 import { chainOf, contract, print, quoted, range } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 
@@ -213,4 +213,64 @@ test('a feed that is no longer one is told no more; a ticker no longer asked for
   expect(store.feedStates().map(({ feed, tickers }) => [feed, tickers.map(({ ticker }) => ticker)])).toEqual([
     ['two', ['B', 'C']],
   ]);
+});
+
+describe('in pages', () => {
+  const { context, store } = smallMarket();
+  const TICKERS = 1_199;
+  store.openFeeds([
+    { name: 'files', simulated: false, tickers: [] },
+    { name: 'tapes', simulated: false, tickers: ['ACME'] },
+  ]);
+  store.transaction(() => {
+    for (let at = 0; at < TICKERS; at++) {
+      const ticker = `T${String(at).padStart(4, '0')}`;
+      store.snapshotCame({
+        ...{ feed: 'files', ticker, at: NOW + at, asOf: NOW, isFresh: true, expected: 10, received: 9 },
+        refused: { bad_symbol: 1 },
+      });
+    }
+    for (let at = 0; at < 250; at++) {
+      const reason = '€'.repeat(5_000);
+      store.refused({ feed: 'files', origin: `${'é'.repeat(300)}${at}`, reason, ticker: null, at: NOW + at });
+    }
+    store.connection('tapes', false, NOW, 'cut');
+  });
+  const asked = { ...context, nowMs: () => NOW };
+  const page = (args: object) => {
+    const { body } = perform(restView(getFeedStatus as unknown as Operation), args, asked, 'invalid_parameter');
+    return body as unknown as FeedReport & { next_cursor?: string };
+  };
+  const rowsOf = ({ feeds }: FeedReport) =>
+    feeds.flatMap(({ feed, tickers, refusals, gaps }) => [
+      ...tickers.map(({ ticker }) => `${feed} ${ticker}`),
+      ...refusals.map(({ at, origin }) => `${feed} ${at} ${origin}`),
+      ...gaps.map(({ from }) => `${feed} ${from}`),
+    ]);
+
+  test.each([undefined, 37, 100])('of %p rows at the most, every row is on one', (limit) => {
+    const pages: FeedReport[] = [];
+    for (let cursor: string | undefined; pages.length === 0 || cursor !== undefined; ) {
+      const next = page({ ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) });
+      pages.push(next);
+      cursor = next.next_cursor;
+      expect(Buffer.byteLength(JSON.stringify(next))).toBeLessThan(64 * 1024);
+      expect(next.feeds.map(({ feed }) => feed)).toEqual(['files', 'tapes']);
+      expect(next.feeds[0]!.tickers_expected).toBe(next.feeds[0]!.tickers_by_state.fresh!);
+      if (limit !== undefined) expect(rowsOf(next).length).toBeLessThanOrEqual(limit);
+    }
+    const all = rowsOf(feedReport(asked));
+    expect(pages.flatMap(rowsOf)).toEqual(all);
+    expect(all.length).toBe(1_098 + 200 + 1 + 1);
+  });
+
+  test('of more tickers than are told of one by one, those that came last are', () => {
+    const { tickers } = feedReport(asked).feeds[0]!;
+    expect([tickers.length, tickers.some(({ ticker }) => ticker === 'T1198')]).toEqual([1_098, true]);
+    expect(feedReport(asked).feeds[1]!.tickers.map(({ ticker }) => ticker)).toEqual(['ACME']);
+  });
+
+  test.each(['-1', 'x', '1.5', '999999', 'ACME~1~1'])('a cursor %p is refused', (cursor) => {
+    expect(() => page({ cursor })).toThrow(expect.objectContaining({ code: 'invalid_parameter' }));
+  });
 });

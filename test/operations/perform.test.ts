@@ -9,7 +9,7 @@ import { smallMarket } from './small-market.ts';
 
 const { context } = smallMarket();
 
-/** Doubles a number; of 13 it makes nothing good. */
+/** Doubles a number; of 13 it makes no number, and 17 is more than it can compute with. */
 const double = defineOperation({
   name: 'double',
   title: 'Double',
@@ -28,9 +28,9 @@ const double = defineOperation({
   },
   run({ x }) {
     if (x === 7) throw new Failure('unprocessable', 'not seven');
-    const spoilt = x === 13 ? Number.NaN : 1;
+    const spoilt = { 13: 'thirteen' as unknown as number, 17: Number.NaN }[x];
     return {
-      result: { twice: 2 * x * spoilt, half: x / 2, thrice: 3 * x },
+      result: { twice: spoilt ?? 2 * x, half: x / 2, thrice: 3 * x },
       ...(x === 11 && {
         provenance: {
           source: 'test',
@@ -74,6 +74,21 @@ describe('what goes wrong', () => {
 
   test('a refusal of the operation passes as it is', () => {
     expect(codeOf(() => perform(toolView(double), { x: 7 }, context, 'invalid_body'))).toBe('unprocessable');
+  });
+
+  test('numbers of which no finite answer comes are refused, and named', () => {
+    const work = (args: unknown) => perform(toolView(double), args, context, 'invalid_body');
+    expect(() => work({ x: 17 })).toThrow(
+      expect.objectContaining({
+        code: 'unprocessable',
+        message: '/twice of the answer is not a finite number for these arguments',
+        faults: [{ field: '/x', expected: expect.any(String) }],
+      }),
+    );
+    // With nothing that the caller chose it is a defect.
+    const none = { ...toolView(double), input: restView(double).input };
+    const spoilt = { ...none, operation: { ...double, run: () => double.run({ x: 17 }, context, () => true) } };
+    expect(() => perform(spoilt, {}, context, 'invalid_body')).toThrow('does not fit its schema');
   });
 
   test.each(['tool', 'extended'] as const)('an answer that does not fit is a defect, no refusal (%s)', (face) => {

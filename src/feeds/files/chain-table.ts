@@ -2,7 +2,7 @@ import { Failure } from '../../errors.ts';
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { canonicalTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
+import { canonicalTicker, isTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
@@ -109,8 +109,9 @@ type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' 
 /** The contract a row is about, or why that cannot be told. The symbol decides where there is one. */
 function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
   const seriesOf = remembered((underlying, expiry) => {
-    if (underlying === '' || !isDate(expiry)) return undefined;
-    const root = rootOn(canonicalTicker(underlying), expiry);
+    const ticker = canonicalTicker(underlying);
+    if (!isTicker(ticker) || !isDate(expiry)) return undefined;
+    const root = rootOn(ticker, expiry);
     return { root, underlying: rootOf(root).underlying, expiry };
   });
   return (cell) => {

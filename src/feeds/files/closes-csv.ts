@@ -1,6 +1,6 @@
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { canonicalTicker } from '../../market/option-symbol.ts';
+import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
 import { cellNumber } from '../numbers.ts';
 import { unreadable } from '../refused.ts';
@@ -26,8 +26,7 @@ export function closesOf({ header, rows }: Pick<Table, 'header' | 'rows'>, { ori
       close: cellNumber(row[close]),
       volume: sharesOf(cellNumber(row[volume])),
     };
-    const sound =
-      isDate(read.date) && /^[A-Z][A-Z0-9.]{0,9}$/.test(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
+    const sound = isDate(read.date) && isTicker(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
     return sound ? [{ ...read, simulated: false }] : [];
   });
   if (closes.length === 0) throw unreadable(`none of ${rows.length} rows is a close`);

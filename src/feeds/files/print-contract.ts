@@ -2,6 +2,7 @@ import { isDate } from '../../market/calendar.ts';
 import {
   canonicalTicker,
   formatOptionSymbol,
+  isTicker,
   type OptionSymbol,
   parseOptionSymbol,
   rootOf,
@@ -67,7 +68,7 @@ const STRIKE_MAX = 1e5;
 function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: ContractCells): Contract | undefined {
   const [ticker, callPut, strike] = [canonicalTicker(cell), callPutOf(type), cellNumber(strikeCell)];
   const isStrike = strike >= STRIKE_STEP && strike < STRIKE_MAX;
-  if (!/^[A-Z][A-Z0-9.]{0,9}$/.test(ticker) || !isDate(expiry) || callPut === undefined || !isStrike) return undefined;
+  if (!isTicker(ticker) || !isDate(expiry) || callPut === undefined || !isStrike) return undefined;
   const root = rootOn(ticker, expiry);
   return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
 }

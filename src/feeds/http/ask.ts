@@ -48,7 +48,8 @@ export async function ask(url: URL, options: AskOptions): Promise<Answer> {
 }
 
 async function answerOf(url: URL, options: AskOptions, signal: AbortSignal, redirectsLeft: number): Promise<Answer> {
-  const response = await fetch(url.href, { headers: { ...options.headers }, redirect: 'manual', signal });
+  const headers = { ...options.headers, 'Accept-Encoding': 'gzip' };
+  const response = unpacked(await fetch(url.href, { headers, decompress: false, redirect: 'manual', signal }));
   const { status } = response;
   if (status === 200) return parsed(await bodyOf(response));
   await response.body?.cancel();
@@ -68,6 +69,18 @@ async function answerOf(url: URL, options: AskOptions, signal: AbortSignal, redi
   if (TRIED_AGAIN.has(status)) return passing(`answered ${status}`);
   if (status === 401 || status === 403) return lasting(`answered ${status}: it refuses the request or its credential`);
   return { kind: status < 500 ? 'item' : 'lasting', reason: `answered ${status}` };
+}
+
+/**
+ * The same answer, unpacked here: of a body that it cannot unpack the runtime writes a line of its own to standard error. One that is packed
+ * in a way that was not asked for has no body.
+ */
+function unpacked(packed: Response): Response {
+  const coding = packed.headers.get('content-encoding') ?? 'identity';
+  if (packed.body === null || coding === 'identity') return packed;
+  const body = coding === 'gzip' ? packed.body.pipeThrough(new DecompressionStream('gzip')) : null;
+  if (body === null) void packed.body.cancel();
+  return new Response(body, { status: packed.status, headers: packed.headers });
 }
 
 const TRIED_AGAIN: ReadonlySet<number> = new Set([408, 500, 502, 504]);

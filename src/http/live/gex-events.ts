@@ -1,3 +1,4 @@
+import { shownName } from '../../clean-text.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
 import type { MarketStore } from '../../market/store.ts';
 import { MILLION } from '../../operations/gex-report.ts';
@@ -104,7 +105,7 @@ function dataOf(levels: LevelEvent) {
     gex_flip: levels.gexFlip,
     net_gex_mil: levels.netGex / MILLION,
     provenance: {
-      source: levels.source,
+      source: shownName(levels.source),
       simulated: levels.simulated,
       as_of: new Date(levels.asOf).toISOString(),
       notes: [

@@ -6,6 +6,7 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import { cleaned } from '../../clean-text.ts';
 import { Failure } from '../../errors.ts';
 import { isRecord } from '../../operations/validate.ts';
 import { createMcpServer, FOLLOWED_MAX } from '../server.ts';
@@ -35,19 +36,23 @@ export function createStreamable(parts: TransportParts): Streamable {
       keepAliveMs: 0,
     },
   );
+  const answer = async (account: Account, request: Request, body: unknown): Promise<Response> => {
+    const messages = body === undefined ? 1 : batchOf(body).length;
+    // The request has paid for one.
+    if (messages > 1) parts.charge?.(account, messages - 1);
+    if (!claimsNewEra(body) && (await isLegacyRequest(request, body))) return sessions.handle(account, request, body);
+    const isListening = isRecord(body) && body.method === 'subscriptions/listen';
+    if (isListening) watch.refuseTooMany(account);
+    const parsedBody = isListening ? withCanonicalUris(body, parts) : body;
+    const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
+    return isListening ? held(response, account, parts) : response;
+  };
   return {
     async handle(account, request, body) {
       const called = sessions.call(account, request, body);
       if (called) return called;
-      const messages = body === undefined ? 1 : batchOf(body).length;
-      // The request has paid for one.
-      if (messages > 1) parts.charge?.(account, messages - 1);
-      if (!claimsNewEra(body) && (await isLegacyRequest(request, body))) return sessions.handle(account, request, body);
-      const isListening = isRecord(body) && body.method === 'subscriptions/listen';
-      if (isListening) watch.refuseTooMany(account);
-      const parsedBody = isListening ? withCanonicalUris(body, parts) : body;
-      const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
-      return isListening ? held(response, account, parts) : response;
+      const response = await answer(account, request, body);
+      return response.status < 400 ? response : cleanRefusal(response);
     },
     async close() {
       sessions.close();
@@ -57,6 +62,25 @@ export function createStreamable(parts: TransportParts): Streamable {
       return sessions.size;
     },
   };
+}
+
+/** The longest text of a refusal, in characters. */
+const REFUSAL_MAX = 500;
+
+/** The engine's refusals repeat names that the caller chose. Its id is the caller's own, by which it knows the answer. */
+async function cleanRefusal(response: Response): Promise<Response> {
+  const text = await response.text();
+  const { status, headers } = response;
+  if (!isJson(headers)) return new Response(cleaned(text, REFUSAL_MAX), { status, headers });
+  const refusal = JSON.parse(text) as { id?: unknown };
+  return Response.json(
+    { ...cleaned(refusal, REFUSAL_MAX), ...('id' in refusal && { id: refusal.id }) },
+    { status, headers },
+  );
+}
+
+function isJson(headers: Headers): boolean {
+  return headers.get('content-type')?.includes('json') ?? false;
 }
 
 /** What says of itself which revision it is of is never of the era before: that spares the engine's looking at it twice. */
