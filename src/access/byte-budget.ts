@@ -1,4 +1,5 @@
 import { Failure } from '../errors.ts';
+import { countAllocated } from '../garbage.ts';
 import { AccountCounts } from './account-counts.ts';
 
 const MIB = 1024 * 1024;
@@ -11,12 +12,8 @@ export interface ByteLimits {
 /** A service of 1 GiB lives through accounts that never read: each fills its own share, and all together half of it. */
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
-/**
- * Large bodies and answers leave several times their size to the garbage collector, which lets memory double before it acts, and more while
- * it works beside the program. While clients hold much, garbage is collected whenever so many bytes have passed: some 20 ms each time.
- */
-const COLLECT_EVERY = 16 * MIB;
-const COLLECT_FROM = 8 * MIB;
+/** A body or an answer leaves so many times its size behind: its text, its values, its columns. */
+const GARBAGE_FACTOR = 3;
 
 /** Bytes that stay in memory for clients: bodies of requests under way, and answers that were not read yet. */
 export interface ByteBudget {
@@ -30,8 +27,6 @@ export interface ByteBudget {
 export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
   const held = new AccountCounts();
-  /** Bytes that were held since the last collection. */
-  let passed = 0;
   return {
     refuseFull(account, more = 1) {
       if (held.of(account) + more > accountBytesMax) {
@@ -53,12 +48,7 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
     },
     hold(account, bytes) {
       held.add(account, bytes);
-      passed += bytes;
-      if (passed >= COLLECT_EVERY && held.total >= COLLECT_FROM) {
-        passed = 0;
-        // Later: what is held now, and the handler that holds it, are no garbage yet.
-        setImmediate(() => Bun.gc(true));
-      }
+      countAllocated(GARBAGE_FACTOR * bytes);
       let isHeld = true;
       return () => {
         if (isHeld) held.remove(account, bytes);

@@ -8,11 +8,13 @@ export interface SchedulerLimits {
   readonly accountJobsMax: number;
   /** Of those, the ones that have begun. The others hold nothing but their arguments. */
   readonly accountBegunMax: number;
+  /** Jobs of all accounts that have begun; beyond them each account has one. */
+  readonly begunMax: number;
   /** A job that takes longer is given up. */
   readonly deadlineMs: number;
 }
 
-const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, deadlineMs: 30_000 };
+const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
 /** A turn of the event loop does so much work and no more: sockets come between. One step may take longer. */
 const TURN_MS = 2;
@@ -51,7 +53,7 @@ export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
   nowMs: () => number = () => performance.now(),
 ): Scheduler {
-  const { accountJobsMax, accountBegunMax, deadlineMs } = { ...LIMITS, ...limits };
+  const { accountJobsMax, accountBegunMax, begunMax, deadlineMs } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();
   const lanes = new Map<string, Lane>();
   /** Time used by the account that was served last: where a new one begins. */
@@ -59,6 +61,7 @@ export function createScheduler(
   /** Time of jobs that were done at once since the last turn. */
   let atOnceMs = 0;
   let isDue = false;
+  let begunOfAll = 0;
 
   const turn = (): void => {
     const startedAt = nowMs();
@@ -83,10 +86,16 @@ export function createScheduler(
 
   const advance = (lane: Lane): void => {
     const { begun, waiting } = lane;
-    if (begun.length < accountBegunMax && waiting.length > 0) begun.unshift(waiting.shift()!);
+    if (waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1)) {
+      begun.unshift(waiting.shift()!);
+      begunOfAll++;
+    }
     const entry = begun.shift()!;
     if (!proceed(entry)) begun.push(entry);
-    else if (begun.length + waiting.length === 0) lanes.delete(lane.account);
+    else {
+      begunOfAll--;
+      if (begun.length + waiting.length === 0) lanes.delete(lane.account);
+    }
   };
 
   /** Does a step. Returns true if it was the last one. */

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { countAllocated } from '../garbage.ts';
 import type { Chain } from '../market/chain.ts';
 import { type Stretch, stretchesOf, type Tape } from '../market/tape.ts';
 import type { Step, StepCache, Steps } from '../steps.ts';
@@ -54,11 +55,15 @@ export function* throughTape(
   let [since, turns] = [performance.now(), 0];
   for (const stretch of stretchesOf(tape, mostParts, fromMs)) {
     take(stretch);
+    countAllocated(STRETCH_BYTES);
     if (performance.now() - since < TURN_MS) continue;
     yield { message: `Signing prints of ${stretch.day}`, total: ++turns };
     since = performance.now();
   }
 }
+
+/** Columns of a stretch, decoded. */
+const STRETCH_BYTES = 1024 * 1024;
 
 /** After so long others have their turn: a stretch may take as long again. */
 const TURN_MS = 8;

@@ -89,6 +89,28 @@ test('an account may have so many jobs under way, of which so many have begun', 
   expect([scheduler.size, done.length]).toEqual([0, 101]);
 });
 
+test('of all accounts so many jobs have begun, and each account has one', async () => {
+  const { clock, scheduler } = noting({ accountBegunMax: 4, begunMax: 3 });
+  const begun: Record<string, number> = { a: 0, b: 0 };
+  let most = 0;
+  function* counted(account: string): Steps<void> {
+    begun[account]!++;
+    most = Math.max(most, begun.a! + begun.b!);
+    for (let step = 0; step < 50; step++) {
+      clock.ms += 1;
+      yield { message: 'step' };
+    }
+    begun[account]!--;
+  }
+  const run = (account: string) => scheduler.run({ account, name: 'test', steps: counted(account) });
+  const jobs = ['a', 'a', 'a', 'a', 'a', 'b'].map(run);
+  for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate);
+  expect(begun.b).toBe(1);
+  await Promise.all(jobs);
+  // The first begins at once, before there is a queue.
+  expect(most).toBeLessThanOrEqual(4);
+});
+
 test('a dropped job does no more steps, and leaves its place', async () => {
   const { done, scheduler, run } = noting();
   let isDropped = false;

@@ -1,4 +1,5 @@
 import { Failure } from '../../errors.ts';
+import { countAllocated } from '../../garbage.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
@@ -33,6 +34,9 @@ export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
 
+/** Columns of a prepared chain, and those that it is made of on the way, a contract. */
+const ALLOCATED_BYTES = 250;
+
 /** A chain with more contracts is prepared in several steps. */
 const STEP_CONTRACTS = 20_000;
 
@@ -63,6 +67,7 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   if (isLarge) yield { message: 'Computing gamma' };
   const weight = known(taken(options.weight === 'volume' ? chain.volume : chain.openInterest));
   const callPut = taken(chain.callPut);
+  countAllocated(ALLOCATED_BYTES * chain.count);
   const prepared: PreparedChain = {
     chain,
     options,

@@ -85,7 +85,10 @@ export class StreamableSession implements McpSession {
       this.answered(transport, server);
     };
     request.signal.addEventListener('abort', drop);
-    const response = await Promise.race([transport.handleRequest(request, { parsedBody: body }), dropped.promise]);
+    const handle = () => transport.handleRequest(request, { parsedBody: body });
+    // To read the messages of a batch takes the engine some milliseconds.
+    const handled = messages.length > 1 ? this.inTurn(handle) : handle();
+    const response = await Promise.race([handled, dropped.promise]);
     if (response.ok) for (const each of messages) if (isJSONRPCNotification(each)) this.tellPosts(each);
     if (response.ok && server) response.headers.set('Mcp-Session-Id', this.id);
     if (isEventStream(response)) return held(response, this.account, this.parts, { isAnswer: true, ended: leave });
@@ -147,6 +150,14 @@ export class StreamableSession implements McpSession {
       drop();
       void transport.close();
     }
+  }
+
+  private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    // biome-ignore lint/correctness/useYield: it is one step.
+    const steps = function* () {
+      return work();
+    };
+    return this.parts.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: steps() });
   }
 
   /** A batch asks for as much as many posts: others have their turn between its messages. */
