@@ -21,7 +21,7 @@ export interface RateDecision {
 /** Counts requests by account, in this process's memory. */
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  /** Takes tokens, by default the one of a request: all of them or none. A price above the burst takes a full allowance. */
+  /** Takes tokens, by default the one of a request: all of them or none. */
   take(accountId: string, tokens?: number): RateDecision;
   /** Accounts held in memory now. */
   readonly size: number;
@@ -61,8 +61,7 @@ export function createRateLimiter(
 
   return {
     policy,
-    take(accountId, price = 1) {
-      const cost = Math.min(price, burst);
+    take(accountId, cost = 1) {
       const atMs = now();
       const known = buckets.get(accountId);
       const available = known === undefined ? burst : tokensAt(known, atMs);
@@ -86,7 +85,8 @@ export function createRateLimiter(
 
 /** Charges an account for work that a request begins. Throws `Failure`, 429, if it cannot pay. */
 export function charge(limiter: RateLimiter, accountId: string, tokens: number): RateDecision {
-  const decision = limiter.take(accountId, tokens);
+  // The request itself has taken one: whatever a limit is, a full allowance pays for anything.
+  const decision = limiter.take(accountId, Math.min(tokens, limiter.policy.burst - 1));
   if (decision.allowed) return decision;
   throw new Failure('rate_limited', `This request costs ${tokens} tokens more, and ${decision.remaining} are left`, {
     hint: 'Wait for Retry-After seconds, or ask for less at a time: docs/rest.md has the prices.',

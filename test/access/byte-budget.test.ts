@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test';
+import { createByteBudget } from '../../src/access/byte-budget.ts';
+
+const MIB = 1024 * 1024;
+
+test('an account holds so many bytes, all together so many, and gives them back once', () => {
+  const budget = createByteBudget({ accountBytesMax: 4 * MIB, bytesMax: 10 * MIB });
+  const [first, second] = [budget.hold('a', 3 * MIB), budget.hold('a', MIB)];
+  expect(() => budget.refuseFull('a')).toThrow(
+    expect.objectContaining({ code: 'too_many_bytes', status: 429, retryAfterS: 1 }),
+  );
+  budget.refuseFull('b', 4 * MIB);
+  first();
+  first();
+  expect(budget.bytes).toBe(MIB);
+  budget.refuseFull('a', 3 * MIB);
+  expect(() => budget.refuseFull('a', 3 * MIB + 1)).toThrow();
+  const others = ['b', 'c', 'd'].map((account) => budget.hold(account, 3 * MIB));
+  expect(() => budget.refuseFull('e')).toThrow(expect.objectContaining({ code: 'unavailable', status: 503 }));
+  for (const release of [second, ...others]) release();
+  expect(budget.bytes).toBe(0);
+});

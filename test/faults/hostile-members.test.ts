@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { FROM_SOURCE } from '../support/process.ts';
+import { type Battle, type Figures, withBattle } from './hostile-members.ts';
+import { ATTACKS, type AttackName } from './members/attacks.ts';
+
+/**
+ * Members who ask for too much, vanish or do not read, beside an honest one. The bounds on time are wide enough for a busy machine; the
+ * sharp ones are those of a run by hand (`bun test/faults/hostile-members.ts`).
+ */
+const SIZE = { prints: 100_000, indexContracts: 30_000, wideContracts: 60_000 };
+const STEP_CPU_MS_MAX = 200;
+const WAIT_MS_MAX = 2_000;
+/** What an account may leave unread, and the garbage of its work; at random, of eight. */
+const MEMORY_MIB_MAX = { one: 400, eight: 1_024 };
+
+let battle: Battle;
+let ended: Promise<void>;
+const over = Promise.withResolvers<void>();
+beforeAll(async () => {
+  const begun = Promise.withResolvers<void>();
+  ended = withBattle({ size: SIZE, command: FROM_SOURCE, limits: ['--rate-limit', 'off'] }, async (made) => {
+    battle = made;
+    begun.resolve();
+    await over.promise;
+  });
+  await Promise.race([begun.promise, ended]);
+}, 60_000);
+afterAll(async () => {
+  over.resolve();
+  await ended;
+});
+
+function expectHonest({ honest, longestStep, memory, defects }: Figures, memoryMax = MEMORY_MIB_MAX.one): void {
+  for (const [path, { p95, worst, failures }] of Object.entries(honest)) {
+    expect([path, failures, p95 < WAIT_MS_MAX / 4, worst < WAIT_MS_MAX]).toEqual([path, 0, true, true]);
+  }
+  expect(longestStep.cpuMs).toBeLessThan(STEP_CPU_MS_MAX);
+  // Unknown if the system has no /proc.
+  if (!Number.isNaN(memory.peak)) expect(memory.peak - memory.before).toBeLessThan(memoryMax);
+  expect(defects).toBe(0);
+}
+
+describe('honest clients are served beside', () => {
+  const names = Object.keys(ATTACKS) as AttackName[];
+
+  test.each(names)(
+    '%s',
+    async (name) => {
+      const figures = await battle.attack({ name, keys: battle.keys.slice(0, 1), seconds: 1.5 });
+      expectHonest(figures);
+      expect(Object.keys(figures.seen[name])).not.toBeEmpty();
+    },
+    60_000,
+  );
+
+  test('all of it at random', async () => {
+    const figures = await battle.attack({ seconds: 6, seed: 4 });
+    expectHonest(figures, MEMORY_MIB_MAX.eight);
+  }, 60_000);
+});
+
+test('work that nobody waits for ends with its connection, and a server that stops does not wait for it', async () => {
+  const ask = (premium: number, signal: AbortSignal | null = null) =>
+    fetch(`${battle.server.url}/api/v1/flow/SPY/prints?min_premium=${premium}`, {
+      headers: { 'X-API-Key': battle.keys[0]! },
+      signal,
+    });
+  const leaving = new AbortController();
+  const abandoned = Array.from({ length: 12 }, (_, at) => ask(1_000 + at, leaving.signal).catch(() => {}));
+  // They are under way once another account's request is answered.
+  await fetch(`${battle.server.url}/api/v1/nodes/gex/SPX?rate=0.0777`, { headers: { 'X-API-Key': battle.keys[1]! } });
+  leaving.abort();
+  await Promise.all(abandoned);
+  const askedAt = performance.now();
+  expect((await ask(2)).status).toBe(200);
+  const alone = performance.now() - askedAt;
+  const waiting = Array.from({ length: 12 }, (_, at) => ask(2_000 + at).catch(() => {}));
+  const waitedAt = performance.now();
+  await ask(3);
+  // Twelve abandoned ones cost the next one nothing; twelve that wait cost it some of its turns.
+  expect(alone).toBeLessThan(performance.now() - waitedAt);
+  const { code, durationMs } = await battle.server.stop('SIGTERM');
+  expect([code, durationMs < 5_000]).toEqual([0, true]);
+  await Promise.all(waiting);
+}, 60_000);
