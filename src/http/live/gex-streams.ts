@@ -5,11 +5,13 @@ import {
   type StreamLimits,
   type WatchedStream,
 } from '../../access/stream-watch.ts';
+import { began } from '../../event-loop-watchdog.ts';
 import type { Observe } from '../../events.ts';
 import type { Market } from '../../market/market.ts';
 import type { GexEvents } from './gex-events.ts';
 import { type GexStreamRequest, placeOf, tickersOf } from './gex-stream-request.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';
+import { createReplayTurns } from './replay-turns.ts';
 
 export interface GexStreamParts {
   readonly events: GexEvents;
@@ -34,6 +36,7 @@ const GATHER_MS = 20;
 /** Live levels over SSE. A stream that ends can be taken up again where it ended, by any client with the id of its last event. */
 export function createGexStreams({ events, market, observe, limits }: GexStreamParts): GexStreams {
   const watch = createStreamWatch({ ...STREAM_LIMITS, ...limits });
+  const turns = createReplayTurns();
   const subscriptions = new Set<Subscription>();
   let closed = false;
   let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -41,7 +44,9 @@ export function createGexStreams({ events, market, observe, limits }: GexStreamP
   const spread = (): void => {
     gathering = undefined;
     try {
-      events.refresh();
+      began('live levels');
+      // Another process may have kept a long log: others have their turn between its parts.
+      if (events.refresh()) gathering = setTimeout(spread, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
     }
@@ -62,12 +67,16 @@ export function createGexStreams({ events, market, observe, limits }: GexStreamP
         events,
         tickers,
         after,
+        turn: (work) => turns.take(account.id, work),
         gone: () => watch.remove(watched) && forget('client'),
       });
       const watched: WatchedStream = {
         account,
         get behindSince() {
           return subscription.behindSince;
+        },
+        get unreadBytes() {
+          return subscription.unreadBytes;
         },
         ping: subscription.ping,
         end(reason) {
