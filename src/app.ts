@@ -3,6 +3,7 @@ import type { Access } from './access/access.ts';
 import { createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
 import type { Observe } from './events.ts';
+import { type ConnectionWatch, createConnectionWatch, descriptorPlan } from './http/connections/connection-watch.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
@@ -18,6 +19,7 @@ import { createContext, type DataSettings, openAccess, openData, readUniverse } 
 
 export interface AppSettings extends DataSettings, FeedSettings, OriginSettings {
   readonly rateLimit: string;
+  readonly behindProxy?: boolean | undefined;
 }
 
 /** The service, built and not yet listening. */
@@ -29,6 +31,7 @@ export interface App {
   readonly store: Store;
   readonly mcp: McpOnDemand;
   readonly gexStreams: GexStreams;
+  readonly connections: ConnectionWatch;
   readonly access: Access;
   readonly context: Context;
   /** The first load of the feeds, begun by who starts them. */
@@ -49,15 +52,35 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const context = { ...stored, market: whileLoading(stored.market, loading) };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
+  const { liveStreamsMax, mcpStreamsMax } = descriptorPlan();
+  const connections = createConnectionWatch({
+    *streamPeers() {
+      yield* gexStreams.peers();
+      if (mcp.loaded) yield* mcp.loaded.peers();
+    },
+    behindProxy: settings.behindProxy ?? false,
+    observe,
+  });
+  const { peerOf } = connections;
   const mcp = createMcpOnDemand(async () => {
     const [{ createMcpOverHttp }, { OFFERED }] = await Promise.all([
       import('./mcp/http/transports.ts'),
       import('./mcp/offered.ts'),
     ]);
-    return createMcpOverHttp({ context, version, observe, ...OFFERED, ...offered, log: store, simulated });
+    return createMcpOverHttp({
+      context,
+      version,
+      observe,
+      ...OFFERED,
+      ...offered,
+      log: store,
+      simulated,
+      peerOf,
+      limits: { streamsMax: mcpStreamsMax },
+    });
   });
   const events = createGexEvents(store, simulated);
-  const gexStreams = createGexStreams({ events, market, observe });
+  const gexStreams = createGexStreams({ events, market, observe, limits: { streamsMax: liveStreamsMax } });
   // A server that starts with data serves what it has; one that has none yet lets requests wait for it.
   const isEmpty = store.underlyings(simulated).length === 0;
   const http = createServerApp({
@@ -66,6 +89,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     members: store,
     limiter: policy && createRateLimiter(policy, Date.now),
     gexStreams,
+    connections,
     mcp,
     origins: originPolicy(settings),
     storeVersion: store.version,
@@ -73,7 +97,18 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     openapi: () => openapiDocument(version),
     observe,
   });
-  return { handle: handlerOf(http), routes: http.routes, feeds, store, mcp, gexStreams, access, context, loading };
+  return {
+    handle: handlerOf(http),
+    routes: http.routes,
+    feeds,
+    store,
+    mcp,
+    gexStreams,
+    connections,
+    access,
+    context,
+    loading,
+  };
 }
 
 /** The simulated market takes less than a second. A folder may take minutes: clients are told to come again. */

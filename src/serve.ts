@@ -45,7 +45,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   let packing: ReturnType<typeof startPacking> | undefined;
   let ingests: Ingest[] = [];
   try {
-    const server = listen(app.handle, listening);
+    const server = listen(app.handle, listening, app.connections);
     welcome?.(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
     observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: since() });

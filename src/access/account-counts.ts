@@ -11,6 +11,13 @@ export class AccountCounts {
     return this.counts.values().reduce((sum, count) => sum + count, 0);
   }
 
+  /** The account that has the most, if that is more than so many. */
+  largest(moreThan: number): string | undefined {
+    let [largest, most]: [string | undefined, number] = [undefined, moreThan];
+    for (const [accountId, count] of this.counts) if (count > most) [largest, most] = [accountId, count];
+    return largest;
+  }
+
   add(accountId: string): void {
     this.counts.set(accountId, this.of(accountId) + 1);
   }

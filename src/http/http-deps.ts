@@ -3,6 +3,7 @@ import type { MemberStore } from '../access/members.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
+import type { ConnectionWatch } from './connections/connection-watch.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 import type { OriginPolicy } from './origins.ts';
 
@@ -14,6 +15,8 @@ export interface HttpDeps {
   /** Undefined: requests are not limited. */
   readonly limiter: RateLimiter | undefined;
   readonly gexStreams: GexStreams;
+  /** Told whose connections are members', where connections are watched. */
+  readonly connections?: Pick<ConnectionWatch, 'admitted' | 'peerOf'>;
   readonly mcp: McpLoader;
   /** Which names and which web pages' origins MCP paths answer. */
   readonly origins: OriginPolicy;
@@ -30,7 +33,7 @@ export interface HttpDeps {
 export interface McpTransports {
   /** The contract's pair. */
   readonly sse: {
-    open(account: Account): Response;
+    open(account: Account, request: Request): Response;
     session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   };
   readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };

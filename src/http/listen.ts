@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../errors.ts';
+import type { ConnectionWatch } from './connections/connection-watch.ts';
 import { LOOPBACK } from './origins.ts';
 import type { Handler } from './server.ts';
 
@@ -50,8 +51,19 @@ export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: List
   return { host, port: Number(port), tls: undefined };
 }
 
-/** Serves the handler over HTTP, or HTTPS with HTTP/1.1 and HTTP/2. Throws `OperatorError` where the address or PEM is no good. */
-export function listen(handle: Handler, { host, port, tls }: ListenOptions): Listening {
+/**
+ * Serves the handler over HTTP, or HTTPS with HTTP/1.1 and HTTP/2, and has its connections watched, if anything is to watch them. Throws
+ * `OperatorError` where the address or PEM is no good.
+ */
+export function listen(
+  handle: Handler,
+  { host, port, tls }: ListenOptions,
+  connections?: Pick<ConnectionWatch, 'heard' | 'start' | 'stop'>,
+): Listening {
+  const heard = (request: Request) => {
+    connections?.heard(request);
+    return handle(request);
+  };
   const server = serve(() =>
     Bun.serve({
       hostname: host,
@@ -61,14 +73,16 @@ export function listen(handle: Handler, { host, port, tls }: ListenOptions): Lis
       idleTimeout: IDLE_TIMEOUT_S,
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       development: false,
-      fetch: handle,
+      fetch: connections ? heard : handle,
       ...(tls && { tls, http2: true }),
     }),
   );
+  connections?.start(server);
   const shown = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${tls ? 'https' : 'http'}://${shown}:${server.port}`,
     async stop(deadlineMs) {
+      connections?.stop();
       let timer: ReturnType<typeof setTimeout> | undefined;
       const deadline = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, deadlineMs);

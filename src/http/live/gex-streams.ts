@@ -27,6 +27,8 @@ export interface GexStreams {
   wake(): void;
   /** Ends every stream. */
   close(): void;
+  /** Clients whose connections are known. */
+  peers(): Iterable<string>;
   readonly size: number;
 }
 
@@ -55,7 +57,7 @@ export function createGexStreams({ events, market, observe, limits }: GexStreamP
 
   return {
     open(request) {
-      const { account } = request;
+      const { account, peer } = request;
       const tickers = tickersOf(request, market);
       const after = placeOf(request);
       watch.refuseTooMany(account);
@@ -72,6 +74,7 @@ export function createGexStreams({ events, market, observe, limits }: GexStreamP
       });
       const watched: WatchedStream = {
         account,
+        peer,
         get behindSince() {
           return subscription.behindSince;
         },
@@ -99,6 +102,7 @@ export function createGexStreams({ events, market, observe, limits }: GexStreamP
       clearTimeout(gathering);
       watch.close();
     },
+    peers: watch.peers,
     get size() {
       return watch.size;
     },

@@ -8,6 +8,8 @@ import { SignsOfLife } from './signs-of-life.ts';
 
 export interface SseSessionParts {
   readonly account: Account;
+  /** Address and port of its client, where its connection is known. */
+  readonly peer?: string | undefined;
   /** Where the client posts to. */
   readonly endpoint: string;
   /** Makes a protocol engine. */
@@ -43,6 +45,10 @@ export class SseSession implements Transport, WatchedStream, McpSession {
 
   get body(): ReadableStream<Uint8Array> {
     return this.stream.body;
+  }
+
+  get peer(): string | undefined {
+    return this.parts.peer;
   }
 
   get behindSince(): number | undefined {

@@ -10,7 +10,7 @@ import type { TransportParts } from './transport-parts.ts';
 
 export interface SseSessions {
   /** Opens a session for an account; its first event names the address to post to. Throws `Failure`: 429, 503. */
-  open(account: Account): Response;
+  open(account: Account, request?: Request): Response;
   /** A session of this account, which takes what its client posts, parsed. Throws `Failure`: 400, 403, 404, of the body 422. */
   session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   readonly size: number;
@@ -27,12 +27,13 @@ export function createSseSessions(parts: TransportParts): SseSessions {
     }
   });
   return {
-    open(account) {
+    open(account, request) {
       watch.refuseTooMany(account);
       quota.take(account.id);
       const id = newSessionId();
       const session = new SseSession({
         account,
+        peer: request && parts.peerOf?.(request),
         endpoint: `/messages?sessionId=${id}`,
         createServer: (each) => createMcpServer(parts, each),
         ended: () => {

@@ -87,7 +87,10 @@ export class StreamableSession implements McpSession {
     const response = await Promise.race([transport.handleRequest(request, { parsedBody: body }), dropped.promise]);
     if (response.ok) for (const each of messages) if (isJSONRPCNotification(each)) this.tellPosts(each);
     if (response.ok && server) response.headers.set('Mcp-Session-Id', this.id);
-    if (isEventStream(response)) return held(response, this.account, this.parts, { isAnswer: true, ended: leave });
+    if (isEventStream(response)) {
+      const peer = this.parts.peerOf?.(request);
+      return held(response, this.account, this.parts, { peer, isAnswer: true, ended: leave });
+    }
     leave();
     return response;
   }
@@ -101,14 +104,15 @@ export class StreamableSession implements McpSession {
     if (status !== 200) return new Response(body, { status, headers });
     void transport.close();
     headers.set('Mcp-Session-Id', this.id);
-    return new Response(this.openListening(), { headers });
+    return new Response(this.openListening(this.parts.peerOf?.(request)), { headers });
   }
 
   /** Apart from where the request is: what its closures can see, they keep as long as the stream. */
-  private openListening(): ReadableStream<Uint8Array> {
+  private openListening(peer: string | undefined): ReadableStream<Uint8Array> {
     this.listening?.close();
     const { life } = this;
     const stream = openHeld(this.account, this.parts, {
+      peer,
       life: {
         isSilent: (nowMs) => life.isSilent(nowMs),
         ask: (nowMs) => life.shallAsk(nowMs) && this.tell({ jsonrpc: '2.0', id: PING_ID, method: 'ping' }),

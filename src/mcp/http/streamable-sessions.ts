@@ -21,7 +21,7 @@ interface SessionLimits {
 const LIMITS: SessionLimits = {
   idleMs: 30 * 60_000,
   sweepMs: 60_000,
-  sessionsMax: 16_000,
+  sessionsMax: 40_000,
   accountSessionsMax: 10_000,
 };
 

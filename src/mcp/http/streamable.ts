@@ -45,7 +45,7 @@ export function createStreamable(parts: TransportParts): Streamable {
       if (isListening) watch.refuseTooMany(account);
       const parsedBody = isListening ? withCanonicalUris(body, parts) : body;
       const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
-      return isListening ? held(response, account, parts) : response;
+      return isListening ? held(response, account, parts, { peer: parts.peerOf?.(request) }) : response;
     },
     async close() {
       sessions.close();
