@@ -23,8 +23,8 @@ export interface WatchedStream {
 
 export interface StreamWatch {
   /**
-   * Makes room for one more stream. If all places are taken, an account with more than its share of them loses one. Throws `Failure` where
-   * one more would be too many: of the account 429, of all 503. Ask before anything is made for it.
+   * Throws `Failure` where one more would be too many: of the account 429, of all 503. Ask before anything is made for it. If all places are
+   * taken, the account with the most gives way to one that has less than its share.
    */
   refuseTooMany(account: Account): void;
   add(stream: WatchedStream): void;
@@ -114,7 +114,7 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
     }
   };
 
-  /** Ends the oldest stream of whoever has the most, if that is more than the share of an account. */
+  /** Ends the oldest stream of the account with the most, if that is more than the share of an account. */
   const makeRoom = (): void => {
     const largest = counts.largest(ACCOUNT_SHARE * streamsMax);
     const oldest = largest && streams.keys().find(({ account }) => account.id === largest);
@@ -123,14 +123,12 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
 
   return {
     refuseTooMany({ id }) {
-      const isFull = streams.size >= streamsMax;
-      const accountMax = isFull ? Math.min(accountStreamsMax, ACCOUNT_SHARE * streamsMax) : accountStreamsMax;
-      if (counts.of(id) >= accountMax) {
-        throw new Failure('too_many_streams', `This account has ${counts.of(id)} streams open, the most it may now`, {
+      if (counts.of(id) >= accountStreamsMax) {
+        throw new Failure('too_many_streams', `This account has ${accountStreamsMax} streams open, the most it may`, {
           hint: 'Close idle streams, or use one for several things.',
         });
       }
-      if (isFull) makeRoom();
+      if (streams.size >= streamsMax && counts.of(id) < ACCOUNT_SHARE * streamsMax) makeRoom();
       if (closed || streams.size >= streamsMax) {
         throw new Failure('unavailable', 'No more streams can be opened now', {
           hint: 'Close idle streams, or retry later.',

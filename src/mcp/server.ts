@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
+import { Failure } from '../errors.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
 import type { McpParts, McpSession } from './parts.ts';
@@ -91,7 +92,12 @@ function takeSubscriptions(server: Server, followed: Set<string>, { resources, c
         `At most ${FOLLOWED_MAX} resources can be followed in a session`,
       );
     }
-    followed.add(uri);
+    try {
+      followed.add(uri);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    }
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params }) => {

@@ -3,6 +3,7 @@ import type { Account } from '../../access/access.ts';
 import { notificationOf } from '../change-notification.ts';
 import { createMcpServer } from '../server.ts';
 import { batchOf, notMessages } from './batch.ts';
+import { FollowedResources } from './followed-quota.ts';
 import { newSessionId } from './session-id.ts';
 import { type SessionPlace, sessionOf } from './session-of.ts';
 import { SseSession } from './sse-session.ts';
@@ -34,6 +35,7 @@ export function createSseSessions(parts: TransportParts): SseSessions {
       const session = new SseSession({
         account,
         peer: request && parts.peerOf?.(request),
+        followed: new FollowedResources(quota.followed, account.id),
         endpoint: `/messages?sessionId=${id}`,
         createServer: (each) => createMcpServer(parts, each),
         ended: () => {

@@ -14,6 +14,7 @@ import { type CancelSignal, callTool } from '../call-tool.ts';
 import type { McpSession } from '../parts.ts';
 import { takesResourceLinks } from '../resource-links.ts';
 import { createMcpServer } from '../server.ts';
+import { FollowedResources } from './followed-quota.ts';
 import { type HeldStream, held, isEventStream, openHeld } from './held-stream.ts';
 import type { PlainCall } from './plain-call.ts';
 import { SignsOfLife } from './signs-of-life.ts';
@@ -26,7 +27,7 @@ import type { TransportParts } from './transport-parts.ts';
 export class StreamableSession implements McpSession {
   /** Undefined before the client has said who it is. */
   takesLinks: boolean | undefined;
-  readonly followed = new Set<string>();
+  readonly followed: FollowedResources;
   readonly life = new SignsOfLife();
   /** Whose answers are under way. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
@@ -39,7 +40,9 @@ export class StreamableSession implements McpSession {
     readonly id: string,
     readonly account: Account,
     private readonly parts: TransportParts,
-  ) {}
+  ) {
+    this.followed = new FollowedResources(parts.quota.followed, account.id);
+  }
 
   /** Whether the client has said who it is. */
   get hasBegun(): boolean {
@@ -133,6 +136,7 @@ export class StreamableSession implements McpSession {
   /** Ends its streams, and what is under way. */
   end(): void {
     this.listening?.close();
+    this.followed.clear();
     for (const call of this.calls) call.isDropped = true;
     for (const [transport, { drop }] of this.posts) {
       void transport.close();
