@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeCertificate, OPENSSL } from '../support/certificate.ts';
 import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
 
 /** SIGTERM ends the process in time, whatever its clients do and whatever it waits for. */
@@ -19,19 +20,11 @@ const BATCH = JSON.stringify({
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'zomma-stopping-'));
-const tls = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
-beforeAll(async () => {
-  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-  const files = ['-subj', '/CN=localhost', '-keyout', tls.key, '-out', tls.cert];
-  if (OPENSSL) expect((await run(['openssl'], [...request, ...files])).code).toBe(0);
-});
 const clients: (Socket | ClientHttp2Session)[] = [];
 afterAll(() => {
   for (const client of clients) client.destroy();
   rmSync(folder, { recursive: true, force: true });
 });
-
-const OPENSSL = Bun.which('openssl') !== null || process.env.CI !== undefined;
 
 /** What a client has sent when the server is told to stop; it reads nothing of what it is answered. */
 const SENT: readonly [what: string, text: (key: string) => string][] = [
@@ -60,9 +53,10 @@ test.concurrent.each(SENT)(
   30_000,
 );
 
-test.skipIf(!OPENSSL)(
+(OPENSSL ? test.concurrent : test.skip)(
   'ends in time while clients over HTTP/2 take nothing, and ping',
   async () => {
+    const tls = await makeCertificate(folder);
     const { server, key } = await started(['--tls-cert', tls.cert, '--tls-key', tls.key]);
     const session = connectHttp2(server.url, { rejectUnauthorized: false, settings: { initialWindowSize: 0 } });
     clients.push(session);
@@ -88,7 +82,7 @@ test.skipIf(!OPENSSL)(
 );
 
 const MKFIFO = Bun.which('mkfifo') !== null || process.env.CI !== undefined;
-test.skipIf(!MKFIFO)(
+(MKFIFO ? test.concurrent : test.skip)(
   'ends in time while a file is being opened that never opens',
   async () => {
     const [pipe, opening] = [join(folder, 'pipe'), join(folder, 'opening.ts')];
