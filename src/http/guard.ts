@@ -22,14 +22,17 @@ export const guard =
   (access: Access, limiter: RateLimiter | undefined, connections: HttpDeps['connections']) => (app: HttpApp) =>
     app.onRequest((context) => {
       const { request, set, path } = context as typeof context & BeforeRouting;
-      if (PUBLIC_PATHS.has(path)) return;
+      if (PUBLIC_PATHS.has(path)) {
+        connections?.heard(request);
+        return;
+      }
       context.account = authenticate(access, path, request.headers);
       if (limiter) {
         const decision = limiter.take(context.account.id);
         Object.assign(set.headers, rateLimitHeaders(limiter.policy, decision));
         if (!decision.allowed) throw tooMany();
       }
-      connections?.admitted(request, context.account.id);
+      connections?.heard(request, context.account.id);
     });
 
 function authenticate(access: Access, path: string, headers: Headers): Account {

@@ -15,8 +15,8 @@ export interface HttpDeps {
   /** Undefined: requests are not limited. */
   readonly limiter: RateLimiter | undefined;
   readonly gexStreams: GexStreams;
-  /** Told whose connections are members', where connections are watched. */
-  readonly connections?: Pick<ConnectionWatch, 'admitted' | 'peerOf'>;
+  /** Told which connections make requests, and of whom, where connections are watched. */
+  readonly connections?: Pick<ConnectionWatch, 'heard' | 'peerOf'>;
   readonly mcp: McpLoader;
   /** Which names and which web pages' origins MCP paths answer. */
   readonly origins: OriginPolicy;

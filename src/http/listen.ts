@@ -58,12 +58,8 @@ export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: List
 export function listen(
   handle: Handler,
   { host, port, tls }: ListenOptions,
-  connections?: Pick<ConnectionWatch, 'heard' | 'start' | 'stop'>,
+  connections?: Pick<ConnectionWatch, 'start' | 'stop'>,
 ): Listening {
-  const heard = (request: Request) => {
-    connections?.heard(request);
-    return handle(request);
-  };
   const server = serve(() =>
     Bun.serve({
       hostname: host,
@@ -73,7 +69,7 @@ export function listen(
       idleTimeout: IDLE_TIMEOUT_S,
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       development: false,
-      fetch: connections ? heard : handle,
+      fetch: handle,
       ...(tls && { tls, http2: true }),
     }),
   );

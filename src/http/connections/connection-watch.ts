@@ -1,7 +1,7 @@
 import { began } from '../../event-loop-watchdog.ts';
 import type { Observe } from '../../events.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
-import { type ConnectionLimits, type KnownConnection, superfluous } from './superfluous.ts';
+import { type ConnectionLimits, isCrowded, type KnownConnection, superfluous } from './superfluous.ts';
 
 /** What a server tells of its connections. */
 export interface ConnectionServer {
@@ -20,14 +20,12 @@ export interface ConnectionWatchParts {
 
 /**
  * Keeps descriptors free for new clients, files and providers: anybody can open connections, and a server without a descriptor accepts none.
- * While there are few, it counts them and no more. From some number on it notes which connections make requests, and of whom, and ends those that
- * are superfluous. It reads descriptors because the runtime tells nothing of connections; HTTP/1.1 and HTTP/2 are alike to it.
+ * While there are few, it counts them and no more. From some number on it looks at them, and if they may be too many of one client, it notes which make
+ * requests, and of whom, and ends those that are superfluous. It reads descriptors because the runtime tells nothing of connections; HTTP/1.1 and HTTP/2 are alike to it.
  */
 export interface ConnectionWatch {
-  /** A request has come. */
-  heard(request: Request): void;
-  /** It has a good key, and is within its account's rate. */
-  admitted(request: Request, account: string): void;
+  /** A request is answered: one that needs no key, or one of an account, within its rate. */
+  heard(request: Request, account?: string): void;
   /** The other end of a request's connection, for a stream that is opened. */
   peerOf(request: Request): string | undefined;
   /** Watches the connections of a server that listens. */
@@ -57,7 +55,7 @@ const RESERVE_MAX = 256;
 const OWN_DESCRIPTORS = 32;
 const ADDRESS_MAX = 100;
 const STRANGERS_MAX = 1_000;
-const WATCH_FROM = 64;
+const WATCH_FROM = 100;
 const MCP_STREAMS_MAX = 40_000;
 const LIVE_STREAMS_MAX = 4_000;
 /** Below this many the log says at the start what they allow. */
@@ -113,9 +111,13 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
   let server: ConnectionServer | undefined;
   let looking: ReturnType<typeof setInterval> | undefined;
   let ownDescriptors = 0;
-  let isWatching = false;
+  /** From when on requests are noted; undefined while they are not, since it takes a microsecond or two of each. */
+  let notingSinceMs: number | undefined;
+  let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
+  /** When connections were looked at last: the time of a request, near enough. */
+  let lookedMs = 0;
   let untold = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
   const peerOf = (request: Request): string | undefined => {
@@ -124,7 +126,9 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
   };
 
   const noteOf = (peer: string, nowMs: number): Note => {
-    const note = notes.get(peer) ?? { sinceMs: nowMs };
+    const known = notes.get(peer);
+    if (known) return known;
+    const note = { sinceMs: nowMs };
     notes.set(peer, note);
     return note;
   };
@@ -139,14 +143,14 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
   const look = (): void => {
     const open = openDescriptors();
     const nowMs = performance.now();
+    lookedMs = nowMs;
     const toFree = plan.reserve - (plan.descriptors - open);
     const isDue = toFree > 0 || nowMs >= scanDueMs;
     tell(0, nowMs);
     if (open - ownDescriptors < plan.watchFrom) {
-      isWatching = false;
+      notingSinceMs = undefined;
       notes.clear();
     } else if (sockets) {
-      isWatching = true;
       if (isDue && !isScanning) void scan(sockets);
     } else if (toFree > 0 && isDue) {
       // All that is left to do without knowing the connections.
@@ -176,7 +180,16 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
       }
       const ended = step(() => {
         const toFree = plan.reserve - (plan.descriptors - openDescriptors());
-        return [...superfluous(known(found), limits, performance.now(), toFree)];
+        const connections = known(found);
+        const nowMs = performance.now();
+        if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
+        // For some time longer: who is a member is then known still if more come.
+        if (nowMs - crowdedMs >= MEMBER_MS) {
+          notingSinceMs = undefined;
+          return [];
+        }
+        notingSinceMs ??= nowMs;
+        return [...superfluous(connections, limits, nowMs, toFree)];
       });
       for (let from = 0; from < ended.length; from += STEP_ENDED) {
         if (from > 0) await new Promise(setImmediate);
@@ -203,6 +216,7 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
       const isMember = nowMs - admittedMs < MEMBER_MS;
       return {
         ...{ connection, address, sinceMs, heardMs },
+        notedMs: Math.max(sinceMs, notingSinceMs ?? nowMs),
         account: isMember ? account : undefined,
         hasStream: streams.has(peer),
       };
@@ -212,17 +226,15 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
   };
 
   return {
-    heard(request) {
-      if (!isWatching) return;
+    heard(request, account) {
+      if (notingSinceMs === undefined) return;
       const peer = peerOf(request);
-      const nowMs = performance.now();
-      if (peer !== undefined) noteOf(peer, nowMs).heardMs = nowMs;
-    },
-    admitted(request, account) {
-      if (!isWatching) return;
-      const peer = peerOf(request);
-      const nowMs = performance.now();
-      if (peer !== undefined) Object.assign(noteOf(peer, nowMs), { account, admittedMs: nowMs });
+      if (peer === undefined) return;
+      const note = noteOf(peer, lookedMs);
+      note.heardMs = lookedMs;
+      if (account === undefined) return;
+      note.account = account;
+      note.admittedMs = lookedMs;
     },
     peerOf,
     start(listening) {
@@ -238,7 +250,7 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
     },
     stop() {
       clearInterval(looking);
-      isWatching = false;
+      notingSinceMs = undefined;
     },
   };
 }

@@ -3,6 +3,8 @@ export interface KnownConnection {
   readonly address: string;
   /** Seen first. */
   readonly sinceMs: number;
+  /** From when on its requests are noted. */
+  readonly notedMs: number;
   /** Its last request, whoever it was of; undefined if it has made none. */
   readonly heardMs: number | undefined;
   /** Who has made a request with a good key not long ago; undefined for a stranger. */
@@ -35,9 +37,9 @@ export function superfluous<Connection extends KnownConnection>(
   const ended = new Set<Connection>();
   const strangers = connections.filter(({ account, hasStream }) => account === undefined && !hasStream);
   for (const stranger of strangers) {
-    if (nowMs - Math.max(stranger.sinceMs, stranger.heardMs ?? 0) >= idleMs) ended.add(stranger);
+    if (nowMs - Math.max(stranger.notedMs, stranger.heardMs ?? 0) >= idleMs) ended.add(stranger);
   }
-  const counted = strangers.filter((each) => !ended.has(each) && (toFree > 0 || nowMs - each.sinceMs >= graceMs));
+  const counted = strangers.filter((each) => !ended.has(each) && (toFree > 0 || nowMs - each.notedMs >= graceMs));
   const byAddress = groups(counted, ({ address }) => address);
   for (const group of byAddress) for (const each of group.splice(addressMax)) ended.add(each);
   const left = byAddress.reduce((sum, { length }) => sum + length, 0);
@@ -47,6 +49,16 @@ export function superfluous<Connection extends KnownConnection>(
   const byOwner = groups(others, ({ account, address }) => (account === undefined ? address : `account ${account}`));
   for (const each of fromTheLargest(byOwner, toFree - ended.size)) ended.add(each);
   return ended;
+}
+
+/** Whether there are more than the limits allow if none of them is a member's: only then does it matter whose they are. */
+export function isCrowded(
+  connections: readonly Pick<KnownConnection, 'address' | 'hasStream'>[],
+  { addressMax, strangersMax }: ConnectionLimits,
+): boolean {
+  const others = connections.filter(({ hasStream }) => !hasStream);
+  const byAddress = Map.groupBy(others, ({ address }) => address);
+  return others.length > strangersMax || byAddress.values().some(({ length }) => length > addressMax);
 }
 
 /** Connections by what they have in common; of each group those that shall stay come first: who has made a request, and who came earlier. */

@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test';
-import { type ConnectionLimits, type KnownConnection, superfluous } from '../../../src/http/connections/superfluous.ts';
+import {
+  type ConnectionLimits,
+  isCrowded,
+  type KnownConnection,
+  superfluous,
+} from '../../../src/http/connections/superfluous.ts';
 
 const NOW = 1_000_000;
 const LIMITS: ConnectionLimits = { addressMax: 3, strangersMax: 8, idleMs: 30_000, graceMs: 2_000 };
@@ -9,6 +14,7 @@ function of(address: string, count: number, over: Partial<KnownConnection> = {})
   return Array.from({ length: count }, (_, at) => ({
     ...{ name: `${address}.${at}`, address, sinceMs: NOW - 60_000 + at, heardMs: NOW - 100 },
     ...{ account: undefined, hasStream: false, ...over },
+    notedMs: over.notedMs ?? over.sinceMs ?? NOW - 60_000,
   }));
 }
 
@@ -53,6 +59,23 @@ const CASES: readonly [what: string, connections: Connections, toFree: number, e
 test.each(CASES)('ends %s', (_, connections, toFree, ended) => {
   const found = [...superfluous(connections, LIMITS, NOW, toFree)].map(({ name }) => name);
   expect(found.toSorted()).toEqual(ended.toSorted());
+});
+
+test('connections count from when their requests are noted, however long they have been there', () => {
+  const connections = of('a', 9, { heardMs: undefined, notedMs: NOW - 1_999 });
+  expect(superfluous(connections, LIMITS, NOW, 0).size).toBe(0);
+  expect(superfluous(of('a', 9, { heardMs: undefined, notedMs: NOW - 2_000 }), LIMITS, NOW, 0).size).toBe(6);
+  expect(superfluous(of('a', 1, { heardMs: undefined, notedMs: NOW - 29_999 }), LIMITS, NOW, 0).size).toBe(0);
+});
+
+test.each([
+  ['few of each address', [...of('a', 3), ...of('b', 3)], false],
+  ['many of one', of('a', 4), true],
+  ['many in all', [...of('a', 3), ...of('b', 3), ...of('c', 3)], true],
+  ['many streams', of('a', 20, { hasStream: true }), false],
+  ["many of one, a member's perhaps", of('a', 4, { account: 'm' }), true],
+] as const)('whether it matters whose they are: %s', (_, connections, expected) => {
+  expect(isCrowded(connections, LIMITS)).toBe(expected);
 });
 
 test('behind a proxy all connections may be of one address, and idle', () => {
