@@ -78,8 +78,9 @@ export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
   };
 }
 
-/** While connections are watched, each is looked at so often, and more seldom if that took long: a hundredth of the time at most. */
+/** Connections are looked at so often, while they are too many and otherwise, and more seldom if that took long: a hundredth of the time at most. */
 const SCAN_MS = 1_000;
+const CALM_SCAN_MS = 5_000;
 const SCAN_SHARE = 100;
 const IDLE_MS = 30_000;
 const GRACE_MS = 2_000;
@@ -172,11 +173,15 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
     };
     try {
       const port = server!.port!;
+      // Connections with an open stream are left alone: streams have limits of their own.
+      const streams = new Set(streamPeers());
       const found: OwnConnection[] = [];
+      let looked = 0;
       const pieces = own.accepted(port);
       for (let next = step(() => pieces.next()); !next.done; next = step(() => pieces.next())) {
-        found.push(...next.value);
-        if (found.length >= STEP_ENDED) await new Promise(setImmediate);
+        found.push(...next.value.filter(({ peer }) => !streams.has(peer)));
+        looked += next.value.length;
+        if (looked >= STEP_ENDED) await new Promise(setImmediate);
       }
       const ended = step(() => {
         const toFree = plan.reserve - (plan.descriptors - openDescriptors());
@@ -200,14 +205,14 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
       tell(ended.length, performance.now());
     } finally {
       isScanning = false;
-      scanDueMs = performance.now() + Math.max(SCAN_MS, SCAN_SHARE * workedMs);
+      const pauseMs = notingSinceMs === undefined ? CALM_SCAN_MS : SCAN_MS;
+      scanDueMs = performance.now() + Math.max(pauseMs, SCAN_SHARE * workedMs);
     }
   };
 
   /** What is known of connections; of those that are gone, nothing any more. */
   const known = (found: readonly OwnConnection[]): (KnownConnection & { connection: OwnConnection })[] => {
     const nowMs = performance.now();
-    const streams = new Set(streamPeers());
     const gone = new Set(notes.keys());
     const all = found.map((connection) => {
       const { peer, address } = connection;
@@ -218,7 +223,6 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
         ...{ connection, address, sinceMs, heardMs },
         notedMs: Math.max(sinceMs, notingSinceMs ?? nowMs),
         account: isMember ? account : undefined,
-        hasStream: streams.has(peer),
       };
     });
     for (const peer of gone) notes.delete(peer);

@@ -1,4 +1,4 @@
-/** An open connection, and what is known of its client. Times are of `performance.now()`, ms. */
+/** A connection without an open stream, and what is known of its client. Times are of `performance.now()`, ms. */
 export interface KnownConnection {
   readonly address: string;
   /** Seen first. */
@@ -9,8 +9,6 @@ export interface KnownConnection {
   readonly heardMs: number | undefined;
   /** Who has made a request with a good key not long ago; undefined for a stranger. */
   readonly account: string | undefined;
-  /** Whether a stream is open on it. */
-  readonly hasStream: boolean;
 }
 
 export interface ConnectionLimits {
@@ -26,7 +24,7 @@ export interface ConnectionLimits {
 
 /**
  * Which connections are to be ended: those without a key beyond the limits, and, until so many are free as must be, those of whoever has
- * the most of them, an address without a key or an account. A connection with an open stream is never among them: streams have limits of their own.
+ * the most of them, an address without a key or an account.
  */
 export function superfluous<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -35,7 +33,7 @@ export function superfluous<Connection extends KnownConnection>(
   toFree: number,
 ): Set<Connection> {
   const ended = new Set<Connection>();
-  const strangers = connections.filter(({ account, hasStream }) => account === undefined && !hasStream);
+  const strangers = connections.filter(({ account }) => account === undefined);
   for (const stranger of strangers) {
     if (nowMs - Math.max(stranger.notedMs, stranger.heardMs ?? 0) >= idleMs) ended.add(stranger);
   }
@@ -45,7 +43,7 @@ export function superfluous<Connection extends KnownConnection>(
   const left = byAddress.reduce((sum, { length }) => sum + length, 0);
   for (const each of fromTheLargest(byAddress, left - strangersMax)) ended.add(each);
 
-  const others = connections.filter((each) => !each.hasStream && !ended.has(each));
+  const others = connections.filter((each) => !ended.has(each));
   const byOwner = groups(others, ({ account, address }) => (account === undefined ? address : `account ${account}`));
   for (const each of fromTheLargest(byOwner, toFree - ended.size)) ended.add(each);
   return ended;
@@ -53,12 +51,11 @@ export function superfluous<Connection extends KnownConnection>(
 
 /** Whether there are more than the limits allow if none of them is a member's: only then does it matter whose they are. */
 export function isCrowded(
-  connections: readonly Pick<KnownConnection, 'address' | 'hasStream'>[],
+  connections: readonly Pick<KnownConnection, 'address'>[],
   { addressMax, strangersMax }: ConnectionLimits,
 ): boolean {
-  const others = connections.filter(({ hasStream }) => !hasStream);
-  const byAddress = Map.groupBy(others, ({ address }) => address);
-  return others.length > strangersMax || byAddress.values().some(({ length }) => length > addressMax);
+  const byAddress = Map.groupBy(connections, ({ address }) => address);
+  return connections.length > strangersMax || byAddress.values().some(({ length }) => length > addressMax);
 }
 
 /** Connections by what they have in common; of each group those that shall stay come first: who has made a request, and who came earlier. */

@@ -13,7 +13,7 @@ const LIMITS: ConnectionLimits = { addressMax: 3, strangersMax: 8, idleMs: 30_00
 function of(address: string, count: number, over: Partial<KnownConnection> = {}) {
   return Array.from({ length: count }, (_, at) => ({
     ...{ name: `${address}.${at}`, address, sinceMs: NOW - 60_000 + at, heardMs: NOW - 100 },
-    ...{ account: undefined, hasStream: false, ...over },
+    ...{ account: undefined, ...over },
     notedMs: over.notedMs ?? over.sinceMs ?? NOW - 60_000,
   }));
 }
@@ -42,7 +42,6 @@ const CASES: readonly [what: string, connections: Connections, toFree: number, e
   ],
   ['nobody who came half a minute ago', of('a', 1, { heardMs: undefined, sinceMs: NOW - 29_999 }), 0, []],
   ['no members, however many of one address', of('a', 50, { account: 'm', heardMs: undefined }), 0, []],
-  ['no streams, however long they are silent', of('a', 50, { hasStream: true, heardMs: undefined }), 0, []],
   ['nobody who has just come and may have a key', of('a', 9, { sinceMs: NOW - 1_999 }), 0, []],
   ['who has just come, where descriptors run out', of('a', 4, { sinceMs: NOW }), 1, ['a.3']],
   ['no more than must be free', [...of('a', 3), ...of('b', 2)], 2, ['a.2', 'a.1']],
@@ -53,7 +52,6 @@ const CASES: readonly [what: string, connections: Connections, toFree: number, e
     ['b.3', 'b.4', 'b.5'],
   ],
   ['of many accounts alike', [...of('a', 4, { account: 'm' }), ...of('a', 4, { account: 'n' })], 2, ['a.3', 'a.3']],
-  ['no streams, where descriptors run out', of('a', 9, { hasStream: true }), 5, []],
 ];
 
 test.each(CASES)('ends %s', (_, connections, toFree, ended) => {
@@ -72,7 +70,6 @@ test.each([
   ['few of each address', [...of('a', 3), ...of('b', 3)], false],
   ['many of one', of('a', 4), true],
   ['many in all', [...of('a', 3), ...of('b', 3), ...of('c', 3)], true],
-  ['many streams', of('a', 20, { hasStream: true }), false],
   ["many of one, a member's perhaps", of('a', 4, { account: 'm' }), true],
 ] as const)('whether it matters whose they are: %s', (_, connections, expected) => {
   expect(isCrowded(connections, LIMITS)).toBe(expected);
