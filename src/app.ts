@@ -4,6 +4,7 @@ import { createByteBudget } from './access/byte-budget.ts';
 import { charge, createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
 import type { Observe } from './events.ts';
+import { type ConnectionWatch, createConnectionWatch, descriptorPlan } from './http/connections/connection-watch.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
@@ -20,6 +21,7 @@ import { createContext, type DataSettings, openAccess, openData, readUniverse } 
 
 export interface AppSettings extends DataSettings, FeedSettings, OriginSettings {
   readonly rateLimit: string;
+  readonly behindProxy?: boolean | undefined;
 }
 
 /** The service, built and not yet listening. */
@@ -31,6 +33,7 @@ export interface App {
   readonly store: Store;
   readonly mcp: McpOnDemand;
   readonly gexStreams: GexStreams;
+  readonly connections: ConnectionWatch;
   readonly access: Access;
   readonly context: Context;
   readonly scheduler: Scheduler;
@@ -54,6 +57,16 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const { market } = context;
   const limiter = policy && createRateLimiter(policy, Date.now);
   const scheduler = createScheduler();
+  const { liveStreamsMax, mcpStreamsMax } = descriptorPlan();
+  const connections = createConnectionWatch({
+    *streamPeers() {
+      yield* gexStreams.peers();
+      if (mcp.loaded) yield* mcp.loaded.peers();
+    },
+    behindProxy: settings.behindProxy ?? false,
+    observe,
+  });
+  const { peerOf } = connections;
   const mcp = createMcpOnDemand(async () => {
     const [{ createMcpOverHttp }, { OFFERED }] = await Promise.all([
       import('./mcp/http/transports.ts'),
@@ -70,10 +83,12 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
       ...offered,
       log: store,
       simulated,
+      peerOf,
+      limits: { streamsMax: mcpStreamsMax },
     });
   });
   const events = createGexEvents(store, simulated);
-  const gexStreams = createGexStreams({ events, market, observe });
+  const gexStreams = createGexStreams({ scheduler, events, market, observe, limits: { streamsMax: liveStreamsMax } });
   // A server that starts with data serves what it has; one that has none yet lets requests wait for it.
   const isEmpty = store.underlyings(simulated).length === 0;
   const http = createServerApp({
@@ -84,6 +99,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     scheduler,
     budget: createByteBudget(),
     gexStreams,
+    connections,
     mcp,
     origins: originPolicy(settings),
     storeVersion: store.version,
@@ -101,6 +117,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     access,
     context,
     scheduler,
+    connections,
     loading,
   };
 }

@@ -19,7 +19,7 @@ export type Observation =
   | {
       readonly kind: 'stream_closed';
       readonly account: string;
-      readonly reason: 'client' | 'behind' | 'silent' | 'access' | 'age' | 'shutdown';
+      readonly reason: 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
       readonly streams: number;
     }
   | { readonly kind: 'tool_failed'; readonly tool: string; readonly error: unknown }
@@ -68,7 +68,20 @@ export type Observation =
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }
   /** What lay at hand is loaded, since the start. */
   | { readonly kind: 'loaded'; readonly duration_ms: number }
-  | { readonly kind: 'stopping'; readonly signal: string };
+  /** Connections were ended so that others find a place; how many are open then. */
+  | { readonly kind: 'connections_ended'; readonly connections: number; readonly open: number }
+  /** Connections cannot be told apart on this system: nothing bounds those of one address. */
+  | { readonly kind: 'connections_unwatched'; readonly platform: string }
+  /** The limit of open descriptors is low: how many connections, and streams over MCP, it allows. */
+  | {
+      readonly kind: 'few_descriptors';
+      readonly descriptors: number;
+      readonly connections: number;
+      readonly streams: number;
+    }
+  | { readonly kind: 'stopping'; readonly signal: string }
+  /** Something did not end in time: the process ends without it. */
+  | { readonly kind: 'stop_forced' };
 
 /** Takes observations. */
 export interface Observe {

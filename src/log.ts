@@ -26,9 +26,13 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   levels_failed: 'error',
   event_loop_blocked: 'warning',
   data_folder_open: 'warning',
+  connections_ended: 'warning',
+  connections_unwatched: 'warning',
+  few_descriptors: 'warning',
   started: 'info',
   loaded: 'info',
   stopping: 'info',
+  stop_forced: 'warning',
 };
 
 /** Writes observations as JSON lines on stderr, from a level up; stdout stays free for what programs read. */

@@ -22,6 +22,8 @@ export interface ServeSettings extends DataSettings, FeedSettings, ListenSetting
 
 /** Requests in flight get so long to finish; with streams closed first, the process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
+/** What has not ended by then, a file system that does not answer say, ends with the process. What is stored is complete at any moment. */
+const FORCED_STOP_MS = 4_700;
 /** Flow reads thirty days, and parts of one. */
 const FLOW_DAYS = 31;
 
@@ -39,13 +41,20 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   const { feeds, store, loading } = app;
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
+  void stopped.promise.then(() => {
+    const forced = () => {
+      observe({ kind: 'stop_forced' });
+      process.exit(0);
+    };
+    setTimeout(forced, FORCED_STOP_MS).unref();
+  });
   const watchdog = startWatchdog(observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
   let ingests: Ingest[] = [];
   try {
-    const server = listen(app.handle, listening);
+    const server = listen(app.handle, listening, app.connections);
     welcome?.(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
     observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: since() });

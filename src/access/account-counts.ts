@@ -12,6 +12,13 @@ export class AccountCounts {
     return this.sum;
   }
 
+  /** The account that has the most, if that is more than so many. */
+  largest(moreThan: number): string | undefined {
+    let [largest, most]: [string | undefined, number] = [undefined, moreThan];
+    for (const [accountId, count] of this.counts) if (count > most) [largest, most] = [accountId, count];
+    return largest;
+  }
+
   add(accountId: string, count = 1): void {
     this.counts.set(accountId, this.of(accountId) + count);
     this.sum += count;

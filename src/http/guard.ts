@@ -3,6 +3,7 @@ import { type RateLimiter, rateLimitHeaders } from '../access/rate-limit.ts';
 import { Failure } from '../errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
 import type { BeforeRouting, HttpApp } from './http-app.ts';
+import type { HttpDeps } from './http-deps.ts';
 
 /** All else needs a key, unknown paths too: what is forgotten here is closed, not open. */
 const PUBLIC_PATHS = new Set(['/health', ...DOCS_PATHS, '/api/v1/auth/my-key', '/api/v1/auth/telegram-status']);
@@ -17,16 +18,22 @@ const BEARER_PATH = '/mcp';
  * Admits a request by its path and headers alone, before anything of it is parsed or looked up, and counts it against its account's rate.
  * Throws `Failure`: 401 without a key, 403 with one that is not good, 429 past the rate.
  */
-export const guard = (access: Access, limiter: RateLimiter | undefined) => (app: HttpApp) =>
-  app.onRequest((context) => {
-    const { request, set, path } = context as typeof context & BeforeRouting;
-    if (PUBLIC_PATHS.has(path)) return;
-    context.account = authenticate(access, path, request.headers);
-    if (!limiter) return;
-    const decision = limiter.take(context.account.id);
-    Object.assign(set.headers, rateLimitHeaders(limiter.policy, decision));
-    if (!decision.allowed) throw tooMany();
-  });
+export const guard =
+  (access: Access, limiter: RateLimiter | undefined, connections: HttpDeps['connections']) => (app: HttpApp) =>
+    app.onRequest((context) => {
+      const { request, set, path } = context as typeof context & BeforeRouting;
+      if (PUBLIC_PATHS.has(path)) {
+        connections?.heard(request);
+        return;
+      }
+      context.account = authenticate(access, path, request.headers);
+      if (limiter) {
+        const decision = limiter.take(context.account.id);
+        Object.assign(set.headers, rateLimitHeaders(limiter.policy, decision));
+        if (!decision.allowed) throw tooMany();
+      }
+      connections?.heard(request, context.account.id);
+    });
 
 function authenticate(access: Access, path: string, headers: Headers): Account {
   try {

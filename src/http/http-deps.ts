@@ -5,6 +5,7 @@ import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
+import type { ConnectionWatch } from './connections/connection-watch.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 import type { OriginPolicy } from './origins.ts';
 
@@ -19,6 +20,8 @@ export interface HttpDeps {
   /** Bytes of bodies and answers that are held in memory. */
   readonly budget: ByteBudget;
   readonly gexStreams: GexStreams;
+  /** Told which connections make requests, and of whom, where connections are watched. */
+  readonly connections?: Pick<ConnectionWatch, 'heard' | 'peerOf'>;
   readonly mcp: McpLoader;
   /** Under which names the server is asked, and by pages of which origins. */
   readonly origins: OriginPolicy;
@@ -35,7 +38,7 @@ export interface HttpDeps {
 export interface McpTransports {
   /** The contract's pair. */
   readonly sse: {
-    open(account: Account): Response;
+    open(account: Account, request: Request): Response;
     session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   };
   readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../errors.ts';
+import type { ConnectionWatch } from './connections/connection-watch.ts';
 import { LOOPBACK } from './origins.ts';
 import type { Handler } from './server.ts';
 
@@ -50,8 +51,15 @@ export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: List
   return { host, port: Number(port), tls: undefined };
 }
 
-/** Serves the handler over HTTP, or HTTPS with HTTP/1.1 and HTTP/2. Throws `OperatorError` where the address or PEM is no good. */
-export function listen(handle: Handler, { host, port, tls }: ListenOptions): Listening {
+/**
+ * Serves the handler over HTTP, or HTTPS with HTTP/1.1 and HTTP/2, and has its connections watched, if anything is to watch them. Throws
+ * `OperatorError` where the address or PEM is no good.
+ */
+export function listen(
+  handle: Handler,
+  { host, port, tls }: ListenOptions,
+  connections?: Pick<ConnectionWatch, 'start' | 'stop'>,
+): Listening {
   const server = serve(() =>
     Bun.serve({
       hostname: host,
@@ -65,10 +73,12 @@ export function listen(handle: Handler, { host, port, tls }: ListenOptions): Lis
       ...(tls && { tls, http2: true }),
     }),
   );
+  connections?.start(server);
   const shown = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${tls ? 'https' : 'http'}://${shown}:${server.port}`,
     async stop(deadlineMs) {
+      connections?.stop();
       let timer: ReturnType<typeof setTimeout> | undefined;
       const deadline = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, deadlineMs);

@@ -28,7 +28,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(problemDetails(observe))
     .use(checkHost)
     .use(checkOrigin(origins))
-    .use(guard(access, limiter));
+    .use(guard(access, limiter, deps.connections));
   // Elysia decides by a hook's source text whether to await it, and minified code misleads it: none of these is asynchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app

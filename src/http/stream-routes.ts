@@ -7,19 +7,26 @@ import { methodNotAllowed } from './problem-details.ts';
 
 /** Streams without end: MCP's, and the live levels. */
 export const streamRoutes =
-  ({ mcp, gexStreams, loaded, budget }: Pick<HttpDeps, 'mcp' | 'gexStreams' | 'loaded' | 'budget'>) =>
+  ({
+    mcp,
+    gexStreams,
+    loaded,
+    budget,
+    connections,
+  }: Pick<HttpDeps, 'mcp' | 'gexStreams' | 'loaded' | 'budget' | 'connections'>) =>
   (app: HttpApp) =>
     app
       .get('/api/v1/stream/gex/:ticker', ({ request, params: { ticker }, account, set }) => {
         refuseHead(request);
         const query = queryOf(request.url);
-        const opened = gexStreams.open({ account: account!, headers: request.headers, tickers: ticker, query });
+        const peer = connections?.peerOf(request);
+        const opened = gexStreams.open({ account: account!, headers: request.headers, tickers: ticker, query, peer });
         return withDefaults(opened, set);
       })
       .get('/sse', async ({ request, account, set }) => {
         refuseHead(request);
         const { sse } = await mcp.load();
-        return withDefaults(sse.open(account!), set);
+        return withDefaults(sse.open(account!, request), set);
       })
       .post('/messages', async ({ request, account, set }) => {
         const { sse } = await mcp.load();

@@ -120,6 +120,10 @@ export interface MarketStore {
    * already. What history brings is no event.
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
+  /** The same of some underlyings alone. It takes time for what it gives and for each underlying, not for the rows of the others. */
+  levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
+  /** When the first levels of these underlyings after a place were kept, ms since 1970; undefined if there are none. */
+  firstMissedAt(underlyings: readonly string[], afterSeq: number, simulated: boolean): number | undefined;
   /** The newest levels of an underlying of those kept up to a place. */
   currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;
 }

@@ -97,7 +97,12 @@ function takeSubscriptions(server: Server, followed: Set<string>, { resources, c
         `At most ${FOLLOWED_MAX} resources can be followed in a session`,
       );
     }
-    followed.add(uri);
+    try {
+      followed.add(uri);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    }
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params }) => {

@@ -29,6 +29,8 @@ export interface Job<Result> {
   readonly steps: Steps<Result>;
   /** Whether nobody waits for the result any more. Asked before each step that does not follow at once. */
   readonly isDropped?: (() => boolean) | undefined;
+  /** False for work that is bounded elsewhere, as that of streams is by their number: it counts as no job of the account. */
+  readonly isCounted?: false;
   /** Charges the account for work that begins. Throws `Failure` if it cannot pay. */
   readonly charge?: ((tokens: number) => void) | undefined;
 }
@@ -112,13 +114,13 @@ export function createScheduler(
       job.steps.return(undefined);
       reject(error);
     }
-    counts.remove(job.account);
+    if (job.isCounted !== false) counts.remove(job.account);
     return true;
   };
 
   /** What is left of a job that has used some time already, in turns. */
   const enqueue = <Result>(job: Job<Result>, askedAt: number, spentMs: number): Promise<Result> => {
-    counts.add(job.account);
+    if (job.isCounted !== false) counts.add(job.account);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const lane = lanes.get(job.account) ?? { account: job.account, usedMs, begun: [], waiting: [] };
     lanes.set(job.account, lane);
@@ -130,7 +132,7 @@ export function createScheduler(
 
   return {
     run(job) {
-      if (counts.of(job.account) >= accountJobsMax) throw tooMany(accountJobsMax);
+      if (job.isCounted !== false && counts.of(job.account) >= accountJobsMax) throw tooMany(accountJobsMax);
       const askedAt = nowMs();
       if (isDue) return enqueue(job, askedAt, 0);
       began(job.name);

@@ -13,6 +13,8 @@ type LevelTable = Pick<
   | 'levels'
   | 'lastLevelSeq'
   | 'levelEvents'
+  | 'levelEventsOf'
+  | 'firstMissedAt'
   | 'currentLevels'
 >;
 
@@ -34,11 +36,11 @@ export function levelTable(db: Database): LevelTable {
     `DELETE FROM levels WHERE (simulated, underlying, as_of) =
        (SELECT simulated, underlying, as_of FROM snapshots WHERE id = ?)`,
   );
-  const insert = db.prepare<null, [LevelRow & { snapshotId: number; advanced: number }]>(
-    `INSERT INTO levels (simulated, underlying, as_of, source, advanced, day, spot, net_gex, gross_gex, gex_flip, flip_resolved, call_wall,
-       put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
-     VALUES ($simulated, $underlying, $asOf, (SELECT source FROM snapshots WHERE id = $snapshotId), $advanced, $day, $spot, $netGex, $grossGex, $gexFlip, $flipResolved, $callWall,
-       $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
+  const insert = db.prepare<null, [LevelRow & { snapshotId: number; advanced: number; keptAt: number }]>(
+    `INSERT INTO levels (simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
+       flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
+     VALUES ($simulated, $underlying, $asOf, (SELECT source FROM snapshots WHERE id = $snapshotId), $advanced, $keptAt, $day, $spot, $netGex,
+       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
   );
   // The day before alone: those before it were thinned in their turn.
   const thin = db.prepare<null, [string, string]>(
@@ -79,6 +81,22 @@ export function levelTable(db: Database): LevelTable {
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
   );
+  // For each ticker the index is read in order, and no further than to what the limit leaves out; then rows are read.
+  const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
+    `WITH wanted AS (
+       SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
+       WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
+     ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
+  );
+  // Rows of earlier versions have the time that they are of, which is hardly before.
+  const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
+    `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
+       SELECT min((
+         SELECT min(seq) FROM levels INDEXED BY levels_of_ticker
+         WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3
+       )) FROM json_each(?2)
+     )`,
+  );
   const selectCurrent = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? AND seq <= ?
      ORDER BY as_of DESC LIMIT 1`,
@@ -94,7 +112,7 @@ export function levelTable(db: Database): LevelTable {
     const presentMs = Date.now() + AHEAD_MS;
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
     const advanced = Number(last === undefined || (last < asOf && asOf <= presentMs));
-    insert.run({ ...rowOf(record), snapshotId, advanced });
+    insert.run({ ...rowOf(record), snapshotId, advanced, keptAt: Date.now() });
     if (simulated) thin.run(underlying, record.day);
   });
 
@@ -109,6 +127,10 @@ export function levelTable(db: Database): LevelTable {
       selectAt.all(Number(simulated), underlying, JSON.stringify(times)).map(recordOf),
     lastLevelSeq: () => selectHead.get()?.seq ?? 0,
     levelEvents: (afterSeq, limit, simulated) => selectEvents.all(Number(simulated), afterSeq, limit).map(recordOf),
+    levelEventsOf: (underlyings, afterSeq, limit, simulated) =>
+      selectEventsOf.all(Number(simulated), JSON.stringify(underlyings), afterSeq, limit).map(recordOf),
+    firstMissedAt: (underlyings, afterSeq, simulated) =>
+      selectFirstMissed.get(Number(simulated), JSON.stringify(underlyings), afterSeq)?.at,
     currentLevels(underlying, upToSeq, simulated) {
       const until = (ms: number) => selectCurrent.get(Number(simulated), underlying, ms, upToSeq);
       const row = until(Date.now() + AHEAD_MS) ?? until(Number.MAX_SAFE_INTEGER);

@@ -304,4 +304,10 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (simulated, underlying, day)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- When levels were kept, ms: a follower's place in the log is as old as what it has missed. Null from before this version.
+  ALTER TABLE levels ADD COLUMN kept_at INTEGER;
+  -- The log of a ticker: one that hardly moves is read without the rows of the others.
+  CREATE INDEX levels_of_ticker ON levels (simulated, underlying, seq) WHERE advanced = 1;
+  `,
 ];

@@ -37,6 +37,8 @@ function streamOf(account: Account, over: Partial<WatchedStream> = {}) {
   return { stream, ended: ended.promise, pinged: pinged.promise };
 }
 
+type Opened = ReturnType<typeof streamOf>;
+
 test.each<[StreamEnd, Partial<StreamLimits>, Partial<WatchedStream>, () => boolean]>([
   ['access', {}, {}, () => false],
   ['behind', { behindMs: 5 }, { behindSince: 0 }, () => true],
@@ -92,6 +94,42 @@ test('an account may have so many, all of them so many, and who leaves makes roo
   expect(watch.remove(first)).toBe(true);
   watch.refuseTooMany(a);
   watch.refuseTooMany(b);
+});
+
+test('an account that has more than a quarter of all gives way once all places are taken, and no other does', async () => {
+  const watch = watchOf({ accountStreamsMax: 8, streamsMax: 8 });
+  const [a, b, c] = [accountOf('a'), accountOf('b'), accountOf('c')];
+  const open = (account: Account) => {
+    watch.refuseTooMany(account);
+    const opened = streamOf(account);
+    watch.add(opened.stream);
+    return opened.ended;
+  };
+  // While there is room, it may have more.
+  const ofA = Array.from({ length: 8 }, () => open(a));
+  expect(() => open(a)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  for (const account of [b, b, c, c]) void open(account);
+  expect(await Promise.all(ofA.slice(0, 4))).toEqual(['share', 'share', 'share', 'share']);
+  // Who has a quarter takes no more from others.
+  for (const account of [a, b, c]) {
+    expect(() => open(account)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  }
+  for (const account of [accountOf('d'), accountOf('d')]) void open(account);
+  expect(() => open(accountOf('e'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(watch.size).toBe(8);
+});
+
+test('what waits for all clients is bounded, whoever they are of', async () => {
+  const watch = watchOf({ accountUnreadBytesMax: 100, allUnreadBytesMax: 150 });
+  const behind = { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 };
+  const [first, second, third] = ['a', 'b', 'c'].map((id) => streamOf(accountOf(id), behind)) as [
+    Opened,
+    Opened,
+    Opened,
+  ];
+  for (const { stream } of [first, second, third]) watch.add(stream);
+  expect(await third.ended).toBe('behind');
+  expect([watch.remove(first.stream), watch.remove(second.stream)]).toEqual([true, true]);
 });
 
 test('closing ends all, and lets in none', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { createFollowedQuota, FollowedResources } from '../../src/mcp/http/followed-quota.ts';
 import { createSessionQuota } from '../../src/mcp/http/session-quota.ts';
 import { nearestNames } from '../../src/mcp/nearest-names.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
@@ -15,6 +16,25 @@ test('an account may open so many sessions a day, and the next day as many', () 
   take('a')();
   take('a')();
   expect(take('a')).toThrow();
+});
+
+test('an account follows so many resources in all its sessions, all accounts so many, and a session that ends gives its own back', () => {
+  const quota = createFollowedQuota(3, 5);
+  const [first, second] = [new FollowedResources(quota, 'a'), new FollowedResources(quota, 'a')];
+  for (const uri of ['x', 'y', 'x']) first.add(uri);
+  second.add('x');
+  const refused = (code: string) => expect.objectContaining({ code });
+  expect(() => second.add('y')).toThrow(refused('too_many_streams'));
+  expect([...second]).toEqual(['x']);
+  const other = new FollowedResources(quota, 'b');
+  for (const uri of ['x', 'y']) other.add(uri);
+  expect(() => new FollowedResources(quota, 'c').add('x')).toThrow(refused('unavailable'));
+  first.clear();
+  expect([other.delete('x'), other.delete('x')]).toEqual([true, false]);
+  quota.take('a', 2);
+  expect(() => quota.take('a', 1)).toThrow(refused('too_many_streams'));
+  quota.take('c', 1);
+  expect(() => quota.take('b', 1)).toThrow(refused('unavailable'));
 });
 
 test.each([

@@ -10,69 +10,123 @@ export interface GexEvent {
   readonly bytes: Uint8Array;
 }
 
-/** Part of the log: its events in order, up to which place they are all there are, and whether it goes on from there. */
+/** Part of the log: what there is for some tickers after a place, as chunks to send, and up to which place that is all. */
 export interface GexPage {
-  readonly events: readonly GexEvent[];
+  readonly chunks: readonly Uint8Array[];
   readonly upTo: number;
+  /** Whether the log goes on from there. */
   readonly more: boolean;
 }
 
-/** The log of levels as events. The newest are written once and kept, so that many subscribers cost one reading. */
+/**
+ * The log of levels as events. The newest are written once and kept for all streams; what is older is read from the store by ticker, a page at
+ * a time, and pages are kept for a moment: many streams that go through the same part of the log cost one.
+ */
 export interface GexEvents {
-  /** Takes in what was kept since. */
-  refresh(): void;
-  /** What comes after a place, a page of it. */
-  after(seq: number): GexPage;
-  /** Whether the log has come to a place. */
-  reaches(seq: number): boolean;
+  /** Takes in some of what was kept since; true if there is more to take in. */
+  refresh(): boolean;
+  /** What comes after a place; undefined if the place is older than what is in memory. */
+  after(seq: number, tickers: ReadonlySet<string>): GexPage | undefined;
+  /** The same of any place, from the store: some milliseconds. */
+  stored(seq: number, tickers: ReadonlySet<string>): GexPage;
+  /** Whether a client that has everything up to this place can go on from there: it is of this log, and what was missed is not too old. */
+  goesOnFrom(seq: number, tickers: ReadonlySet<string>): boolean;
   /** The newest levels of tickers, in the log's order, and the place that they are of. */
-  current(tickers: Iterable<string>): { readonly events: readonly GexEvent[]; readonly upTo: number };
+  current(tickers: Iterable<string>): Pick<GexPage, 'chunks' | 'upTo'>;
 }
 
-type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'currentLevels'>;
+export interface GexEventsOptions {
+  readonly recentMax?: number;
+  readonly nowMs?: () => number;
+}
+
+type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 'firstMissedAt' | 'currentLevels'>;
 
 /** Some 100 KB: what a stream may be given at once. */
 const PAGE_EVENTS = 256;
 /** Of 59 tickers that move every second more than a minute, in 2 MB: who is further behind reads the store. */
 const RECENT_EVENTS = 4_096;
+/** Taken in at once: some 5 ms. */
+const REFRESH_EVENTS = 1_024;
+/** Pages of the store that are kept, some 8 MB, until the log grows. */
+const SHARED_PAGES = 64;
+/** Who has missed more than a day begins anew: levels of that time are history, which has a route of its own. */
+const REPLAY_MS = 24 * 3_600_000;
+/** Levels dated ahead become current as time passes, without an event. */
+const CURRENT_MS = 1_000;
 
-export function createGexEvents(log: Log, simulated: boolean, recentMax = RECENT_EVENTS): GexEvents {
+export function createGexEvents(log: Log, simulated: boolean, options: GexEventsOptions = {}): GexEvents {
+  const { recentMax = RECENT_EVENTS, nowMs = Date.now } = options;
   /** All events after `from` up to `head`, oldest first. */
   let recent: GexEvent[] = [];
   let from = log.lastLevelSeq();
   let head = from;
-
-  const read = (seq: number): GexPage => {
-    const events = log.levelEvents(seq, PAGE_EVENTS, simulated).map(eventOf);
-    return { events, upTo: events.at(-1)?.seq ?? seq, more: events.length === PAGE_EVENTS };
-  };
+  const pages = new Map<string, GexPage>();
+  let current = { upTo: -1, atMs: 0, events: new Map<string, GexEvent | undefined>() };
 
   return {
     refresh() {
-      for (let more = true; more; ) {
-        const page = read(head);
-        recent.push(...page.events);
-        head = page.upTo;
-        more = page.more;
+      let taken = 0;
+      for (let more = true; more && taken < REFRESH_EVENTS; ) {
+        const events = log.levelEvents(head, PAGE_EVENTS, simulated).map(eventOf);
+        recent.push(...events);
+        head = events.at(-1)?.seq ?? head;
+        taken += events.length;
+        more = events.length === PAGE_EVENTS;
       }
+      if (taken > 0) pages.clear();
       // Trimmed by halves: cutting at each event would move the rest at each.
-      if (recent.length <= 2 * recentMax) return;
-      from = recent.at(-recentMax - 1)!.seq;
-      recent = recent.slice(-recentMax);
+      if (recent.length > 2 * recentMax) {
+        from = recent.at(-recentMax - 1)!.seq;
+        recent = recent.slice(-recentMax);
+      }
+      return taken >= REFRESH_EVENTS;
     },
-    after(seq) {
-      if (seq < from) return read(seq);
+    after(seq, tickers) {
+      if (seq < from) return undefined;
       const start = firstAfter(recent, seq);
       const events = recent.slice(start, start + PAGE_EVENTS);
       const more = start + events.length < recent.length;
-      return { events, upTo: events.at(-1)?.seq ?? seq, more };
+      const wanted = events.filter(({ ticker }) => tickers.has(ticker));
+      return { chunks: wanted.map(({ bytes }) => bytes), upTo: events.at(-1)?.seq ?? seq, more };
     },
-    reaches: (seq) => seq <= log.lastLevelSeq(),
+    stored(seq, tickers) {
+      const names = [...tickers].sort();
+      const key = `${seq},${names.join()}`;
+      const known = pages.get(key);
+      if (known) return known;
+      const events = log.levelEventsOf(names, seq, PAGE_EVENTS, simulated).map(eventOf);
+      const more = events.length === PAGE_EVENTS;
+      // Fewer than a page: there is nothing else up to what is in memory.
+      const upTo = Math.max(events.at(-1)?.seq ?? seq, more ? seq : head);
+      // One chunk, which all streams of that page share.
+      const chunks = events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))];
+      const page = { chunks, upTo, more };
+      if (pages.size >= SHARED_PAGES) pages.delete(pages.keys().next().value!);
+      pages.set(key, page);
+      return page;
+    },
+    goesOnFrom(seq, tickers) {
+      if (seq > log.lastLevelSeq()) return false;
+      const missedAt = log.firstMissedAt([...tickers], seq, simulated);
+      return missedAt === undefined || nowMs() - missedAt < REPLAY_MS;
+    },
     current(tickers) {
       // Asked for first: what another process adds meanwhile comes after it.
       const upTo = log.lastLevelSeq();
-      const levels = [...tickers].flatMap((ticker) => log.currentLevels(ticker, upTo, simulated) ?? []);
-      return { events: levels.sort((a, b) => a.seq - b.seq).map(eventOf), upTo };
+      if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
+        current = { upTo, atMs: nowMs(), events: new Map() };
+      }
+      const found: GexEvent[] = [];
+      for (const ticker of tickers) {
+        if (!current.events.has(ticker)) {
+          const levels = log.currentLevels(ticker, upTo, simulated);
+          current.events.set(ticker, levels && eventOf(levels));
+        }
+        const event = current.events.get(ticker);
+        if (event) found.push(event);
+      }
+      return { chunks: found.sort((a, b) => a.seq - b.seq).map(({ bytes }) => bytes), upTo };
     },
   };
 }

@@ -12,6 +12,8 @@ export interface GexStreamRequest {
   /** As the path has them, joined by commas. */
   readonly tickers: string;
   readonly query: URLSearchParams;
+  /** Address and port of the client, where the connection is known. */
+  readonly peer?: string | undefined;
 }
 
 /** As many as a universe may have. */

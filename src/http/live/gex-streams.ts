@@ -5,8 +5,10 @@ import {
   type StreamLimits,
   type WatchedStream,
 } from '../../access/stream-watch.ts';
+import { began } from '../../event-loop-watchdog.ts';
 import type { Observe } from '../../events.ts';
 import type { Market } from '../../market/market.ts';
+import type { Scheduler } from '../../operations/scheduler.ts';
 import type { GexEvents } from './gex-events.ts';
 import { type GexStreamRequest, placeOf, tickersOf } from './gex-stream-request.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';
@@ -14,6 +16,7 @@ import { createSubscription, type Subscription } from './gex-subscription.ts';
 export interface GexStreamParts {
   readonly events: GexEvents;
   readonly market: Pick<Market, 'tracked'>;
+  readonly scheduler: Scheduler;
   readonly observe: Observe;
   readonly limits?: Partial<StreamLimits>;
 }
@@ -25,6 +28,8 @@ export interface GexStreams {
   wake(): void;
   /** Ends every stream. */
   close(): void;
+  /** Clients whose connections are known. */
+  peers(): Iterable<string>;
   readonly size: number;
 }
 
@@ -32,7 +37,7 @@ export interface GexStreams {
 const GATHER_MS = 20;
 
 /** Live levels over SSE. A stream that ends can be taken up again where it ended, by any client with the id of its last event. */
-export function createGexStreams({ events, market, observe, limits }: GexStreamParts): GexStreams {
+export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamParts): GexStreams {
   const watch = createStreamWatch({ ...STREAM_LIMITS, ...limits });
   const subscriptions = new Set<Subscription>();
   let closed = false;
@@ -41,16 +46,27 @@ export function createGexStreams({ events, market, observe, limits }: GexStreamP
   const spread = (): void => {
     gathering = undefined;
     try {
-      events.refresh();
+      began('live levels');
+      // Another process may have kept a long log: others have their turn between its parts.
+      if (events.refresh()) gathering = setTimeout(spread, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
     }
     for (const subscription of subscriptions) subscription.wake();
   };
 
+  /** Reads the log in turn with other work. A stream has one page to read at a time, and streams are bounded themselves. */
+  const inTurn = async <Result>(account: string, work: () => Result): Promise<Result> => {
+    // biome-ignore lint/correctness/useYield: a page is one step.
+    const steps = function* () {
+      return work();
+    };
+    return scheduler.run({ account, name: 'live replay', steps: steps(), isCounted: false });
+  };
+
   return {
     open(request) {
-      const { account } = request;
+      const { account, peer } = request;
       const tickers = tickersOf(request, market);
       const after = placeOf(request);
       watch.refuseTooMany(account);
@@ -62,12 +78,17 @@ export function createGexStreams({ events, market, observe, limits }: GexStreamP
         events,
         tickers,
         after,
+        turn: (work) => inTurn(account.id, work),
         gone: () => watch.remove(watched) && forget('client'),
       });
       const watched: WatchedStream = {
         account,
+        peer,
         get behindSince() {
           return subscription.behindSince;
+        },
+        get unreadBytes() {
+          return subscription.unreadBytes;
         },
         ping: subscription.ping,
         end(reason) {
@@ -90,6 +111,7 @@ export function createGexStreams({ events, market, observe, limits }: GexStreamP
       clearTimeout(gathering);
       watch.close();
     },
+    peers: watch.peers,
     get size() {
       return watch.size;
     },

@@ -5,6 +5,8 @@ export interface SubscriptionParts {
   readonly tickers: ReadonlySet<string>;
   /** The place in the log up to which the client has everything; without it, it gets the current levels first. */
   readonly after: number | undefined;
+  /** Does what reads the store once it is this account's turn. */
+  readonly turn: <Result>(work: () => Result) => Promise<Result>;
   /** Told once the client is gone. */
   readonly gone: () => void;
 }
@@ -14,6 +16,8 @@ export interface Subscription {
   readonly stream: ReadableStream<Uint8Array>;
   /** When it took anything last while there was more for it, ms; undefined where it has all there is. */
   readonly behindSince: number | undefined;
+  /** Bytes that wait for it. */
+  readonly unreadBytes: number;
   /** There may be more in the log. */
   wake(): void;
   ping(): void;
@@ -26,7 +30,7 @@ const QUEUE_BYTES = 64 * 1024;
 /** How soon a client whose stream has ended may come back. */
 const RETRY_MS = 2_000;
 
-export function createSubscription({ events, tickers, after, gone }: SubscriptionParts): Subscription {
+export function createSubscription({ events, tickers, after, turn, gone }: SubscriptionParts): Subscription {
   let cursor = after ?? 0;
   let started = false;
   let ended = false;
@@ -36,35 +40,38 @@ export function createSubscription({ events, tickers, after, gone }: Subscriptio
   let controller!: ReadableStreamDefaultController<Uint8Array>;
 
   const send = (chunks: readonly Uint8Array[]): void => {
-    controller.enqueue(Buffer.concat(chunks));
+    controller.enqueue(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     if (controller.desiredSize! <= 0) behindSince = performance.now();
   };
 
   const begin = (): void => {
+    if (ended) return;
     started = true;
-    const preamble = encoder.encode(`retry: ${RETRY_MS}\n\n`);
-    // A place that the log has not come to is of another database's: whoever names it has nothing of this one.
-    if (after !== undefined && events.reaches(after)) {
-      send([preamble]);
-    } else {
-      const current = events.current(tickers);
-      cursor = current.upTo;
-      send([preamble, ...current.events.map(({ bytes }) => bytes)]);
+    if (after !== undefined && events.goesOnFrom(after, tickers)) {
+      send([PREAMBLE]);
+      return;
     }
+    const current = events.current(tickers);
+    cursor = current.upTo;
+    send([PREAMBLE, ...current.chunks]);
   };
 
   /** Sends the next page that has anything for this client, once there is one. */
   const proceed = async (): Promise<void> => {
     while (!ended) {
-      const page = events.after(cursor);
+      const page =
+        events.after(cursor, tickers) ?? (await turn(() => (ended ? undefined : events.stored(cursor, tickers))));
+      if (ended || !page) return;
       cursor = page.upTo;
-      const wanted = page.events.filter(({ ticker }) => tickers.has(ticker));
-      if (wanted.length > 0) return send(wanted.map(({ bytes }) => bytes));
-      const turn = Promise.withResolvers<void>();
-      resume = turn.resolve;
+      if (page.chunks.length > 0) {
+        send(page.chunks);
+        return;
+      }
+      const woken = Promise.withResolvers<void>();
+      resume = woken.resolve;
       // Others have their turn between two pages of a long log.
-      if (page.more) setImmediate(turn.resolve);
-      await turn.promise;
+      if (page.more) setImmediate(woken.resolve);
+      await woken.promise;
     }
   };
 
@@ -83,7 +90,7 @@ export function createSubscription({ events, tickers, after, gone }: Subscriptio
         behindSince = undefined;
         try {
           if (started) await proceed();
-          else begin();
+          else await turn(begin);
         } catch (error) {
           leave();
           throw error;
@@ -98,6 +105,9 @@ export function createSubscription({ events, tickers, after, gone }: Subscriptio
     stream,
     get behindSince() {
       return behindSince;
+    },
+    get unreadBytes() {
+      return ended ? 0 : QUEUE_BYTES - controller.desiredSize!;
     },
     wake: () => resume?.(),
     ping() {
@@ -115,4 +125,5 @@ export function createSubscription({ events, tickers, after, gone }: Subscriptio
 }
 
 const encoder = new TextEncoder();
+const PREAMBLE = encoder.encode(`retry: ${RETRY_MS}\n\n`);
 const PING = encoder.encode(': ping\n\n');

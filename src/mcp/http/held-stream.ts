@@ -14,6 +14,8 @@ export interface Liveliness {
 export interface Purpose {
   /** Of the stream of a session. */
   readonly life?: Liveliness;
+  /** Address and port of its client, where its connection is known. */
+  readonly peer?: string | undefined;
   /** It carries the answers to one request, and comes and goes with them. */
   readonly isAnswer?: boolean;
   /** Told once, when all has been said or the client is gone. */
@@ -52,7 +54,7 @@ export interface HeldStream extends Pick<ClientStream, 'body' | 'write'> {
 export function openHeld(
   account: Account,
   { watch, observe }: Pick<TransportParts, 'watch' | 'observe'>,
-  { life, isAnswer, ended }: Purpose,
+  { life, peer, isAnswer, ended }: Purpose,
 ): HeldStream {
   const over = (reason: StreamEnd): void => {
     watch.remove(watched);
@@ -64,6 +66,7 @@ export function openHeld(
   const stream = createClientStream(over);
   const watched: WatchedStream = {
     account,
+    peer,
     get behindSince() {
       return stream.behindSince;
     },

@@ -1,11 +1,13 @@
 import { Failure } from '../../errors.ts';
+import { createFollowedQuota, type FollowedQuota } from './followed-quota.ts';
 
 /** A client that comes back every two seconds all day stays below it. */
 const DAY_SESSIONS_MAX = 50_000;
 const DAY_MS = 86_400_000;
 
-/** Sessions that an account opens in a day (UTC), whichever transport they are of. */
+/** Sessions that an account opens in a day (UTC), whichever transport they are of, and what is followed in them. */
 export interface SessionQuota {
+  readonly followed: FollowedQuota;
   /** Throws `Failure`, 429, where the account has opened as many as it may. */
   take(accountId: string): void;
 }
@@ -14,6 +16,7 @@ export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SES
   let day = 0;
   const counts = new Map<string, number>();
   return {
+    followed: createFollowedQuota(),
     take(accountId) {
       const today = Math.floor(nowMs() / DAY_MS);
       if (today !== day) counts.clear();

@@ -8,6 +8,10 @@ import { SignsOfLife } from './signs-of-life.ts';
 
 export interface SseSessionParts {
   readonly account: Account;
+  /** Address and port of its client, where its connection is known. */
+  readonly peer?: string | undefined;
+  /** Where what it follows is counted; without it, nothing is. */
+  readonly followed?: Set<string>;
   /** Where the client posts to. */
   readonly endpoint: string;
   /** Makes a protocol engine. */
@@ -27,7 +31,7 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   readonly account: Account;
   /** Undefined before the client has said who it is. */
   takesLinks: boolean | undefined;
-  readonly followed = new Set<string>();
+  readonly followed: Set<string>;
   private engine: Server | undefined;
   /** Requests without an answer yet; none where there is no engine. */
   private readonly pending = new Set<RequestId>();
@@ -37,12 +41,17 @@ export class SseSession implements Transport, WatchedStream, McpSession {
 
   constructor(private readonly parts: SseSessionParts) {
     this.account = parts.account;
+    this.followed = parts.followed ?? new Set();
     this.stream = createClientStream(() => this.over());
     this.stream.write(`event: endpoint\ndata: ${parts.endpoint}\n\n`);
   }
 
   get body(): ReadableStream<Uint8Array> {
     return this.stream.body;
+  }
+
+  get peer(): string | undefined {
+    return this.parts.peer;
   }
 
   get behindSince(): number | undefined {
@@ -120,6 +129,7 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   private over(): void {
     if (this.isOver) return;
     this.isOver = true;
+    this.followed.clear();
     this.onclose?.();
     this.parts.ended();
   }

@@ -3,6 +3,7 @@ import type { Account } from '../../access/access.ts';
 import { notificationOf } from '../change-notification.ts';
 import { createMcpServer } from '../server.ts';
 import { BatchDelivery, batchOf, notMessages } from './batch.ts';
+import { FollowedResources } from './followed-quota.ts';
 import { newSessionId } from './session-id.ts';
 import { type SessionPlace, sessionOf } from './session-of.ts';
 import { SseSession } from './sse-session.ts';
@@ -10,7 +11,7 @@ import type { TransportParts } from './transport-parts.ts';
 
 export interface SseSessions {
   /** Opens a session for an account; its first event names the address to post to. Throws `Failure`: 429, 503. */
-  open(account: Account): Response;
+  open(account: Account, request?: Request): Response;
   /** A session of this account, which takes what its client posts, parsed. Throws `Failure`: 400, 403, 404, of the body 422. */
   session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   readonly size: number;
@@ -27,12 +28,14 @@ export function createSseSessions(parts: TransportParts): SseSessions {
     }
   });
   return {
-    open(account) {
+    open(account, request) {
       watch.refuseTooMany(account);
       quota.take(account.id);
       const id = newSessionId();
       const session = new SseSession({
         account,
+        peer: request && parts.peerOf?.(request),
+        followed: new FollowedResources(quota.followed, account.id),
         endpoint: `/messages?sessionId=${id}`,
         createServer: (each) => createMcpServer(parts, each),
         ended: () => {

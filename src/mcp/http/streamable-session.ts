@@ -15,6 +15,7 @@ import type { McpSession } from '../parts.ts';
 import { takesResourceLinks } from '../resource-links.ts';
 import { createMcpServer } from '../server.ts';
 import { BatchDelivery } from './batch.ts';
+import { FollowedResources } from './followed-quota.ts';
 import { type HeldStream, held, isEventStream, openHeld } from './held-stream.ts';
 import type { PlainCall } from './plain-call.ts';
 import { SignsOfLife } from './signs-of-life.ts';
@@ -27,7 +28,7 @@ import type { TransportParts } from './transport-parts.ts';
 export class StreamableSession implements McpSession {
   /** Undefined before the client has said who it is. */
   takesLinks: boolean | undefined;
-  readonly followed = new Set<string>();
+  readonly followed: FollowedResources;
   readonly life = new SignsOfLife();
   /** Whose answers are under way. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
@@ -40,7 +41,9 @@ export class StreamableSession implements McpSession {
     readonly id: string,
     readonly account: Account,
     private readonly parts: TransportParts,
-  ) {}
+  ) {
+    this.followed = new FollowedResources(parts.quota.followed, account.id);
+  }
 
   /** Whether the client has said who it is. */
   get hasBegun(): boolean {
@@ -91,7 +94,10 @@ export class StreamableSession implements McpSession {
     const response = await Promise.race([handled, dropped.promise]);
     if (response.ok) for (const each of messages) if (isJSONRPCNotification(each)) this.tellPosts(each);
     if (response.ok && server) response.headers.set('Mcp-Session-Id', this.id);
-    if (isEventStream(response)) return held(response, this.account, this.parts, { isAnswer: true, ended: leave });
+    if (isEventStream(response)) {
+      const peer = this.parts.peerOf?.(request);
+      return held(response, this.account, this.parts, { peer, isAnswer: true, ended: leave });
+    }
     leave();
     return response;
   }
@@ -105,14 +111,15 @@ export class StreamableSession implements McpSession {
     if (status !== 200) return new Response(body, { status, headers });
     void transport.close();
     headers.set('Mcp-Session-Id', this.id);
-    return new Response(this.openListening(), { headers });
+    return new Response(this.openListening(this.parts.peerOf?.(request)), { headers });
   }
 
   /** Apart from where the request is: what its closures can see, they keep as long as the stream. */
-  private openListening(): ReadableStream<Uint8Array> {
+  private openListening(peer: string | undefined): ReadableStream<Uint8Array> {
     this.listening?.close();
     const { life } = this;
     const stream = openHeld(this.account, this.parts, {
+      peer,
       life: {
         isSilent: (nowMs) => life.isSilent(nowMs),
         ask: (nowMs) => life.shallAsk(nowMs) && this.tell({ jsonrpc: '2.0', id: PING_ID, method: 'ping' }),
@@ -133,6 +140,7 @@ export class StreamableSession implements McpSession {
   /** Ends its streams, and what is under way. */
   end(): void {
     this.listening?.close();
+    this.followed.clear();
     for (const call of this.calls) call.isDropped = true;
     for (const [transport, { drop }] of this.posts) {
       void transport.close();

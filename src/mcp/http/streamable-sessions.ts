@@ -1,5 +1,6 @@
 import type { Account } from '../../access/access.ts';
 import { AccountCounts } from '../../access/account-counts.ts';
+import { ACCOUNT_SHARE } from '../../access/stream-watch.ts';
 import { Failure } from '../../errors.ts';
 import { notificationOf } from '../change-notification.ts';
 import { isEventStream } from './held-stream.ts';
@@ -21,7 +22,7 @@ interface SessionLimits {
 const LIMITS: SessionLimits = {
   idleMs: 30 * 60_000,
   sweepMs: 60_000,
-  sessionsMax: 16_000,
+  sessionsMax: 40_000,
   accountSessionsMax: 10_000,
 };
 
@@ -65,12 +66,26 @@ export function createStreamableSessions(
     parts.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
+  /** Ends the session that has been idle for longest, of the account with the most. */
+  const makeRoom = (share: number): void => {
+    const largest = counts.largest(share);
+    const nowMs = performance.now();
+    let idlest: StreamableSession | undefined;
+    for (const session of sessions.values()) {
+      if (session.account.id !== largest) continue;
+      if (!idlest || session.life.unheardMs(nowMs) > idlest.life.unheardMs(nowMs)) idlest = session;
+    }
+    if (idlest) end(idlest);
+  };
+
   const begin = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     if (counts.of(account.id) >= accountSessionsMax) {
       throw new Failure('too_many_streams', `This account has ${accountSessionsMax} sessions open, the most it may`, {
         hint: 'End sessions with DELETE, or use one for many calls.',
       });
     }
+    const share = ACCOUNT_SHARE * sessionsMax;
+    if (sessions.size >= sessionsMax && counts.of(account.id) < share) makeRoom(share);
     if (sessions.size >= sessionsMax) {
       throw new Failure('unavailable', 'No more sessions can be opened now', { hint: 'Retry later.' });
     }

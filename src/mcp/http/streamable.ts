@@ -11,7 +11,7 @@ import { Failure } from '../../errors.ts';
 import { isRecord } from '../../operations/validate.ts';
 import { createMcpServer, FOLLOWED_MAX } from '../server.ts';
 import { batchOf } from './batch.ts';
-import { held } from './held-stream.ts';
+import { held, isEventStream } from './held-stream.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
 import type { TransportParts } from './transport-parts.ts';
 
@@ -24,7 +24,7 @@ export interface Streamable {
 }
 
 export function createStreamable(parts: TransportParts): Streamable {
-  const { watch, bus } = parts;
+  const { watch, quota, bus } = parts;
   const sessions: StreamableSessions = createStreamableSessions(parts);
   const modern: McpHttpHandler = createMcpHandler(
     ({ authInfo }) => createMcpServer(parts, { account: accountOf(authInfo) }),
@@ -41,12 +41,26 @@ export function createStreamable(parts: TransportParts): Streamable {
     // The request has paid for one.
     if (messages > 1) parts.charge?.(account, messages - 1);
     if (!claimsNewEra(body) && (await isLegacyRequest(request, body))) return sessions.handle(account, request, body);
-    const isListening = isRecord(body) && body.method === 'subscriptions/listen';
-    if (isListening) watch.refuseTooMany(account);
-    const parsedBody = isListening ? withCanonicalUris(body, parts) : body;
-    const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
-    return isListening ? held(response, account, parts) : response;
+    if (isRecord(body) && body.method === 'subscriptions/listen') return listen(account, request, body);
+    return modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
   };
+  /** Opens the stream of what a client listens for, and counts the addresses as long as it is there. */
+  const listen = async (account: Account, request: Request, body: Record<string, unknown>): Promise<Response> => {
+    watch.refuseTooMany(account);
+    const { parsedBody, followed } = withCanonicalUris(body, parts);
+    quota.followed.take(account.id, followed);
+    const ended = () => quota.followed.give(account.id, followed);
+    try {
+      const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
+      if (isEventStream(response)) return held(response, account, parts, { peer: parts.peerOf?.(request), ended });
+      ended();
+      return response;
+    } catch (error) {
+      ended();
+      throw error;
+    }
+  };
+
   return {
     async handle(account, request, body) {
       const called = sessions.call(account, request, body);
@@ -91,12 +105,15 @@ function claimsNewEra(body: unknown): boolean {
 
 /**
  * A request to listen, with each address in the spelling by which its changes are told: the engine compares them letter by letter. Those
- * that are none are left out; the answer says which are heard. Throws `Failure`, 422, for more than may be followed.
+ * that are none are left out; the answer says which are heard. With how many they are. Throws `Failure`, 422, for more than may be followed.
  */
-function withCanonicalUris(body: Record<string, unknown>, { resources, context }: TransportParts): unknown {
+function withCanonicalUris(
+  body: Record<string, unknown>,
+  { resources, context }: TransportParts,
+): { parsedBody: unknown; followed: number } {
   const params = body.params as { notifications?: { resourceSubscriptions?: unknown } } | undefined;
   const given = params?.notifications?.resourceSubscriptions;
-  if (!Array.isArray(given)) return body;
+  if (!Array.isArray(given)) return { parsedBody: body, followed: 0 };
   if (given.length > FOLLOWED_MAX) {
     throw new Failure('invalid_body', `At most ${FOLLOWED_MAX} resources can be followed on a stream`, {
       hint: 'Listen for the rest on another.',
@@ -104,7 +121,7 @@ function withCanonicalUris(body: Record<string, unknown>, { resources, context }
   }
   const uris = new Set(given.flatMap((uri) => canonicalOf(uri, resources, context)));
   const notifications = { ...params?.notifications, resourceSubscriptions: [...uris] };
-  return { ...body, params: { ...params, notifications } };
+  return { parsedBody: { ...body, params: { ...params, notifications } }, followed: uris.size };
 }
 
 function canonicalOf(

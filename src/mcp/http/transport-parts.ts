@@ -7,6 +7,8 @@ import type { SessionQuota } from './session-quota.ts';
 export interface TransportParts extends McpParts {
   readonly watch: StreamWatch;
   readonly quota: SessionQuota;
+  /** Address and port of a request's client, where connections are known: a stream keeps its connection from being ended as idle. */
+  readonly peerOf?: ((request: Request) => string | undefined) | undefined;
   /** Where changes are told: of the tools, of the resources. */
   readonly bus: ServerEventBus;
 }

@@ -5,9 +5,10 @@ import type { McpParts } from '../parts.ts';
 import { createSessionQuota } from './session-quota.ts';
 import { createSseSessions, type SseSessions } from './sse.ts';
 import { createStreamable, type Streamable } from './streamable.ts';
+import type { TransportParts } from './transport-parts.ts';
 
-/** Idle streams are cheap: some 10 KB each. */
-const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 16_000, accountStreamsMax: 10_000 };
+/** Idle streams are cheap: some 10 KB each. Of so many in all, those of one account are a quarter. */
+const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStreamsMax: 10_000 };
 
 /** A server that stops gives calls so long to be answered, and looks so often whether they are; with what follows it ends within five seconds. */
 const LAST_ANSWERS_MS = 1_500;
@@ -19,11 +20,13 @@ export interface McpOverHttp {
   readonly streamable: Streamable;
   /** There may be something new, levels above all: tells those who follow it. */
   wake(): void;
+  /** Clients with an open stream whose connections are known. */
+  peers(): Iterable<string>;
   /** Ends every stream and session, once what is under way is answered, within bounds. */
   close(): Promise<void>;
 }
 
-export interface McpOverHttpParts extends McpParts, Watched {
+export interface McpOverHttpParts extends McpParts, Watched, Pick<TransportParts, 'peerOf'> {
   readonly limits?: Partial<StreamLimits>;
 }
 
@@ -37,6 +40,7 @@ export function createMcpOverHttp({ limits, ...given }: McpOverHttpParts): McpOv
     sse: createSseSessions(parts),
     streamable,
     ...createChangeWatch(given, bus),
+    peers: watch.peers,
     async close() {
       const deadline = performance.now() + LAST_ANSWERS_MS;
       while (given.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(LOOK_MS);

@@ -1,20 +1,30 @@
 import { expect, test } from 'bun:test';
 import { createGexEvents, type GexEvents } from '../../../src/http/live/gex-events.ts';
-import { openStore } from '../../../src/store/sqlite.ts';
+import { openStore, type Store } from '../../../src/store/sqlite.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 
+const SPX = new Set(['SPX']);
+
 /** All that comes after a place, and in how many pages. */
-function readAll(events: GexEvents, after: number): { seqs: number[]; pages: number } {
+function readAll(events: GexEvents, after: number, tickers = SPX): { seqs: number[]; pages: number } {
   const seqs: number[] = [];
   for (let pages = 1; ; pages++) {
-    const page = events.after(after);
-    expect(page.events.length).toBeLessThanOrEqual(256);
-    seqs.push(...page.events.map(({ seq }) => seq));
-    expect(page.upTo).toBe(seqs.at(-1) ?? after);
+    const page = events.after(after, tickers) ?? events.stored(after, tickers);
+    const ids = idsOf(page.chunks);
+    expect(ids.length).toBeLessThanOrEqual(256);
+    seqs.push(...ids);
+    expect(page.upTo).toBeGreaterThanOrEqual(ids.at(-1) ?? after);
     if (!page.more) return { seqs, pages };
     after = page.upTo;
   }
 }
+
+const idsOf = (chunks: readonly Uint8Array[]) =>
+  [
+    ...Buffer.concat(chunks)
+      .toString()
+      .matchAll(/^id: (\d+)$/gm),
+  ].map(([, id]) => Number(id));
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
@@ -26,16 +36,12 @@ test('the log is the same from memory and from the store, from wherever it is re
       for (let each = 0; each < count; each++) keepLevels(store, { asOf: MONDAY_MS + kept++ });
     });
   keep(10);
-  const events = createGexEvents(store, false, 100);
+  const events = createGexEvents(store, false, { recentMax: 100 });
   keep(600);
   // What it has not taken in it does not know of.
   expect(readAll(events, 10).seqs).toEqual([]);
-  let reads = 0;
-  const levelEvents: typeof store.levelEvents = (...args) => {
-    reads++;
-    return store.levelEvents(...args);
-  };
-  const counted = createGexEvents({ ...store, levelEvents }, false, 150);
+  const { log, rows } = counting(store);
+  const counted = createGexEvents(log, false, { recentMax: 150 });
   for (const more of [150, 149, 1, 1, 400, 0, 1]) {
     keep(more);
     for (const each of [events, counted]) each.refresh();
@@ -43,10 +49,83 @@ test('the log is the same from memory and from the store, from wherever it is re
       expect([after, readAll(counted, after).seqs]).toEqual([after, range(after + 1, kept)]);
     }
     // The last hundred come from memory.
-    const before = reads;
+    const before = rows();
     for (const after of range(Math.max(610, kept - 100), kept)) readAll(counted, after);
-    expect(reads).toBe(before);
+    expect(rows()).toBe(before);
   }
   expect(readAll(events, 0)).toEqual({ seqs: range(1, kept), pages: Math.ceil(kept / 256) });
   store.close();
 });
+
+test('a ticker that hardly moves is followed from far back without the rows of the others', () => {
+  const store = openStore(':memory:');
+  const moved: number[] = [];
+  store.transaction(() => {
+    for (let each = 0; each < 5_000; each++) {
+      const isQuiet = each % 1_000 === 999;
+      keepLevels(store, { underlying: isQuiet ? 'QUIET' : `T${each % 50}`, asOf: MONDAY_MS + each });
+      if (isQuiet) moved.push(store.lastLevelSeq());
+    }
+  });
+  const { log, rows } = counting(store);
+  const events = createGexEvents(log, false);
+  const quiet = new Set(['QUIET']);
+  expect(readAll(events, 1, quiet)).toEqual({ seqs: moved, pages: 1 });
+  // A hundred streams at the same place cost one.
+  for (let stream = 0; stream < 100; stream++) readAll(events, 1, quiet);
+  expect(rows()).toBe(moved.length);
+  // Of several tickers the log's order holds, and nothing is lost between pages.
+  const both = readAll(events, 0, new Set(['QUIET', 'T7', 'T1', 'NOBODY'])).seqs;
+  const all = store.levelEvents(0, 10_000, false).filter(({ underlying }) => /^(QUIET|T7|T1)$/.test(underlying));
+  expect(both).toEqual(all.map(({ seq }) => seq));
+  expect(all.length).toBeGreaterThan(200);
+  store.close();
+});
+
+test('the current levels of a ticker are read once for all streams that begin together, and again when there are newer', () => {
+  const store = openStore(':memory:');
+  for (const underlying of ['SPX', 'NDX']) keepLevels(store, { underlying });
+  const { log, rows } = counting(store);
+  const events = createGexEvents(log, false);
+  for (let stream = 0; stream < 50; stream++) {
+    expect(idsOf(events.current(['SPX', 'NONE']).chunks)).toEqual([1]);
+    expect(idsOf(events.current(['NDX', 'SPX']).chunks)).toEqual([1, 2]);
+  }
+  expect(rows()).toBe(2);
+  keepLevels(store, { asOf: MONDAY_MS + 1 });
+  expect(idsOf(events.current(['SPX']).chunks)).toEqual([3]);
+  store.close();
+});
+
+test('a long log that another process has kept is taken in in parts', () => {
+  const store = openStore(':memory:');
+  const events = createGexEvents(store, false);
+  store.transaction(() => {
+    for (let each = 0; each < 2_500; each++) keepLevels(store, { asOf: MONDAY_MS + each });
+  });
+  let parts = 1;
+  while (events.refresh()) parts++;
+  expect(parts).toBe(3);
+  expect(readAll(events, 0).seqs).toEqual(range(1, 2_500));
+  store.close();
+});
+
+/** The log, and how many rows of it have been read. */
+function counting(store: Store) {
+  let rows = 0;
+  const log = {
+    ...store,
+    levelEvents: (...args: Parameters<Store['levelEvents']>) => counted(store.levelEvents(...args)),
+    levelEventsOf: (...args: Parameters<Store['levelEventsOf']>) => counted(store.levelEventsOf(...args)),
+    currentLevels(...args: Parameters<Store['currentLevels']>) {
+      const levels = store.currentLevels(...args);
+      if (levels) rows++;
+      return levels;
+    },
+  };
+  const counted = <Row>(read: Row[]) => {
+    rows += read.length;
+    return read;
+  };
+  return { log, rows: () => rows };
+}

@@ -121,6 +121,27 @@ test('an id that this log has not come to begins anew', async () => {
   await stream.close();
 });
 
+test('who has missed more than a day begins anew, and who has missed nothing goes on, however old the place', async () => {
+  const { store } = service.app;
+  const [place, hourMs] = [store.lastLevelSeq(), 3_600_000];
+  for (const spot of [1, 2]) keepLevels(store, { underlying: 'OLDIE', simulated: true, asOf: MONDAY_MS + spot, spot });
+  const first = async (hours: number, after: number, ticker = 'OLDIE') => {
+    const events = createGexEvents(store, true, { nowMs: () => Date.now() + hours * hourMs });
+    const streams = createGexStreams({ events, ...partsOf(service.app), limits: { lookMs: 1, pingMs: 1 } });
+    const stream = openOn(streams, service, ticker, after);
+    const next = stream.next();
+    // A stream that pings again and again has nothing to say.
+    await Promise.race([next, until(() => stream.others.length > 20)]);
+    streams.close();
+    return Number((await next)?.id);
+  };
+  expect(await first(23, place)).toBe(place + 1);
+  expect(await first(25, place)).toBe(place + 2);
+  // Others' levels are nothing that was missed.
+  expect(await first(25, place + 2)).toBeNaN();
+  expect(await first(25, place, 'NVDA')).toBeNaN();
+});
+
 test('a tracked ticker without a chain is followed until it has one', async () => {
   const empty = await startService({ feed: `files:${service.dataDir}` });
   const streams = empty.app.gexStreams;
@@ -205,7 +226,9 @@ describe('what ends a stream', () => {
     const log = {
       lastLevelSeq: () => 1e9,
       currentLevels: () => undefined,
-      levelEvents(after: number, limit: number) {
+      firstMissedAt: () => undefined,
+      levelEvents: () => [],
+      levelEventsOf(_: readonly string[], after: number, limit: number) {
         served += limit;
         return Array.from({ length: limit }, (_, at) => ({ ...base, underlying: 'SPY', seq: after + at + 1 }));
       },
@@ -373,8 +396,8 @@ async function openStream(path: string, headers: Record<string, string> = {}, ur
   };
 }
 
-function partsOf({ context }: App) {
-  return { market: context.market, observe: (each: Observation) => void service.observations.push(each) };
+function partsOf({ context, scheduler }: App) {
+  return { scheduler, market: context.market, observe: (each: Observation) => void service.observations.push(each) };
 }
 
 function streamsOf(limits: Parameters<typeof createGexStreams>[0]['limits'] & {}): GexStreams {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { createStreamWatch, STREAM_LIMITS } from '../../../src/access/stream-watch.ts';
+import { createFollowedQuota } from '../../../src/mcp/http/followed-quota.ts';
 import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
+import { createStreamable } from '../../../src/mcp/http/streamable.ts';
 import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessions.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
@@ -170,6 +172,19 @@ test('an account has so many sessions, all of them so many, and one that ends ma
   }
 });
 
+test('an account with more than a quarter of all sessions gives way to another once all are taken', async () => {
+  const { account, parts } = partsOf(service);
+  const sessions = createStreamableSessions(parts, { sessionsMax: 4 });
+  const body = initialize('2025-11-25');
+  const begin = (id: string) => sessions.handle({ ...account, id }, requestOf(body), body);
+  for (let count = 0; count < 4; count++) expect((await begin('a')).status).toBe(200);
+  await expect(begin('a')).rejects.toMatchObject({ code: 'unavailable' });
+  for (const id of ['b', 'c', 'd']) expect((await begin(id)).status).toBe(200);
+  expect(sessions.size).toBe(4);
+  await expect(begin('e')).rejects.toMatchObject({ code: 'unavailable' });
+  sessions.close();
+});
+
 describe('without sessions, from 2026-07-28', () => {
   test('answers a request that says all of itself, and begins no session', async () => {
     const before = service.app.mcp.loaded!.streamable.sessions;
@@ -230,6 +245,30 @@ describe('without sessions, from 2026-07-28', () => {
     expect(JSON.parse((await stream.next())!.data).params.uri).toBe('zomma://gex/QQQ');
     const many = Array.from({ length: 1_001 }, (_, at) => `zomma://gex/T${at}`);
     expect((await listen(many)).status).toBe(422);
+  });
+
+  test('all that an account listens for is counted as long as its streams are there', async () => {
+    const { account, parts } = partsOf(service);
+    const counted = { ...parts, quota: { ...parts.quota, followed: createFollowedQuota(2, 3) } };
+    const streamable = createStreamable(counted);
+    const open = (id: string, ...tickers: string[]) => {
+      const resourceSubscriptions = tickers.map((ticker) => `zomma://gex/${ticker}`);
+      const body = modern(1, 'subscriptions/listen', { notifications: { resourceSubscriptions } });
+      const request = new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: headers(headersOf('subscriptions/listen')),
+        body: JSON.stringify(body),
+      });
+      return streamable.handle({ ...account, id }, request, body);
+    };
+    const first = await open('a', 'SPY', 'QQQ', 'spy');
+    expect(first.status).toBe(200);
+    await expect(open('a', 'IWM')).rejects.toMatchObject({ code: 'too_many_streams' });
+    await expect(open('b', 'SPY', 'QQQ')).rejects.toMatchObject({ code: 'unavailable' });
+    await first.body!.cancel();
+    expect((await open('a', 'IWM')).status).toBe(200);
+    parts.watch.close();
+    await streamable.close();
   });
 
   test('a header that says otherwise than the body is refused', async () => {

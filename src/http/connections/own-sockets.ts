@@ -1,0 +1,142 @@
+import { dlopen } from 'bun:ffi';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+
+/** A connection that a server of this process has accepted. */
+export interface OwnConnection {
+  readonly descriptor: number;
+  /** Address and port of its other end, as `peerName` writes them. */
+  readonly peer: string;
+  /** What is counted as one client: its IPv4 address, or the first 64 bits of its IPv6 address. */
+  readonly address: string;
+}
+
+/**
+ * The sockets of this process, which the runtime does not show: they are read from the system. It is for the event loop's own thread: the
+ * server accepts and closes there too, so that a descriptor stays what it is as long as nothing is awaited.
+ */
+export interface OwnSockets {
+  /** Connections accepted on a port, those of some descriptors at a time. */
+  accepted(port: number): Generator<OwnConnection[], void>;
+  /**
+   * Ends a connection both ways: the runtime reads its end and closes the descriptor itself. Does nothing if the descriptor is another
+   * connection's by now.
+   */
+  end(connection: OwnConnection, port: number): void;
+}
+
+/** Descriptors looked at in one step: below 2 ms. */
+const STEP_DESCRIPTORS = 2_000;
+
+const AF_INET = 2;
+const AF_INET6 = 10;
+const SHUT_BOTH = 2;
+/** Larger than any socket address. */
+const ADDRESS_BYTES = 128;
+const TEXT_BYTES = 64;
+
+/** Undefined if sockets cannot be read: on a system other than Linux, or where the runtime may call no functions of the C library. */
+export function openOwnSockets(): OwnSockets | undefined {
+  const libc = openLibc();
+  if (!libc) return undefined;
+  const bytes = new Uint8Array(ADDRESS_BYTES);
+  const view = new DataView(bytes.buffer);
+  const length = new Uint32Array(1);
+  const text = new Uint8Array(TEXT_BYTES);
+
+  const reads = (call: typeof libc.getpeername, descriptor: number): boolean => {
+    length[0] = ADDRESS_BYTES;
+    if (call(descriptor, bytes, length) !== 0) return false;
+    const family = view.getUint16(0, true);
+    return family === AF_INET || family === AF_INET6;
+  };
+
+  const connectionOf = (descriptor: number, port: number): OwnConnection | undefined => {
+    // Ports are in network order. A socket that listens has no other end.
+    if (!reads(libc.getsockname, descriptor) || view.getUint16(2) !== port) return undefined;
+    if (!reads(libc.getpeername, descriptor)) return undefined;
+    const peerPort = view.getUint16(2);
+    if (view.getUint16(0, true) === AF_INET) {
+      const address = bytes.subarray(4, 8).join('.');
+      return { descriptor, peer: peerName(address, peerPort), address };
+    }
+    libc.inet_ntop(AF_INET6, bytes.subarray(8), text, TEXT_BYTES);
+    const address = Buffer.from(text.subarray(0, text.indexOf(0))).toString('latin1');
+    const mapped = /^::ffff:([\d.]+)$/.exec(address)?.[1];
+    const network = mapped ?? `${Buffer.from(bytes.subarray(8, 16)).toString('hex')}/64`;
+    return { descriptor, peer: peerName(address, peerPort), address: network };
+  };
+
+  return {
+    *accepted(port) {
+      let left = openDescriptors();
+      for (let from = 0; left > 0 && from < descriptorsMax(); from += STEP_DESCRIPTORS) {
+        const found: OwnConnection[] = [];
+        for (let descriptor = from; left > 0 && descriptor < from + STEP_DESCRIPTORS; descriptor++) {
+          if (libc.fcntl(descriptor, F_GETFD) < 0) continue;
+          left--;
+          const connection = connectionOf(descriptor, port);
+          if (connection) found.push(connection);
+        }
+        yield found;
+      }
+    },
+    end({ descriptor, peer }, port) {
+      if (connectionOf(descriptor, port)?.peer === peer) libc.shutdown(descriptor, SHUT_BOTH);
+    },
+  };
+}
+
+/** One text for each other end. */
+export function peerName(address: string, port: number): string {
+  return `${address} ${port}`;
+}
+
+const F_GETFD = 1;
+
+/** Open descriptors of this process: sockets, files and what the runtime has. NaN if the system does not say. */
+export function openDescriptors(): number {
+  try {
+    // From Linux 6.2 on it says so itself, without taking a descriptor.
+    return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length - 1;
+  } catch (error) {
+    // There is none left to read the folder with.
+    return (error as NodeJS.ErrnoException).code === 'EMFILE' ? descriptorsMax() : Number.NaN;
+  }
+}
+
+/** How many descriptors this process may have open (`ulimit -n`); infinite if the system does not say. */
+export function descriptorsMax(): number {
+  limit ??= readLimit();
+  return limit;
+}
+
+let limit: number | undefined;
+const DESCRIPTORS = '/proc/self/fd';
+
+function readLimit(): number {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+    return Number(soft ?? Number.POSITIVE_INFINITY);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function openLibc() {
+  if (process.platform !== 'linux') return undefined;
+  const musl = `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`;
+  for (const name of ['libc.so.6', musl]) {
+    try {
+      return dlopen(name, {
+        getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
+        getpeername: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
+        inet_ntop: { args: ['i32', 'ptr', 'ptr', 'u32'], returns: 'ptr' },
+        fcntl: { args: ['i32', 'i32'], returns: 'i32' },
+        shutdown: { args: ['i32', 'i32'], returns: 'i32' },
+      }).symbols;
+    } catch {
+      // The other C library, or none that may be called.
+    }
+  }
+  return undefined;
+}

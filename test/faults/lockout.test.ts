@@ -1,0 +1,153 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { quantile } from '../../src/bench/race.ts';
+import { openAccess, openData } from '../../src/stored-data.ts';
+import { makeCertificate, OPENSSL } from '../support/certificate.ts';
+import { writeChain } from '../support/chain-file.ts';
+import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
+
+/** Anybody can open connections: whoever has no key and takes all that a server may have shuts nobody out. */
+const DESCRIPTORS = 256;
+const ATTACKERS = 300;
+/** Of them stay so many: see docs/operating.md. */
+const STAY = 40;
+/** What a client from elsewhere waits for its answer. The processes of this test have a core or two between them. */
+const ANSWER_MS = 50;
+const WORST_ANSWER_MS = 1_000;
+const PROBES = 40;
+/** The drop folder is looked at every few seconds. */
+const PATIENCE_MS = 15_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'zomma-lockout-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const LINUX = process.platform === 'linux' || process.env.CI !== undefined;
+(LINUX ? describe : describe.skip)(
+  `300 connections without a key, 256 descriptors${LINUX ? '' : ' (connections are bounded on Linux alone)'}`,
+  () => {
+    test('over HTTP/1.1, with a request now and then', () => survives([]), 60_000);
+
+    test.skipIf(!OPENSSL)(
+      'over HTTP/2, with a PING now and then',
+      async () => {
+        const { cert, key } = await makeCertificate(folder);
+        await survives(['--tls-cert', cert, '--tls-key', key]);
+      },
+      60_000,
+    );
+  },
+);
+
+async function survives(tls: readonly string[]): Promise<void> {
+  const own = mkdtempSync(join(folder, 'server-'));
+  const [drop, dataDir] = [join(own, 'drop'), join(own, 'data')];
+  mkdirSync(drop);
+  const limited = ['bash', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'zomma', ...FROM_SOURCE];
+  const server = await startServer(limited, [
+    ...['serve', '--port', '0', '--data-dir', dataDir, '--feed', `files:${drop}`, '--log-level', 'debug', ...tls],
+  ]);
+  const store = openData(dataDir);
+  let attackers: ReturnType<typeof lockOut> | undefined;
+  try {
+    await server.loaded;
+    const { apiKey } = openAccess(store, dataDir).addMember({ uuid: '00000000-0000-4000-8000-000000000001' });
+    const isOpen = await openStream(server, apiKey);
+    await answerMs(server);
+    const before = descriptors(server);
+
+    attackers = lockOut(server);
+    const open = lastLineOf(attackers.stdout);
+    const times: number[] = [];
+    while (times.length < PROBES || open() !== STAY) {
+      times.push(await answerMs(server));
+      await Bun.sleep(20);
+      if (times.length > 10 * PROBES) throw new Error(`${open()} attackers have a connection`);
+    }
+    // Files find descriptors.
+    writeChain(join(drop, 'chain.csv'));
+    await until(() => server.log().includes('"message":"chain_stored"'));
+    for (let probe = 0; probe < PROBES; probe++) times.push(await answerMs(server));
+    expect(open()).toBe(STAY);
+    expect(quantile(times, 0.5)).toBeLessThan(ANSWER_MS);
+    expect(quantile(times, 1)).toBeLessThan(WORST_ANSWER_MS);
+    // A member's stream, of the same address, is nobody's prey.
+    expect(isOpen()).toBe(true);
+
+    attackers.kill();
+    await until(() => descriptors(server) <= before + 1);
+    expect(server.log()).toMatch(/"few_descriptors".*"connections":160,"streams":120/);
+    expect(server.log()).toMatch(/"connections_ended".*"connections":\d+/);
+  } finally {
+    attackers?.kill();
+    store.close();
+    expect((await server.stop('SIGTERM')).code).toBe(0);
+  }
+}
+
+function lockOut({ url }: Server) {
+  const script = join(import.meta.dir, 'hostile/locking-out.ts');
+  return Bun.spawn([process.execPath, script, url, String(ATTACKERS)], { stdout: 'pipe', stderr: 'ignore' });
+}
+
+/** From a request of a client of its own, at another address than the attackers', to its answer, ms. */
+async function answerMs(server: Server): Promise<number> {
+  const askedAt = performance.now();
+  const answered = Promise.withResolvers<void>();
+  const socket = wire(server, '127.0.0.2', 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  socket.on('data', (bytes) => bytes.toString().includes('200 OK') && answered.resolve());
+  socket.on('close', () => answered.reject(new Error('closed without an answer')));
+  const late = setTimeout(() => answered.reject(new Error('no answer')), PATIENCE_MS);
+  await answered.promise.finally(() => {
+    clearTimeout(late);
+    socket.destroy();
+  });
+  return performance.now() - askedAt;
+}
+
+/** Whether a stream of live levels, once opened, is open still. */
+async function openStream(server: Server, key: string): Promise<() => boolean> {
+  const head = `GET /api/v1/stream/gex/SPY HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n\r\n`;
+  const socket = wire(server, '127.0.0.1', head);
+  const begun = Promise.withResolvers<void>();
+  let isOpen = true;
+  socket.on('data', () => begun.resolve());
+  socket.on('close', () => {
+    isOpen = false;
+  });
+  await begun.promise;
+  return () => isOpen;
+}
+
+function wire({ url }: Server, localAddress: string, text: string): Socket {
+  const { hostname, port, protocol } = new URL(url);
+  const plain = connect({ host: hostname, port: Number(port), localAddress });
+  const socket = protocol === 'https:' ? connectTls({ socket: plain, rejectUnauthorized: false }) : plain;
+  for (const each of [plain, socket]) each.on('error', () => {});
+  socket.write(text);
+  return socket;
+}
+
+function descriptors({ pid }: Server): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** The number on the last whole line so far. */
+function lastLineOf(output: ReadableStream<Uint8Array>): () => number {
+  let text = '';
+  void (async () => {
+    for await (const piece of output) text = (text + Buffer.from(piece).toString()).slice(-100);
+  })();
+  return () => Number(text.split('\n').at(-2));
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`has not come about: ${holds}`);
+    await Bun.sleep(20);
+  }
+}
