@@ -2,22 +2,28 @@ const MIB = 1024 * 1024;
 
 /**
  * The garbage collector lets memory double before it acts, and more while it works beside the program: large columns and texts that come
- * and go fast could fill a small machine. After so many bytes of them it is made to collect, which takes some 20 ms.
+ * and go fast could fill a small machine. It takes some 20 ms, so it is forced only where memory is short of what a small machine has.
  */
 const COLLECT_EVERY = 48 * MIB;
+const COLLECT_FROM = 300 * MIB;
 
 let allocated = 0;
 let isDue = false;
 
-/** Counts bytes that were allocated for the work of one request, and collects garbage when they add up. */
+/** Counts bytes that the work of one request has allocated. As they add up in a process that has grown large, garbage is collected. */
 export function countAllocated(bytes: number): void {
   allocated += bytes;
-  if (allocated < COLLECT_EVERY || isDue) return;
+  if (allocated < COLLECT_EVERY) return;
+  allocated = 0;
+  if (process.memoryUsage.rss() > COLLECT_FROM) collectSoon();
+}
+
+/** Collects garbage after the turn in hand: what its callers hold is no garbage yet. */
+export function collectSoon(): void {
+  if (isDue) return;
   isDue = true;
-  // Later: what the caller has in hand is no garbage yet.
   setImmediate(() => {
     isDue = false;
-    allocated = 0;
     Bun.gc(true);
   });
 }

@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import { countAllocated } from '../garbage.ts';
+import { collectSoon } from '../garbage.ts';
 import { AccountCounts } from './account-counts.ts';
 
 const MIB = 1024 * 1024;
@@ -12,8 +12,12 @@ export interface ByteLimits {
 /** A service of 1 GiB lives through accounts that never read: each fills its own share, and all together half of it. */
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
-/** A body or an answer leaves so many times its size behind: its text, its values, its columns. */
-const GARBAGE_FACTOR = 3;
+/**
+ * Bodies and answers leave several times their size to the garbage collector. Clients that read at once never hold so much; while some hold
+ * more, garbage is collected whenever so many bytes have passed.
+ */
+const COLLECT_FROM = 16 * MIB;
+const COLLECT_EVERY = 16 * MIB;
 
 /** Bytes that stay in memory for clients: bodies of requests under way, and answers that were not read yet. */
 export interface ByteBudget {
@@ -27,6 +31,7 @@ export interface ByteBudget {
 export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
   const held = new AccountCounts();
+  let passed = 0;
   return {
     refuseFull(account, more = 1) {
       if (held.of(account) + more > accountBytesMax) {
@@ -48,7 +53,11 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
     },
     hold(account, bytes) {
       held.add(account, bytes);
-      countAllocated(GARBAGE_FACTOR * bytes);
+      passed += bytes;
+      if (passed >= COLLECT_EVERY) {
+        passed = 0;
+        if (held.total >= COLLECT_FROM) collectSoon();
+      }
       let isHeld = true;
       return () => {
         if (isHeld) held.remove(account, bytes);

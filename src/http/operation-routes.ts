@@ -148,22 +148,20 @@ function* unlessFull<Result>(budget: ByteBudget, account: string, steps: Steps<R
   return yield* steps;
 }
 
-function* columnsInSteps(view: View, text: string, context: Context): Steps<readonly string[]> {
+function* columnsInSteps(view: View, text: string, context: Context): Steps<string> {
   const args = parseJson(text);
   if (text.length > STEP_LENGTH) yield { message: 'Reading the arguments' };
   const { body } = yield* performInSteps(view, args, context, 'invalid_body');
-  const pieces: string[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    if (Array.isArray(value) && value.length > STEP_CELLS) yield { message: 'Writing the answer' };
-    pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  if (Object.values(body).some((value) => Array.isArray(value) && value.length > STEP_ROWS)) {
+    yield { message: 'Writing the answer' };
   }
-  return [...pieces, '}'];
+  return JSON.stringify(body);
 }
 
 /** A body that takes a millisecond or two to parse. */
 const STEP_LENGTH = 512 * 1024;
-/** Cells that are written in some milliseconds. */
-const STEP_CELLS = 5_000;
+/** Rows that are computed and written together; the most that a table may have are written in some 8 ms. */
+const STEP_ROWS = 5_000;
 
 function* answerInSteps(view: View, args: unknown, context: Context, code: FailureCode): Steps<JsonAnswer> {
   const { body, provenance } = yield* performInSteps(view, args, context, code);

@@ -71,11 +71,14 @@ test('the event loop has its turns between steps', async () => {
 });
 
 test('an account may have so many jobs under way, of which so many have begun', async () => {
-  const { done, scheduler, run } = noting({ accountJobsMax: 5, accountBegunMax: 2 });
+  const { clock, done, scheduler, run } = noting({ accountJobsMax: 5, accountBegunMax: 2 });
   let [begun, most] = [0, 0];
   function* counted(): Steps<void> {
     most = Math.max(most, ++begun);
-    for (let step = 0; step < 3; step++) yield { message: 'step' };
+    for (let step = 0; step < 3; step++) {
+      clock.ms += 20;
+      yield { message: 'step' };
+    }
     begun--;
   }
   const slow = run('other', 100, 20);
@@ -112,12 +115,15 @@ test('of all accounts so many jobs have begun, and each account has one', async 
 });
 
 test('a dropped job does no more steps, and leaves its place', async () => {
-  const { done, scheduler, run } = noting();
+  const { clock, done, scheduler, run } = noting();
   let isDropped = false;
   let isClosed = false;
   function* closing(): Steps<string> {
     try {
-      for (;;) yield { message: 'endless' };
+      for (;;) {
+        clock.ms += 20;
+        yield { message: 'endless' };
+      }
     } finally {
       isClosed = true;
     }

@@ -67,7 +67,7 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   if (isLarge) yield { message: 'Computing gamma' };
   const weight = known(taken(options.weight === 'volume' ? chain.volume : chain.openInterest));
   const callPut = taken(chain.callPut);
-  countAllocated(ALLOCATED_BYTES * chain.count);
+  if (isLarge) countAllocated(ALLOCATED_BYTES * chain.count);
   const prepared: PreparedChain = {
     chain,
     options,
