@@ -1,7 +1,7 @@
 import type { Feed } from '../../market/feed.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
-import { quotedChain } from '../files/delayed-quotes.ts';
+import { quotedChain, writtenChain } from '../files/delayed-quotes.ts';
 import { baseUrl } from '../http/base-url.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import type { Snapshot } from '../http/snapshot.ts';
@@ -24,8 +24,13 @@ export function createCboeFeed(options: ProviderOptions): Feed {
 
   async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
     const name = isIndexRoot(ticker) ? `_${ticker}` : ticker;
-    const answer = await client.get(`/api/global/delayed_quotes/options/${encodeURIComponent(name)}.json`, signal);
-    const snapshot = await inTurns('reading a chain', quotedChain(answer, `cboe:${ticker}`, ticker));
+    const answer = await client.getLarge(`/api/global/delayed_quotes/options/${encodeURIComponent(name)}.json`, signal);
+    const source = `cboe:${ticker}`;
+    const work =
+      'json' in answer
+        ? quotedChain(answer.json, source, ticker)
+        : writtenChain(new TextDecoder().decode(answer.body), source, ticker);
+    const snapshot = await inTurns('reading a chain', work);
     if (snapshot === undefined) throw unreadable('an answer of another shape: `data.options` is missing');
     const { asOf } = snapshot.chain;
     if (asOf > clock.now() + AHEAD_MS_MAX) throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}`);

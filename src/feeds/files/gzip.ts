@@ -3,9 +3,9 @@ import { createGunzip } from 'node:zlib';
 import { unreadable } from '../refused.ts';
 
 /** Text of figures packs to a tenth, of rows that are all alike to a hundredth: what unpacks to more is made to fill a machine. */
-const INFLATION_MAX = 200;
-/** Below this nothing is filled. */
-const INFLATED_BYTES_FREE = 64 * 1024 * 1024;
+export const INFLATION_MAX = 200;
+/** Below this nothing is filled: a short file of rows that are all alike may pack better. */
+export const INFLATED_BYTES_FREE = 1024 * 1024;
 
 /** By its first bytes. */
 export function isGzip(head: Uint8Array): boolean {

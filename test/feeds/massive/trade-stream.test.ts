@@ -159,7 +159,7 @@ describe('a connection that is lost', () => {
     await until(() => connections().length === 1);
     server.frame(`[${' '.repeat(16 << 20)}]`);
     await until(() => connections().length === 3);
-    expect(heard[1]).toMatchObject({ up: false, reason: 'a frame of more than 16777216 characters' });
+    expect(heard[1]).toMatchObject({ up: false, reason: 'a frame of more than 4194304 characters' });
   });
 
   test('over and over is tried ever more rarely', async () => {
