@@ -7,6 +7,9 @@ export interface Setting {
   readonly default?: string;
 }
 
+/** The command with which the service starts itself to read market data apart; in no help. */
+export const READER_COMMAND = 'read-market-data';
+
 /** Every setting once: the command line takes its flags from here. */
 export const SETTINGS = {
   dataDir: {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Access } from './access/access.ts';
 import type { App } from './app.ts';
@@ -27,7 +27,7 @@ export const ports: Ports = {
 
   async *readFile(path) {
     const { deliveriesOf } = await import('./feeds/files/deliveries.ts');
-    yield* deliveriesOf(dirname(path), { origin: basename(path), stats: statSync(path) }, { nowMs: Date.now() });
+    yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: Date.now() }, true);
   },
 
   async load(settings, paths, reached) {

@@ -6,9 +6,10 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { Print } from '../market/prints.ts';
 import { dayOf } from '../market/tape-columns.ts';
-import { deliveriesOf } from './files/deliveries.ts';
+import { deliveriesOf, type Reading } from './files/deliveries.ts';
 import { type Found, type Problem, walk } from './files/walk.ts';
 import { type IngestStore, keep, rowsRefused } from './keep.ts';
+import { readFileApart } from './reader/read-apart.ts';
 
 export interface LoadParts {
   readonly store: IngestStore;
@@ -37,12 +38,12 @@ export async function loadFiles(
   let bytesBefore = 0;
   let rowsBefore = 0;
   for (const file of files) {
-    const { path, dir, origin, stats } = file;
+    const { path, dir, origin, stats, isNamed } = file;
     const result = { ...nothingOf(join(dir, origin)), refusals: [] as string[] };
     const progressed = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
-      for await (const delivery of gathered(deliveriesOf(dir, file, { nowMs: nowMs(), reached: progressed }))) {
+      for await (const delivery of gathered(deliveriesOf(dir, file, readingOf(nowMs(), progressed), isNamed))) {
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));
@@ -68,6 +69,10 @@ export async function loadFiles(
   }
   for (const _ of store.packTape(newYorkDate(nowMs()), PACKED_AT_ONCE)) await new Promise(setImmediate);
   return loaded;
+}
+
+function readingOf(nowMs: number, reached: (bytes: number) => void): Reading {
+  return { nowMs, reached, readApart: (content) => readFileApart(content, nowMs, reached) };
 }
 
 /** Prints held in memory, some 30 MB: of a tape of many underlyings each has some thousand a day then, that are packed together. */
@@ -154,6 +159,8 @@ function addCounts(to: Record<string, number>, counts: Readonly<Record<string, n
 interface Place {
   readonly path: number;
   readonly dir: string;
+  /** By itself, and not by a folder that holds it. */
+  readonly isNamed: boolean;
 }
 
 async function filesOf(paths: readonly string[]) {
@@ -170,9 +177,9 @@ async function filesOf(paths: readonly string[]) {
     const stats = await stat(name);
     if (stats.isDirectory()) {
       const found = await walk(name);
-      files.push(...found.files.map((file) => ({ path, dir: name, ...file })));
-      problems.push(...found.problems.map((problem) => ({ path, dir: name, ...problem })));
-    } else files.push({ path, dir: dirname(name), origin: basename(name), stats });
+      files.push(...found.files.map((file) => ({ path, dir: name, isNamed: false, ...file })));
+      problems.push(...found.problems.map((problem) => ({ path, dir: name, isNamed: false, ...problem })));
+    } else files.push({ path, dir: dirname(name), isNamed: true, origin: basename(name), stats });
   }
   return { files, problems };
 }

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -13,11 +12,11 @@ import { countRefused, unreadable } from '../refused.ts';
 import { ROWS_MAX, refuseWide } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-table.ts';
 import { closesOf, isClosesHeader } from './closes-csv.ts';
+import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
 import { columnsOf, isPrintsHeader, PRINT_COLUMNS } from './print-columns.ts';
 import { rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
-import type { Found } from './walk.ts';
 
 /** Of a row group the columns are in memory at once; the widely used writers make groups of 1,048,576 rows unless told otherwise. */
 const GROUP_ROWS_MAX = 1_200_000;
@@ -37,17 +36,31 @@ export function isParquet(head: Uint8Array): boolean {
  * What a Parquet file holds: the columns of a chain table, of closes or of a tape, under the rules of the same columns as text;
  * nothing where it has other ones. Throws a Failure where nothing can be taken, and what the file system throws.
  */
-export async function* readParquet(path: string, { origin, stats }: Found, nowMs: number): AsyncGenerator<Delivery> {
-  await using handle = await open(path);
+export async function* readParquet(
+  content: Content,
+  nowMs: number,
+  reached: (bytes: number) => void,
+): AsyncGenerator<Delivery> {
+  const { size, ...facts } = content.facts;
+  let bytesRead = 0;
   const file: AsyncBuffer = {
-    byteLength: stats.size,
-    async slice(start, end = stats.size) {
-      const bytes = new Uint8Array(Math.max(0, end - start));
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
-      if (bytesRead < bytes.length) throw unreadable('the Parquet file is cut');
-      return bytes.buffer;
+    byteLength: size,
+    slice(start, end = size) {
+      const bytes = bytesOf(start, end);
+      // Of several parts that are asked for together, the reader of the format hears of the first that fails alone.
+      bytes.catch(() => {});
+      return bytes;
     },
   };
+  async function bytesOf(start: number, end: number): Promise<ArrayBuffer> {
+    // Where the file's own directory says a part is, of whatever length.
+    if (!(start >= 0 && end >= start && end <= size)) throw unreadable('the Parquet file is cut');
+    const bytes = new Uint8Array(await content.slice(start, end));
+    if (bytes.length < end - start) throw unreadable('the Parquet file is cut');
+    bytesRead += bytes.length;
+    reached(Math.min(bytesRead, size));
+    return bytes.buffer;
+  }
   const table = await undamaged(() => tableOf(file));
   if (isPrintsHeader(table.header)) return yield* printsOf(table, nowMs);
   const isChain = isChainHeader(table.header);
@@ -56,10 +69,7 @@ export async function* readParquet(path: string, { origin, stats }: Found, nowMs
   if (table.rows > ROWS_MAX) throw unreadable(`${table.rows} rows, more than the ${ROWS_MAX} that a table may have`);
   const rows: string[][] = [];
   for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
-  const [found, facts] = [
-    { header: table.header, rows },
-    { origin, modifiedMs: Math.floor(stats.mtimeMs) },
-  ];
+  const found = { header: table.header, rows };
   yield* await inTurns('reading a table', isChain ? chainsOf(found, facts) : closesOf(found, facts));
 }
 

@@ -305,7 +305,9 @@ describe('a bad file is set aside', () => {
   test('nothing is looked for in that folder, whatever leads there', async () => {
     writeFileSync(join(aside, 'x.csv'), chainOf('AAA'));
     symlinkSync(aside, join(dir, 'link'));
-    expect(await poll(feedOf(undefined, aside))).toEqual(['link: a link to a folder that is looked at already']);
+    expect(await poll(feedOf(undefined, aside))).toEqual([
+      'link: a link that leads out of the folder: it is not followed',
+    ]);
   });
 
   test('a copy takes its place on another file system', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
@@ -20,7 +20,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 async function read(content: Uint8Array | ArrayBuffer): Promise<Delivery[]> {
   const path = join(dir, 'x');
   writeFileSync(path, new Uint8Array(content));
-  return Array.fromAsync(deliveriesOf(dir, { origin: 'x', stats: statSync(path) }, { nowMs: NOW_MS }));
+  return Array.fromAsync(deliveriesOf(dir, { origin: 'x' }, { nowMs: NOW_MS }));
 }
 
 type Columns = Parameters<typeof parquetWriteBuffer>[0]['columnData'];
