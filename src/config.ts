@@ -18,6 +18,11 @@ export const SETTINGS = {
     help: 'folder of the database and the server secret; made where it is missing',
     default: 'zomma-data',
   },
+  dataMax: {
+    flag: '--data-max <size>',
+    env: 'ZOMMA_DATA_MAX',
+    help: 'most that the data folder may take, e.g. 20GB: above it no market data is stored until there is room; without it, as long as 256 MB of the disk are free',
+  },
   host: { flag: '--host <host>', env: 'ZOMMA_HOST', help: 'address to listen on', default: '127.0.0.1' },
   port: { flag: '--port <port>', env: 'ZOMMA_PORT', help: 'port to listen on; 0 takes a free one', default: '8080' },
   feed: {

@@ -23,6 +23,7 @@ export interface FeedSettings {
   readonly massiveUrl?: string;
   readonly massiveSocketUrl?: string;
   readonly setAside?: string | undefined;
+  readonly dataMax?: string | undefined;
 }
 
 /** What the feed of files has read before, asked once it polls. */

@@ -31,8 +31,13 @@ export const ports: Ports = {
   },
 
   async load(settings, paths, reached) {
-    const { loadFiles } = await import('./feeds/load-files.ts');
-    return openedFor(settings, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, reached }));
+    const [{ loadFiles }, { createDataRoom }] = await Promise.all([
+      import('./feeds/load-files.ts'),
+      import('./feeds/data-room.ts'),
+    ]);
+    const { dataDir, dataMax } = settings as unknown as { dataDir: string; dataMax?: string };
+    const room = createDataRoom({ dataDir, dataMax });
+    return openedFor(settings, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, room, reached }));
   },
 
   async withMarket(settings, work) {

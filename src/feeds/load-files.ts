@@ -6,6 +6,7 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { Print } from '../market/prints.ts';
 import { dayOf } from '../market/tape-columns.ts';
+import type { DataRoom } from './data-room.ts';
 import { deliveriesOf, type Reading } from './files/deliveries.ts';
 import { type Found, type Problem, walk } from './files/walk.ts';
 import { type IngestStore, keep, rowsRefused } from './keep.ts';
@@ -14,6 +15,7 @@ import { readFileApart } from './reader/read-apart.ts';
 export interface LoadParts {
   readonly store: IngestStore;
   readonly nowMs: () => number;
+  readonly room?: DataRoom;
   /** Hears how far it is, after each piece that was read. */
   readonly reached: (bytes: number, ofBytes: number, rows: number) => void;
 }
@@ -23,11 +25,11 @@ export interface LoadParts {
  * delivery is a transaction: what is broken off can be run again, and other writers have their turn between two of them. Prints of
  * closed days end packed.
  *
- * @throws OperatorError where a path is not there, before anything is loaded.
+ * @throws OperatorError where a path is not there, before anything is loaded, and where the data folder has no room.
  */
 export async function loadFiles(
   paths: readonly string[],
-  { store, nowMs, reached }: LoadParts,
+  { store, nowMs, room, reached }: LoadParts,
 ): Promise<readonly (readonly LoadedFile[])[]> {
   const { files, problems } = await filesOf(paths);
   const ofBytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
@@ -47,6 +49,8 @@ export async function loadFiles(
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));
+        const full = room?.fault();
+        if (full !== undefined) throw new OperatorError(full, ROOM_HINT);
         const {
           delivery: taken,
           known,
@@ -70,6 +74,9 @@ export async function loadFiles(
   for (const _ of store.packTape(newYorkDate(nowMs()), PACKED_AT_ONCE)) await new Promise(setImmediate);
   return loaded;
 }
+
+const ROOM_HINT =
+  'free some of the disk, or raise --data-max; what was committed stays, and to run it again counts nothing twice';
 
 function readingOf(nowMs: number, reached: (bytes: number) => void): Reading {
   return { nowMs, reached, readApart: (content) => readFileApart(content, nowMs, reached) };

@@ -1,5 +1,5 @@
-import type { Delivery } from '../../market/feed.ts';
 import type { ContentFacts } from '../files/opened-file.ts';
+import type { PackedDelivery } from './packed-delivery.ts';
 
 /** What a reader is to read on its standard input. */
 export type ReaderJob =
@@ -13,7 +13,7 @@ export type ToReader = { readonly job: ReaderJob } | { readonly taken: true };
 
 /** From a reader to the service. */
 export type FromReader =
-  | { readonly delivery: Delivery }
+  | { readonly delivery: PackedDelivery }
   /** Bytes read so far; a sign of life too. */
   | { readonly reached: number }
   /** Nothing can be taken, for this reason. */

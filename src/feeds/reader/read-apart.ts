@@ -6,6 +6,7 @@ import type { Delivery } from '../../market/feed.ts';
 import type { Content } from '../files/opened-file.ts';
 import { unreadable } from '../refused.ts';
 import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
+import { unpackDelivery } from './packed-delivery.ts';
 
 /** Memory grows by some gigabytes a second at the most. */
 const LOOK_MS = 10;
@@ -100,7 +101,7 @@ async function* deliveriesOfReader(
         if (hasEnded) throw unreadable(killedFor ?? endOf(child));
         await new Promise<void>((resolve) => (wake = resolve));
       } else if ('delivery' in message) {
-        yield message.delivery;
+        yield unpackDelivery(message.delivery);
         heardAt = performance.now();
         send({ taken: true });
       } else if ('reached' in message) reached(message.reached);

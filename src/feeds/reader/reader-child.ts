@@ -14,6 +14,7 @@ import {
   TOO_MUCH_MEMORY,
   type ToReader,
 } from './messages.ts';
+import { packDelivery } from './packed-delivery.ts';
 
 const STDIN = 0;
 /** A sign of life, and how far it is. */
@@ -46,7 +47,7 @@ export async function runReader(): Promise<void> {
       refuseFull();
       while (ahead >= AHEAD_MAX) await new Promise<void>((taken) => (wake = taken));
       ahead++;
-      send({ delivery });
+      send({ delivery: packDelivery(delivery) });
     }
     send({ done: true });
   } catch (error) {
