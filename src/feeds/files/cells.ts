@@ -18,7 +18,7 @@ export const COLUMNS_MAX = 100;
 /** Every second line may be empty. */
 const LINES_MAX = 2 * ROWS_MAX;
 /** A hundred columns take less. */
-const ROW_CHARS_MAX = 64 * 1024;
+export const ROW_CHARS_MAX = 64 * 1024;
 /** A cell of a table of figures has no line breaks; comments that people write have some. */
 const LINES_OF_ROW_MAX = 16;
 /** Titles and dates are short. */
