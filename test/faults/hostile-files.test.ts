@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { BINARY, FROM_SOURCE, ROOT, startServer } from '../support/process.ts';
 import { KNOWN_BOMBS } from './hostile/file-bombs.ts';
-import { brokenPromises, fuzzFiles, measureAnswers, measureFiles } from './hostile-files.ts';
+import { brokenPromises, fuzzFiles, measureAnswers, measuredFairly, measureFiles } from './hostile-files.ts';
 
 /** What is dropped, or answered, to fill the memory of the service or to hold it up: against the executable, as it is deployed. */
 const FUZZ_SECONDS = 6;
@@ -36,7 +36,9 @@ const REASONS = Object.fromEntries(KNOWN_BOMBS.map(([name, , reason]) => [name, 
 const HONEST = 'date,ticker,close\n2026-08-20,SPY,640.5\n';
 
 test('bombs that have ended a server are each refused by name, within its memory and beside its requests', async () => {
-  const figures = await measureFiles([...bombs(), { name: 'zz-honest.csv', content: Buffer.from(HONEST) }], BINARY);
+  const figures = await measuredFairly(() =>
+    measureFiles([...bombs(), { name: 'zz-honest.csv', content: Buffer.from(HONEST) }], BINARY),
+  );
   expect(figures.refused).toEqual(REASONS);
   expect(brokenPromises(figures)).toEqual([]);
 }, 120_000);
@@ -47,7 +49,7 @@ test.each([
 ])(
   'a provider that answers with 60 MB of brackets, packed, %s',
   async (_name, isChunked) => {
-    const figures = await measureAnswers([Buffer.alloc(60e6, '[')], isChunked, BINARY);
+    const figures = await measuredFairly(() => measureAnswers([Buffer.alloc(60e6, '[')], isChunked, BINARY));
     expect(figures.refused).toEqual({
       'cboe:SPY': expect.stringMatching(/unpacks to more than 200 times|more than 41943040 bytes/),
     });
@@ -60,7 +62,9 @@ test('an answer below all bounds of size that is nothing but brackets', async ()
   // Text that packs badly, so that it does not unpack to 200 times its size.
   const noise = randomBytes(60_000).toString('base64');
   const brackets = `{"a":"${noise}"},${'['.repeat(400_000)}`;
-  const figures = await measureAnswers([Buffer.from(`{"data":[${brackets.repeat(60)}`)], true, BINARY);
+  const figures = await measuredFairly(() =>
+    measureAnswers([Buffer.from(`{"data":[${brackets.repeat(60)}`)], true, BINARY),
+  );
   expect(figures.refused).toEqual({ 'cboe:SPY': 'JSON nested deeper than 32 levels' });
   expect(brokenPromises(figures)).toEqual([]);
 }, 60_000);

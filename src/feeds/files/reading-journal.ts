@@ -9,8 +9,8 @@ interface Entry {
 }
 
 interface Journal {
-  /** What was being read when this was written. */
-  readonly reading: Entry | null;
+  /** What was being read when this was written, and by which process. */
+  readonly reading: (Entry & { readonly pid: number }) | null;
   /** Files in whose reading the process ended. */
   readonly crashed: readonly (Entry & { readonly times: number })[];
 }
@@ -27,8 +27,9 @@ export class ReadingJournal {
   constructor(private readonly path: string | undefined) {
     const { reading, crashed } = read(path);
     for (const each of crashed) this.#crashed.set(each.origin, each);
-    if (reading === null) return;
-    this.#crashed.set(reading.origin, { ...reading, times: this.crashes(reading.origin, reading.version) + 1 });
+    if (reading === null || isOther(reading.pid)) return;
+    const { origin, version } = reading;
+    this.#crashed.set(origin, { origin, version, times: this.crashes(origin, version) + 1 });
     this.#write(null);
   }
 
@@ -57,13 +58,25 @@ export class ReadingJournal {
 
   #write(reading: Entry | null): void {
     if (this.path === undefined) return;
-    const journal: Journal = { reading, crashed: [...this.#crashed.values()] };
+    const journal: Journal = {
+      reading: reading && { ...reading, pid: process.pid },
+      crashed: [...this.#crashed.values()],
+    };
     try {
       if (reading === null && this.#crashed.size === 0) rmSync(this.path, { force: true });
       else writeFileSync(this.path, JSON.stringify(journal), { mode: 0o600 });
     } catch {
       // A full disk: files are read all the same.
     }
+  }
+}
+
+/** Whether another process runs under this number: one that takes over from a service that is still about to end. */
+function isOther(pid: number): boolean {
+  try {
+    return pid !== process.pid && process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

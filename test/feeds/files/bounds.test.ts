@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { readText, refusals } from './reading.ts';
+import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
+import { NOON_MS, readText, refusals } from './reading.ts';
 
 const HEADER = 'underlying,as_of,spot,expiry,put_call,strike,open_interest';
 const row = (ticker: string, at = '2026-08-21T16:00:00Z') => `${ticker},${at},100,2026-09-18,C,100,1\n`;
@@ -52,3 +53,25 @@ test('many closes come in deliveries that are written in some milliseconds each'
     'refusal',
   ]);
 });
+
+test('cells of a tape that are longer than any are not kept in mind', async () => {
+  async function* rows() {
+    yield Buffer.from('executed_at,option_chain_id,price,size\n');
+    for (let at = 0; at < 6_000; at++) yield Buffer.from(`2026-08-17T13:30:01Z,${at}${'x'.repeat(60_000)},1,1\n`);
+  }
+  const before = residentBytes();
+  let refused = 0;
+  let peak = 0;
+  // After the last delivery the reader, and what it keeps, is gone.
+  for await (const delivery of readPrints(rows(), NOON_MS)) {
+    refused += delivery.refused?.bad_symbol ?? 0;
+    peak = residentBytes();
+  }
+  expect(refused).toBe(6_000);
+  expect(peak - before).toBeLessThan(128 * 2 ** 20);
+});
+
+function residentBytes(): number {
+  Bun.gc(true);
+  return process.memoryUsage.rss();
+}

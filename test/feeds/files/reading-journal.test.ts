@@ -89,3 +89,13 @@ test('a service that is stopped in the midst of a reading has not crashed', asyn
   expect(existsSync(path)).toBe(false);
   rmSync(drop, { recursive: true });
 });
+
+test('what a process reads that still runs is no crash of it', async () => {
+  const other = Bun.spawn(['sleep', '30']);
+  restarted().begins('a.csv', '1');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(`"pid":${process.pid}`, `"pid":${other.pid}`));
+  expect(restarted().crashes('a.csv', '1')).toBe(0);
+  other.kill();
+  await other.exited;
+  expect(restarted().crashes('a.csv', '1')).toBe(1);
+});
