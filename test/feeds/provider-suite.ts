@@ -114,6 +114,7 @@ export function describeProvider(subject: Subject): void {
       ['200 MB that were compressed', { kind: 'bomb' }, /more than 41943040 bytes/, 1],
       ['an error page with 200', { kind: 'page' }, /a page in place of JSON/, 1],
       ['no JSON object', { kind: 'changed', change: () => [1, 2] }, /another shape/, 1],
+      ['JSON without bottom', { kind: 'changed', change: () => nested(40) }, /nested deeper than 32 levels/, 1],
       ['null', { kind: 'changed', change: () => null }, /another shape/, 1],
       [
         'JSON of another shape',
@@ -270,4 +271,8 @@ export function describeProvider(subject: Subject): void {
 /** As the header writes a moment so long after noon. */
 function later(ms: number): string {
   return new Date(NOON_MS + ms).toUTCString();
+}
+
+function nested(depth: number): unknown {
+  return depth === 0 ? [] : [nested(depth - 1)];
 }
