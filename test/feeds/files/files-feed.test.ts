@@ -389,6 +389,22 @@ describe('a link or another kind of file in the way', () => {
     rmSync(aside, { recursive: true });
   });
 
+  test('nor the very same file where its folder was moved elsewhere', async () => {
+    const aside = mkdtempSync(join(tmpdir(), 'zomma-aside-'));
+    mkdirSync(join(dir, 'sub/deep'), { recursive: true });
+    put('sub/deep/app.json', '{');
+    const root = realpathSync(dir);
+    const found = { origin: 'sub/deep/app.json', stats: statSync(join(dir, 'sub/deep/app.json')) };
+    renameSync(join(dir, 'sub'), join(victim, 'sub'));
+    symlinkSync(join(victim, 'sub'), join(dir, 'sub'));
+    expect(await setAside(root, found, aside)).toEqual({
+      isMoved: false,
+      told: 'it lies in another folder and is not set aside',
+    });
+    expect([readdirSync(join(victim, 'sub/deep')), readdirSync(aside)]).toEqual([['app.json'], []]);
+    rmSync(aside, { recursive: true });
+  });
+
   test('a FIFO or a socket is passed over, and the files beside it are read', async () => {
     expect(Bun.spawnSync(['mkfifo', join(dir, 'a.csv')]).exitCode).toBe(0);
     put('b.csv', chainOf('BBB'));

@@ -71,6 +71,17 @@ describe('packed with gzip', () => {
   });
 });
 
+test.each([
+  ['a million line breaks', 1_200_000, true],
+  ['what is short', 1_000_000, false],
+])('%s may not, and may, unpack to more than 200 times its size', async (_name, bytes, isRefused) => {
+  const [delivery] = await read(gzipSync(Buffer.concat([Buffer.from(CHAIN), Buffer.alloc(bytes, ' ')])));
+  const reason = isRefused
+    ? 'it unpacks to more than 200 times its size'
+    : expect.stringMatching(/row 3 has more than/);
+  expect(delivery).toEqual({ kind: 'refusal', origin: 'x', reason });
+});
+
 describe('text of other kinds', () => {
   test.each([
     ['UTF-16 without a mark', Buffer.from(CHAIN, 'utf16le'), /UTF-16 without its byte-order mark/],
