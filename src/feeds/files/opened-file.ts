@@ -91,8 +91,13 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
 /** Opens a file that somebody has named, be it by a link; undefined where it is no regular file. Throws what the file system throws. */
 export async function openNamed(path: string, origin: string): Promise<OpenedFile | undefined> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const stats = await handle.stat();
-  if (stats.isFile()) return opened(handle, origin, stats);
+  try {
+    const stats = await handle.stat();
+    if (stats.isFile()) return opened(handle, origin, stats);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
   await handle.close();
   return undefined;
 }

@@ -54,13 +54,18 @@ interface SetAside {
 async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
   const path = join(root, folder);
   const handle: FileHandle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  const known = pathOf(handle.fd);
-  const real = known ?? (await realpath(path));
-  if (real === root || real.startsWith(root + sep)) {
-    const named = known === undefined ? real : `/proc/self/fd/${handle.fd}`;
-    return { path: named, [Symbol.asyncDispose]: () => handle.close() };
+  const close = () => handle.close();
+  try {
+    const known = pathOf(handle.fd);
+    const real = known ?? (await realpath(path));
+    if (real === root || real.startsWith(root + sep)) {
+      return { path: known === undefined ? real : `/proc/self/fd/${handle.fd}`, [Symbol.asyncDispose]: close };
+    }
+  } catch (error) {
+    await close();
+    throw error;
   }
-  await handle.close();
+  await close();
   return undefined;
 }
 

@@ -87,6 +87,7 @@ test('a service that is stopped in the midst of a reading has not crashed', asyn
   expect(existsSync(path)).toBe(true);
   stop.abort();
   expect(existsSync(path)).toBe(false);
+  await reading.return?.();
   rmSync(drop, { recursive: true });
 });
 
