@@ -22,14 +22,15 @@ export interface FilesFeedOptions {
 
 /**
  * Market data dropped into a folder and its sub-folders. Every poll reads what is new or changed since it was last stored, by size
- * and time of change, over restarts too; what may need much memory is read in another process; a file still being written is left for the next poll, but for tapes, of which what is there
- * is good. What is wrong with a file is said once, until it changes. Polls must not overlap.
+ * and time of change, over restarts too, and in another process what may need much memory. A file still being written is left for the
+ * next poll, but for tapes, of which what is there is good. What is wrong with a file is said once, until it changes. Polls must not overlap.
  */
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(SETTLING_PAUSE_MS));
   const tapes = new GrowingTapes();
   const troubles = new PassingTroubles();
   let journal: ReadingJournal | undefined;
+  let isFirstLook = true;
   /** Problems told last. Before the start it may have been the folder itself. */
   let reported = new Map([[dir, '']]);
 
@@ -65,6 +66,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       if (signal?.aborted) return;
       yield* reading(journal, file, root, marks, nowMs);
     }
+    isFirstLook = false;
     // Read again should they come back. A folder that cannot be looked at has its files still.
     if (complete) yield* marks.gone(present);
   }
@@ -84,20 +86,18 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield marks.read(origin, stats, { refused: CRASHED });
       return;
     }
-    if (marks.knows(origin)) yield { kind: 'settled', origin };
+    // Of what passes nothing is remembered but what an earlier process has told.
+    if (isFirstLook || marks.knows(origin)) yield { kind: 'settled', origin };
     journal.begins(origin, version);
-    let outcome = yield* readFile(root, file, {
-      nowMs,
-      marks,
-      tapes,
-      readApart: (content) => readFileApart(content, nowMs),
-    });
+    let outcome = yield* withoutTrouble(
+      origin,
+      readFile(root, file, { nowMs, marks, tapes, readApart: (content) => readFileApart(content, nowMs) }),
+    );
     if (outcome === undefined) return;
     if (typeof outcome === 'object' && 'passing' in outcome) {
       if (troubles.met(file, outcome.passing)) yield refusalOf({ origin, reason: outcome.passing });
       return;
     }
-    if (troubles.over(origin)) yield { kind: 'settled', origin };
     journal.forget(origin);
     if (outcome === 'none') {
       const reason = whyNothing(file, marks);
@@ -105,6 +105,24 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       if (reason !== undefined && !marks.hasHeld(origin)) outcome = { refused: reason };
     }
     yield marks.read(origin, stats, outcome);
+  }
+
+  /** The trouble with a file is over with the first thing that is read of it, before anything else is told of it. */
+  async function* withoutTrouble<Outcome extends object | string | undefined>(
+    origin: string,
+    deliveries: AsyncGenerator<Delivery, Outcome>,
+  ): AsyncGenerator<Delivery, Outcome> {
+    try {
+      for (;;) {
+        const { value, done } = await deliveries.next();
+        const isOver = !done || !(typeof value === 'object' && 'passing' in value);
+        if (isOver && troubles.over(origin)) yield { kind: 'settled', origin };
+        if (done) return value;
+        yield value;
+      }
+    } finally {
+      await deliveries.return(undefined as never);
+    }
   }
 
   /** Sets the bad files aside whose refusals are stored; returns those that cannot be. */

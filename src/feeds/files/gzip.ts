@@ -22,13 +22,13 @@ export async function* inflated(
 ): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip();
   let packedBytes = 0;
+  const closed = new Promise<void>((resolve) => gunzip.once('close', resolve));
   const feeding = (async () => {
     for await (const piece of content.pieces()) {
       if (gunzip.destroyed) return;
       packedBytes += piece.length;
-      // A copy: the piece is filled anew while the unpacking goes on elsewhere.
-      if (!gunzip.write(Buffer.from(piece)))
-        await new Promise((resolve) => gunzip.once('drain', resolve).once('close', resolve));
+      const unpacked = new Promise<void>((resolve) => gunzip.write(piece, () => resolve()));
+      await Promise.race([unpacked, closed]);
     }
     gunzip.end();
   })().catch((error) => void gunzip.destroy(error));

@@ -439,6 +439,17 @@ test.skipIf(process.platform === 'win32')(
     chmodSync(join(dir, 'a.csv'), 0o644);
     expect(await look()).toEqual(['files:a.csv']);
     expect(await look()).toEqual([]);
+
+    // What is told of its content stands: the trouble is over before.
+    put('c.csv', 'date,ticker,close\nx,y,z\n');
+    chmodSync(join(dir, 'c.csv'), 0);
+    expect(await look()).toEqual(['c.csv: cannot be read (EACCES)']);
+    chmodSync(join(dir, 'c.csv'), 0o644);
+    const kinds: string[] = [];
+    await withoutRights(async () => {
+      for await (const { kind } of feed.poll(Date.now())) kinds.push(kind);
+    });
+    expect(kinds).toEqual(['settled', 'refusal', 'mark']);
   },
 );
 
@@ -529,7 +540,8 @@ test('what was refused of a file is settled once it is read anew or gone, and of
   };
   put('a.csv', 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
   const feed = feedOf();
-  expect(await settled(feed)).toEqual([dir]);
+  // Of an earlier process, which may have told of a trouble that passes.
+  expect(await settled(feed)).toEqual([dir, 'a.csv']);
   expect(await settled(feed)).toEqual([]);
   put('a.csv', chainOf('AAA'));
   expect(await settled(feed)).toEqual(['a.csv']);
