@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { READER_COMMAND } from '../../config.ts';
 import { began } from '../../event-loop-watchdog.ts';
@@ -112,8 +112,19 @@ async function* deliveriesOfReader(
   } finally {
     clearInterval(watch);
     child.kill('SIGKILL');
-    await child.exited;
+    await withinMs(END_MS, child.exited);
   }
+}
+
+/** A process that waits for a disk or a network mount ends when that answers. */
+const END_MS = 1_000;
+
+/** Waits for something, but no longer than so long. */
+async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
 }
 
 /** A reader that ended of itself, without a word. */
@@ -125,8 +136,12 @@ function endOf({ signalCode, exitCode }: { readonly signalCode: unknown; readonl
 function ownCommand(): string[] {
   // Where it is compiled, its modules lie in a file system of its own.
   const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
-  return isCompiled ? [process.execPath] : [process.execPath, join(import.meta.dir, '../../main.ts')];
+  if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
+  // The executable that runs, be another version in its place by now.
+  return [existsSync(OWN_EXECUTABLE) ? OWN_EXECUTABLE : process.execPath];
 }
+
+const OWN_EXECUTABLE = '/proc/self/exe';
 
 /** Credentials of the service are none of a reader's business. */
 function readerEnv(): Record<string, string> {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { Failure } from '../../errors.ts';
+import { Failure, OperatorError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { writtenChain } from '../files/delayed-quotes.ts';
 import { contentsOf } from '../files/deliveries.ts';
@@ -22,6 +22,7 @@ const TOLD_EVERY_MS = 200;
 
 /** The process that reads market data for the service: it gets one job, answers with deliveries and ends, with the service if not before. */
 export async function runReader(): Promise<void> {
+  if (!process.send) throw new OperatorError('this command is for the service itself', 'see zomma --help');
   becomeFirstToGo();
   let ahead = 0;
   let wake = () => {};
