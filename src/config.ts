@@ -7,6 +7,9 @@ export interface Setting {
   readonly default?: string;
 }
 
+/** The command with which the service starts itself to read market data apart; in no help. */
+export const READER_COMMAND = 'read-market-data';
+
 /** Every setting once: the command line takes its flags from here. */
 export const SETTINGS = {
   dataDir: {
@@ -14,6 +17,11 @@ export const SETTINGS = {
     env: 'ZOMMA_DATA_DIR',
     help: 'folder of the database and the server secret; made where it is missing',
     default: 'zomma-data',
+  },
+  dataMax: {
+    flag: '--data-max <size>',
+    env: 'ZOMMA_DATA_MAX',
+    help: 'most that the data folder may take, e.g. 20GB: above it no market data is stored until there is room; without it, as long as 256 MB of the disk are free',
   },
   host: { flag: '--host <host>', env: 'ZOMMA_HOST', help: 'address to listen on', default: '127.0.0.1' },
   port: { flag: '--port <port>', env: 'ZOMMA_PORT', help: 'port to listen on; 0 takes a free one', default: '8080' },

@@ -1,4 +1,5 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { SETTINGS } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { createCboeFeed } from './feeds/cboe/cboe-feed.ts';
@@ -10,6 +11,8 @@ import { type Feed, isAtHand } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 
 export interface FeedSettings {
+  /** Where the feed of files writes down what it is reading. */
+  readonly dataDir: string;
   readonly feed: string;
   readonly seed: string;
   readonly feedRate?: string | undefined;
@@ -20,6 +23,7 @@ export interface FeedSettings {
   readonly massiveUrl?: string;
   readonly massiveSocketUrl?: string;
   readonly setAside?: string | undefined;
+  readonly dataMax?: string | undefined;
 }
 
 /** What the feed of files has read before, asked once it polls. */
@@ -70,7 +74,11 @@ function createFeed(settings: FeedSettings, universe: Universe, remembered: Reme
   }
   if (feed.startsWith('files:')) {
     const dir = existingFolder(feed.slice('files:'.length));
-    return createFilesFeed(dir, { remembered, setAside: setAside && folderApart(setAside, dir) });
+    return createFilesFeed(dir, {
+      remembered,
+      setAside: setAside && folderApart(setAside, dir),
+      journal: join(settings.dataDir, 'reading.json'),
+    });
   }
   throw new OperatorError(
     `"${feed}" is not a feed`,

@@ -46,6 +46,9 @@ export type Observation =
       readonly duration_ms: number;
     }
   | { readonly kind: 'ingest_failed'; readonly error: unknown }
+  /** The data folder has no room: no market data is stored. */
+  | { readonly kind: 'data_full'; readonly reason: string }
+  | { readonly kind: 'data_has_room' }
   | { readonly kind: 'old_removed'; readonly prints: number; readonly chains: number }
   | { readonly kind: 'retention_failed'; readonly error: unknown }
   | { readonly kind: 'tape_packed'; readonly prints: number }

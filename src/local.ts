@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Access } from './access/access.ts';
 import type { App } from './app.ts';
@@ -27,12 +27,17 @@ export const ports: Ports = {
 
   async *readFile(path) {
     const { deliveriesOf } = await import('./feeds/files/deliveries.ts');
-    yield* deliveriesOf(dirname(path), { origin: basename(path), stats: statSync(path) }, { nowMs: Date.now() });
+    yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: Date.now() }, true);
   },
 
   async load(settings, paths, reached) {
-    const { loadFiles } = await import('./feeds/load-files.ts');
-    return openedFor(settings, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, reached }));
+    const [{ loadFiles }, { createDataRoom }] = await Promise.all([
+      import('./feeds/load-files.ts'),
+      import('./feeds/data-room.ts'),
+    ]);
+    const { dataDir, dataMax } = settings as unknown as { dataDir: string; dataMax?: string };
+    const room = createDataRoom({ dataDir, dataMax });
+    return openedFor(settings, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, room, reached }));
   },
 
   async withMarket(settings, work) {

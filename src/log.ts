@@ -19,6 +19,8 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   ingest_polled: 'debug',
   ingest_failed: 'error',
   feed_connection: 'warning',
+  data_full: 'warning',
+  data_has_room: 'info',
   old_removed: 'info',
   retention_failed: 'error',
   tape_packed: 'info',

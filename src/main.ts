@@ -2,12 +2,14 @@ import { CommanderError } from 'commander';
 import { version } from '../package.json';
 import { cleaned } from './clean-text.ts';
 import { createProgram } from './cli/program.ts';
+import { READER_COMMAND } from './config.ts';
 import { Failure, OperatorError } from './errors.ts';
 import { ports } from './local.ts';
 
 /** argv to command. What a person can mend is said in two lines; a defect keeps its stack. */
 try {
-  await (await createProgram(ports, version, process.argv[2])).parseAsync();
+  if (process.argv[2] === READER_COMMAND) await (await import('./feeds/reader/reader-child.ts')).runReader();
+  else await (await createProgram(ports, version, process.argv[2])).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode;
   else {

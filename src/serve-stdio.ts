@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { version } from '../package.json';
 import { createFeeds, type FeedSettings } from './create-feeds.ts';
+import { createDataRoom } from './feeds/data-room.ts';
 import { startIngest } from './feeds/ingest.ts';
 import { createLog, logLevel } from './log.ts';
 import { type Feed, isAtHand } from './market/feed.ts';
@@ -30,8 +31,9 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   const simulated = feeds.some((feed) => feed.simulated);
   const context = createContext(settings, store, universe, simulated);
   let recorder: LevelRecorder | undefined;
+  const room = isKept ? createDataRoom({ ...settings, observe }) : undefined;
   const ingests = feeds.map((feed) =>
-    startIngest({ feed, store, observe, nowMs: Date.now, stored: () => recorder?.wake() }),
+    startIngest({ feed, store, observe, nowMs: Date.now, ...(room && { room }), stored: () => recorder?.wake() }),
   );
   try {
     const atHand = ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded);

@@ -2,6 +2,7 @@ import { type App, buildApp } from './app.ts';
 import type { FeedSettings } from './create-feeds.ts';
 import { OperatorError } from './errors.ts';
 import { startWatchdog } from './event-loop-watchdog.ts';
+import { createDataRoom } from './feeds/data-room.ts';
 import { type Ingest, startIngest } from './feeds/ingest.ts';
 import { startPacking } from './feeds/packing.ts';
 import { type KeptDays, startRetention } from './feeds/retention.ts';
@@ -24,6 +25,8 @@ export interface ServeSettings extends DataSettings, FeedSettings, ListenSetting
 const STOP_DEADLINE_MS = 3_000;
 /** What has not ended by then, a file system that does not answer say, ends with the process. What is stored is complete at any moment. */
 const FORCED_STOP_MS = 4_700;
+/** A reading ends with what it has in hand, unless the system keeps it from that. */
+const INGEST_STOP_MS = 3_000;
 /** Flow reads thirty days, and parts of one. */
 const FLOW_DAYS = 31;
 
@@ -37,6 +40,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   const observe = createLog(logLevel(settings.logLevel));
   const listening = listenOptions(settings);
   const kept = keptDays(settings);
+  const room = createDataRoom({ ...settings, observe });
   const app = buildApp(settings, observe);
   const { feeds, store, loading } = app;
   const stopped = Promise.withResolvers<NodeJS.Signals>();
@@ -53,6 +57,9 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
   let ingests: Ingest[] = [];
+  let ended: Promise<boolean> | undefined;
+  let isStopping = false;
+  const stopIngests = () => (ended ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
   try {
     const server = listen(app.handle, listening, app.connections);
     welcome?.(app, server.url);
@@ -60,7 +67,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: since() });
 
     ingests = feeds.map((feed) =>
-      startIngest({ feed, store, observe, nowMs: Date.now, stored: () => recorder?.wake() }),
+      startIngest({ feed, store, observe, nowMs: Date.now, room, stored: () => recorder?.wake() }),
     );
     // A network has its own time: what is stored is served meanwhile.
     const atHand = Promise.all(ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded));
@@ -87,19 +94,30 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     watchdog.stop();
     retention?.stop();
     await packing?.stop();
-    await Promise.all(ingests.map((ingest) => ingest.stop()));
+    const isIdle = await stopIngests();
     await recorder?.stop();
     store.close();
+    // A read that hangs in the system, on a network mount that is gone, would hold the process for ever.
+    if (!isIdle && isStopping) process.exit();
   }
 
   async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
     observe({ kind: 'stopping', signal: await stopped.promise });
+    isStopping = true;
     loading.giveUp();
+    void stopIngests();
     // Streams first: the server would wait for them for ever.
     app.gexStreams.close();
     await app.mcp.close();
     await server.stop(STOP_DEADLINE_MS);
   }
+}
+
+/** Whether something is over within so long. */
+function withinMs(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, ms, false);
+  return Promise.race([work.then(() => true), promise]).finally(() => clearTimeout(timer));
 }
 
 function keptDays({ keepChains, keepIntraday, keepPrints }: ServeSettings): KeptDays {

@@ -15,7 +15,7 @@ export function addIngest(program: Command, ports: Ports): void {
       .description('Load market data into the store: option prints (a tape of any size), chains, closes.')
       .addArgument(new Argument('<path...>', 'files, or folders with their sub-folders'))
       .option('--json', 'print one JSON object'),
-    ['dataDir'],
+    ['dataDir', 'dataMax'],
   )
     .addHelpText(
       'after',

@@ -40,6 +40,7 @@ export const DATA_SETTINGS = ['dataDir', 'universe', 'largePrintMin', 'contagion
 export const FEED_SETTINGS = [
   'feed',
   'setAside',
+  'dataMax',
   'seed',
   'feedRate',
   'feedEvery',

@@ -4,6 +4,7 @@ import type { Observe } from '../events.ts';
 import { type Delivery, type Feed, isAtHand } from '../market/feed.ts';
 import { batchesOf } from './batches.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
+import { type DataRoom, NoRoom } from './data-room.ts';
 import { type IngestStore, type Kept, keep } from './keep.ts';
 import { nextAskAt } from './schedule.ts';
 
@@ -12,6 +13,8 @@ export interface IngestParts {
   readonly store: IngestStore;
   readonly observe: Observe;
   readonly nowMs: () => number;
+  /** Without it there always is. */
+  readonly room?: DataRoom;
   /** Told after each transaction. */
   readonly stored?: () => void;
 }
@@ -62,7 +65,7 @@ export function startIngest(parts: IngestParts): Ingest {
   };
 }
 
-/** Stores everything a feed offers now. Throws what the feed throws, having reported it. */
+/** Stores everything a feed offers now, as long as there is room, and says why not where there is none. Throws what the feed throws, having reported it. */
 export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = parts;
   const startedAt = performance.now();
@@ -72,12 +75,15 @@ export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Prom
     const nextAt = nextAskAt(feed.pace, began, endedAt);
     return written(() => store.pollEnded({ feed: feed.name, beganAt: began, endedAt, nextAt, error }), signal);
   };
+  const full = parts.room?.fault();
+  if (full !== undefined) return ended(full);
   try {
     if (feed.tickers.length > 0) await written(() => store.pollBegan(feed.name, began), signal);
     const counts = await storeAll(feed.poll(began, signal), parts, signal);
     await ended(null);
     observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
   } catch (error) {
+    if (error instanceof NoRoom) return ended(error.message);
     observe({ kind: 'ingest_failed', error });
     await ended('The feed failed; the log has the error.');
     throw error;
@@ -86,7 +92,7 @@ export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Prom
 
 /** Takes what a source sends of itself, and writes down the times in which it could not: what is traded then is missed. */
 async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> {
-  const { feed, store, observe, nowMs } = parts;
+  const { feed, store, observe, nowMs, room } = parts;
   const { stream } = feed;
   if (stream === undefined) return;
   let own: number | undefined;
@@ -96,7 +102,7 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
     try {
       await work();
     } catch (error) {
-      observe({ kind: 'ingest_failed', error });
+      if (!(error instanceof NoRoom)) observe({ kind: 'ingest_failed', error });
     }
   };
 
@@ -117,8 +123,9 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
       await storeAll(stream(signal), { ...parts, stored }, signal);
     });
     if (signal.aborted) break;
-    await told(() => isDown(stoodUntil, 'the stream ended'));
-    await SYSTEM_CLOCK.pause(REOPEN_MS, signal);
+    await told(() => isDown(stoodUntil, room?.fault() ?? 'the stream ended'));
+    do await SYSTEM_CLOCK.pause(REOPEN_MS, signal);
+    while (!signal.aborted && room?.fault() !== undefined);
   }
   // Unless another process listens by now.
   await told(async () => {
@@ -161,7 +168,7 @@ async function storeAll(
   parts: IngestParts,
   signal?: AbortSignal,
 ): Promise<Counts> {
-  const { feed, store, observe, nowMs, stored } = parts;
+  const { feed, store, observe, nowMs, stored, room } = parts;
   const counts = { chains: 0, prints: 0, refusals: 0 };
   const rules = { isAsked: !isAtHand(feed) };
   const step = `ingest ${feed.name}`;
@@ -180,6 +187,8 @@ async function storeAll(
       // Before each transaction requests have their turn.
       await new Promise(setImmediate);
       began(step);
+      const full = room?.fault();
+      if (full !== undefined) throw new NoRoom(full);
       const kept = await written(() => store.transaction(() => keepSome(pieces)), signal);
       pieces = pieces.slice(kept.length);
       for (const each of kept) report(each, counts, observe);

@@ -6,13 +6,16 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { Print } from '../market/prints.ts';
 import { dayOf } from '../market/tape-columns.ts';
-import { deliveriesOf } from './files/deliveries.ts';
+import type { DataRoom } from './data-room.ts';
+import { deliveriesOf, type Reading } from './files/deliveries.ts';
 import { type Found, type Problem, walk } from './files/walk.ts';
 import { type IngestStore, keep, rowsRefused } from './keep.ts';
+import { readFileApart } from './reader/read-apart.ts';
 
 export interface LoadParts {
   readonly store: IngestStore;
   readonly nowMs: () => number;
+  readonly room?: DataRoom;
   /** Hears how far it is, after each piece that was read. */
   readonly reached: (bytes: number, ofBytes: number, rows: number) => void;
 }
@@ -22,11 +25,11 @@ export interface LoadParts {
  * delivery is a transaction: what is broken off can be run again, and other writers have their turn between two of them. Prints of
  * closed days end packed.
  *
- * @throws OperatorError where a path is not there, before anything is loaded.
+ * @throws OperatorError where a path is not there, before anything is loaded, and where the data folder has no room.
  */
 export async function loadFiles(
   paths: readonly string[],
-  { store, nowMs, reached }: LoadParts,
+  { store, nowMs, room, reached }: LoadParts,
 ): Promise<readonly (readonly LoadedFile[])[]> {
   const { files, problems } = await filesOf(paths);
   const ofBytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
@@ -37,15 +40,17 @@ export async function loadFiles(
   let bytesBefore = 0;
   let rowsBefore = 0;
   for (const file of files) {
-    const { path, dir, origin, stats } = file;
+    const { path, dir, origin, stats, isNamed } = file;
     const result = { ...nothingOf(join(dir, origin)), refusals: [] as string[] };
     const progressed = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
-      for await (const delivery of gathered(deliveriesOf(dir, file, { nowMs: nowMs(), reached: progressed }))) {
+      for await (const delivery of gathered(deliveriesOf(dir, file, readingOf(nowMs(), progressed), isNamed))) {
         isMarketData = true;
         result.rows += rowsOf(delivery) + rowsLost(delivery);
         addCounts(result.refused, refusedOf(delivery));
+        const full = room?.fault();
+        if (full !== undefined) throw new OperatorError(full, ROOM_HINT);
         const {
           delivery: taken,
           known,
@@ -68,6 +73,13 @@ export async function loadFiles(
   }
   for (const _ of store.packTape(newYorkDate(nowMs()), PACKED_AT_ONCE)) await new Promise(setImmediate);
   return loaded;
+}
+
+const ROOM_HINT =
+  'free some of the disk, or raise --data-max; what was committed stays, and to run it again counts nothing twice';
+
+function readingOf(nowMs: number, reached: (bytes: number) => void): Reading {
+  return { nowMs, reached, readApart: (content) => readFileApart(content, nowMs, reached) };
 }
 
 /** Prints held in memory, some 30 MB: of a tape of many underlyings each has some thousand a day then, that are packed together. */
@@ -154,6 +166,8 @@ function addCounts(to: Record<string, number>, counts: Readonly<Record<string, n
 interface Place {
   readonly path: number;
   readonly dir: string;
+  /** By itself, and not by a folder that holds it. */
+  readonly isNamed: boolean;
 }
 
 async function filesOf(paths: readonly string[]) {
@@ -170,9 +184,9 @@ async function filesOf(paths: readonly string[]) {
     const stats = await stat(name);
     if (stats.isDirectory()) {
       const found = await walk(name);
-      files.push(...found.files.map((file) => ({ path, dir: name, ...file })));
-      problems.push(...found.problems.map((problem) => ({ path, dir: name, ...problem })));
-    } else files.push({ path, dir: dirname(name), origin: basename(name), stats });
+      files.push(...found.files.map((file) => ({ path, dir: name, isNamed: false, ...file })));
+      problems.push(...found.problems.map((problem) => ({ path, dir: name, isNamed: false, ...problem })));
+    } else files.push({ path, dir: dirname(name), isNamed: true, origin: basename(name), stats });
   }
   return { files, problems };
 }

@@ -1,13 +1,12 @@
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { Failure } from '../errors.ts';
+import { isDeeperThan, JSON_DEPTH_MAX } from '../json-shape.ts';
 
 /** Every request of the contract fits many times over; routes that take columns have a bound of their own. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** The server reads at most this much of a body that it refuses. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
-/** No schema is deeper than a few levels; parsers and validators recurse. */
-export const JSON_DEPTH_MAX = 32;
 
 /** Bodies below this are not counted: as many as an account may send at once are few megabytes. */
 const FREE_BYTES = 64 * 1024;
@@ -153,33 +152,4 @@ function tooSlow(): Failure {
   return new Failure('invalid_body', `The body did not arrive within ${BODY_MS_MAX / 1000} seconds`, {
     hint: 'Send the whole body at once.',
   });
-}
-
-/** Brackets outside strings, without parsing: JSON that is merely deep must not reach a recursive reader. */
-function isDeeperThan(text: string, limit: number): boolean {
-  // A text with few brackets cannot be deep, and counting brackets is faster than skipping strings.
-  if (isWithin(text, '[', limit / 2) && isWithin(text, '{', limit / 2)) return false;
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (inString) {
-      if (code === 0x5c) i++;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > limit) return true;
-    } else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return false;
-}
-
-/** Whether a character occurs at most `timesMax` times. */
-function isWithin(text: string, mark: string, timesMax: number): boolean {
-  let from = 0;
-  for (let times = 0; times <= timesMax; times++) {
-    from = text.indexOf(mark, from) + 1;
-    if (from === 0) return true;
-  }
-  return false;
 }

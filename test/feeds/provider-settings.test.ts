@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFeeds, type FeedSettings } from '../../src/create-feeds.ts';
 import { OperatorError } from '../../src/errors.ts';
@@ -26,7 +27,7 @@ afterEach(() => {
 
 const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
 const feedOf = (settings: Partial<FeedSettings>) =>
-  createFeeds({ seed: '1', feed: 'simulated', ...settings }, UNIVERSE, () => new Map())[0]!;
+  createFeeds({ dataDir: tmpdir(), seed: '1', feed: 'simulated', ...settings }, UNIVERSE, () => new Map())[0]!;
 
 test.each<[string, Partial<FeedSettings>, string | undefined, RegExp]>([
   ['no token', { feed: 'tradier' }, undefined, /ZOMMA_TRADIER_TOKEN is not set/],

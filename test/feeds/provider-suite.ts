@@ -110,10 +110,11 @@ export function describeProvider(subject: Subject): void {
       ['404', { kind: 'status', status: 404 }, /answered 404/, 1],
       ['501', { kind: 'status', status: 501 }, /answered 501/, 1],
       ['asked to wait for an hour', { kind: 'status', status: 429, headers: { 'retry-after': '3600' } }, /429/, 1],
-      ['200 MB that are told', { kind: 'huge', told: true }, /more than 67108864 bytes/, 1],
-      ['200 MB that were compressed', { kind: 'bomb' }, /more than 67108864 bytes/, 1],
+      ['200 MB that are told', { kind: 'huge', told: true }, /more than 41943040 bytes/, 1],
+      ['200 MB that were compressed', { kind: 'bomb' }, /more than 41943040 bytes/, 1],
       ['an error page with 200', { kind: 'page' }, /a page in place of JSON/, 1],
       ['no JSON object', { kind: 'changed', change: () => [1, 2] }, /another shape/, 1],
+      ['JSON without bottom', { kind: 'changed', change: () => nested(40) }, /nested deeper than 32 levels/, 1],
       ['null', { kind: 'changed', change: () => null }, /another shape/, 1],
       [
         'JSON of another shape',
@@ -270,4 +271,8 @@ export function describeProvider(subject: Subject): void {
 /** As the header writes a moment so long after noon. */
 function later(ms: number): string {
   return new Date(NOON_MS + ms).toUTCString();
+}
+
+function nested(depth: number): unknown {
+  return depth === 0 ? [] : [nested(depth - 1)];
 }

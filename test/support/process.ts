@@ -36,6 +36,8 @@ export interface Server {
   readonly before: readonly string[];
   /** Once what lies at hand is loaded, as the log says. */
   readonly loaded: Promise<void>;
+  /** Once it has ended, however. */
+  readonly ended: Promise<number>;
   /** What it has logged so far. */
   log(): string;
   /** Sends the signal and waits for the end. */
@@ -70,6 +72,7 @@ export async function startServer(command: readonly string[], args: readonly str
       pid: child.pid,
       before: lines.slice(0, lines.indexOf(ready)),
       loaded,
+      ended: child.exited,
       log,
       async stop(signal) {
         const startedAt = performance.now();

@@ -1,4 +1,4 @@
-import type { Feed } from '../../market/feed.ts';
+import type { Delivery, Feed } from '../../market/feed.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { quotedChain } from '../files/delayed-quotes.ts';
@@ -7,6 +7,7 @@ import { createProviderClient, type ProviderOptions } from '../http/provider-cli
 import type { Snapshot } from '../http/snapshot.ts';
 import { sweep, sweepEveryMs } from '../http/sweep.ts';
 import { inTurns } from '../in-pieces.ts';
+import { readQuotesApart } from '../reader/read-apart.ts';
 import { unreadable } from '../refused.ts';
 
 /**
@@ -24,8 +25,12 @@ export function createCboeFeed(options: ProviderOptions): Feed {
 
   async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
     const name = isIndexRoot(ticker) ? `_${ticker}` : ticker;
-    const answer = await client.get(`/api/global/delayed_quotes/options/${encodeURIComponent(name)}.json`, signal);
-    const snapshot = await inTurns('reading a chain', quotedChain(answer, `cboe:${ticker}`, ticker));
+    const answer = await client.getLarge(`/api/global/delayed_quotes/options/${encodeURIComponent(name)}.json`, signal);
+    const source = `cboe:${ticker}`;
+    const snapshot =
+      'json' in answer
+        ? await inTurns('reading a chain', quotedChain(answer.json, source, ticker))
+        : await firstChain(readQuotesApart(answer.body, source, ticker));
     if (snapshot === undefined) throw unreadable('an answer of another shape: `data.options` is missing');
     const { asOf } = snapshot.chain;
     if (asOf > clock.now() + AHEAD_MS_MAX) throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}`);
@@ -39,6 +44,13 @@ export function createCboeFeed(options: ProviderOptions): Feed {
     tickers,
     poll: (_nowMs, signal) => sweep('cboe', tickers, snapshotOf, signal),
   };
+}
+
+async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Snapshot | undefined> {
+  for await (const delivery of deliveries) {
+    if (delivery.kind === 'chain') return { chain: delivery.chain, offered: delivery.offered ?? delivery.chain.count };
+  }
+  return undefined;
 }
 
 /** Nobody has promised anything: one request every two seconds is what a browser's user might make. */

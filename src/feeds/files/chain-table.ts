@@ -18,14 +18,16 @@ import { rootOn } from './root-on.ts';
  * file; without `spot` the quotes imply it. Throws a Failure where no row can be read.
  */
 export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
+  const tickers = new Set<string>();
   const column = columnFinder(header);
   const snapshots = new Map<string, Snapshot>();
   const early: Record<string, number> = {};
   let latest: Snapshot | undefined;
   const symbolOf = contractReader();
   const quotedAt = remembered((text) => (text === '' ? file.modifiedMs : instantOf(text)));
-  for (const [at, row] of rows.entries()) {
-    if (at > 0 && at % PIECE_ROWS === 0) yield;
+  let count = 0;
+  for (const row of rows) {
+    if (++count % PIECE_ROWS === 0) yield;
     const cell = (name: string) => row[column(name)]?.trim() ?? '';
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = quotedAt(cell('as_of'));
@@ -39,13 +41,16 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     if (latest === undefined) {
       latest = { underlying: contract.underlying, asOf, spots: [], rows: [], refused: {} };
       snapshots.set(key, latest);
+      tickers.add(contract.underlying);
+      refuseMany(tickers.size, TICKERS_MAX, 'underlyings');
+      refuseMany(snapshots.size, SNAPSHOTS_MAX, 'snapshots');
     }
     const spot = cellNumber(cell('spot'));
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
     latest.rows.push(rowOf(contract, cell));
   }
   const [first] = snapshots.values();
-  if (first === undefined) throw unreadable(`none of ${rows.length} rows can be read ${JSON.stringify(early)}`);
+  if (first === undefined) throw unreadable(`none of ${count} rows can be read ${JSON.stringify(early)}`);
   for (const [reason, count] of Object.entries(early)) first.refused[reason] = (first.refused[reason] ?? 0) + count;
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {
@@ -53,6 +58,15 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     deliveries.push(deliver(snapshot, file));
   }
   return deliveries;
+}
+
+/** A table of as many rows as one may have holds some hundred whole chains. Each underlying becomes one that members are offered. */
+const TICKERS_MAX = 1_000;
+/** Of the smallest chains there are, a row each 25. */
+const SNAPSHOTS_MAX = 10_000;
+
+function refuseMany(count: number, max: number, what: string): void {
+  if (count > max) throw unreadable(`more than the ${max} ${what} that one file may have`);
 }
 
 /** A line of plain column names, not prose about them. Other tables of options say `option_type` and `underlying_symbol`. */

@@ -2,6 +2,7 @@ import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
+import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
 import { unreadable } from '../refused.ts';
 import { hasHeader, readTable, type Table } from './cells.ts';
@@ -10,16 +11,23 @@ import type { FileFacts, Format } from './format.ts';
 /** Daily closes: `date,ticker,close` in any order, with `volume` (shares traded) where it is known. */
 export const closesCsv: Format = {
   claims: (text) => hasHeader(text, isClosesHeader),
-  // biome-ignore lint/correctness/useYield: a year of closes is read in one piece
   *read(file) {
-    return closesOf(readTable(file.text, isClosesHeader), file);
+    return yield* closesOf(readTable(file.text, isClosesHeader), file);
   },
 };
 
-/** The closes of a table. Throws a Failure where no row is one. */
-export function closesOf({ header, rows }: Pick<Table, 'header' | 'rows'>, { origin }: FileFacts): Delivery[] {
+/** The closes of a table, in deliveries that are written in some milliseconds each. Throws a Failure where no row is one. */
+export function* closesOf(
+  { header, rows }: Pick<Table, 'header' | 'rows'>,
+  { origin }: FileFacts,
+): InPieces<Delivery[]> {
   const [date, ticker, close, volume] = [...COLUMNS, 'volume'].map((name) => header.indexOf(name)) as Places;
-  const closes = rows.flatMap((row): Close[] => {
+  const deliveries: Delivery[] = [];
+  let closes: Close[] = [];
+  let count = 0;
+  let bad = 0;
+  for (const row of rows) {
+    if (++count % PIECE_ROWS === 0) yield;
     const read = {
       ticker: canonicalTicker(row[ticker] ?? ''),
       date: (row[date] ?? '').trim(),
@@ -27,14 +35,20 @@ export function closesOf({ header, rows }: Pick<Table, 'header' | 'rows'>, { ori
       volume: sharesOf(cellNumber(row[volume])),
     };
     const sound = isDate(read.date) && isTicker(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
-    return sound ? [{ ...read, simulated: false }] : [];
-  });
-  if (closes.length === 0) throw unreadable(`none of ${rows.length} rows is a close`);
-  const deliveries: Delivery[] = [{ kind: 'closes', closes }];
-  const bad = rows.length - closes.length;
-  if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${rows.length} rows are no close` });
+    if (!sound) {
+      bad++;
+      continue;
+    }
+    if (closes.length === DELIVERED_CLOSES) closes = [];
+    if (closes.length === 0) deliveries.push({ kind: 'closes', closes });
+    closes.push({ ...read, simulated: false });
+  }
+  if (deliveries.length === 0) throw unreadable(`none of ${count} rows is a close`);
+  if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${count} rows are no close` });
   return deliveries;
 }
+
+const DELIVERED_CLOSES = 500;
 
 const COLUMNS = ['date', 'ticker', 'close'];
 type Places = [date: number, ticker: number, close: number, volume: number];

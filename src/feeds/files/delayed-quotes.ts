@@ -1,4 +1,5 @@
-import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import { jsonExcess } from '../../json-shape.ts';
+import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
@@ -18,12 +19,17 @@ export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),
 
   *read({ text, ...file }) {
-    const answer = parse(text);
-    yield;
-    const snapshot = yield* quotedChain(answer, sourceOf(file));
+    const snapshot = yield* writtenChain(text, sourceOf(file));
     return snapshot === undefined ? [] : [{ kind: 'chain', ...snapshot }];
   },
 };
+
+/** The same of an answer as text. Throws a Failure where it is no JSON too, or more than any market data is. */
+export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
+  const answer = parse(text);
+  yield;
+  return yield* quotedChain(answer, source, ticker);
+}
 
 /**
  * The chain of such an answer, of this underlying or of the one that most options are about, and how many were listed; undefined where
@@ -77,7 +83,12 @@ function contractOf(symbol: OptionSymbol, option: JsonRecord): ContractRow {
   };
 }
 
+/** Largest of the exchange: 200,000 contracts, of twenty values each; other services tell thirty, in two objects. */
+export const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };
+
 function parse(text: string): unknown {
+  const excess = jsonExcess(text, MARKET_JSON);
+  if (excess !== undefined) throw unreadable(excess);
   try {
     return JSON.parse(text);
   } catch (error) {

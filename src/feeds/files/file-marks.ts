@@ -1,6 +1,4 @@
 import type { Stats } from 'node:fs';
-import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { Delivery } from '../../market/feed.ts';
 
 /** Counts up when the formats change so that a file should be read again: one that was refused may now be understood. */
@@ -25,9 +23,8 @@ export class FileMarks {
   }
 
   /** Those of a folder among all that the feed remembers: one path can be another folder tomorrow, and one folder have two paths. */
-  static async of(dir: string, remembered: ReadonlyMap<string, string>): Promise<FileMarks> {
-    const path = await realpath(dir).catch(() => resolve(dir));
-    const folder = new Bun.CryptoHasher('sha256').update(path).digest('hex').slice(0, FOLDER_DIGITS);
+  static of(root: string, remembered: ReadonlyMap<string, string>): FileMarks {
+    const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
     const own = [...remembered].filter(([key]) => key.startsWith(`${folder} `));
     return new FileMarks(folder, new Map(own.map(([key, value]) => [key.slice(folder.length + 1), value])));
   }

@@ -1,12 +1,10 @@
-import type { Stats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { versionOf } from './file-marks.ts';
+import type { Content } from './opened-file.ts';
 import { type PrintsDelivery, Tape } from './prints-csv.ts';
 import { RowsRefused } from './rows-refused.ts';
 
 /** Tapes that go on being written are few; where a reader left one takes some ten megabytes, most of it which trades it has seen. */
 const TAPES_MAX = 4;
-/** Some hundred rows, which are read in two or three milliseconds: requests have their turn between two pieces. */
+/** Looked through at a time for the last line break. */
 const PIECE_BYTES = 64 * 1024;
 
 /** Where the reading of a tape ended. */
@@ -35,23 +33,23 @@ export class GrowingTapes {
    * @returns how many rows of the tape are no prints, and whether the version was there to its end.
    */
   async *read(
-    path: string,
-    { origin, stats }: { readonly origin: string; readonly stats: Stats },
+    file: Content,
+    version: string,
     nowMs: number,
     isKept: (version: string) => boolean,
   ): AsyncGenerator<PrintsDelivery, { refused: RowsRefused; isWhole: boolean }> {
+    const { origin, size } = file.facts;
     const left = this.#left.get(origin);
     this.#left.delete(origin);
-    await using file = await open(path);
     const hasher = new Bun.CryptoHasher('sha256');
     const goesOn = left !== undefined && isKept(left.version) && (await beginsWith(file, left, hasher));
     const { tape, refused, bytes: from } = goesOn ? left : { tape: new Tape(), refused: new RowsRefused(), bytes: 0 };
     const digested = goesOn ? hasher : new Bun.CryptoHasher('sha256');
 
-    const end = (await isUtf16(file)) ? 0 : await endOfLines(file, from, stats.size);
+    const end = (await isUtf16(file)) ? 0 : await endOfLines(file, from, size);
     let reached = from;
     async function* lines() {
-      for await (const piece of piecesOf(file, from, end)) {
+      for await (const piece of file.pieces(from, end)) {
         digested.update(piece);
         reached += piece.length;
         yield piece;
@@ -63,15 +61,14 @@ export class GrowingTapes {
     // Of a last line without a break nothing is kept in mind: it will be read again with its rest, unless it is a print already.
     const told = refused.copy();
     let isOpen = false;
-    if (end < stats.size || end === 0) {
-      for await (const delivery of counted(tape.read(piecesOf(file, end, stats.size), nowMs), told)) {
+    if (end < size || end === 0) {
+      for await (const delivery of counted(tape.read(file.pieces(end, size), nowMs), told)) {
         isOpen ||= delivery.prints.length > 0;
         yield delivery;
       }
     }
     const isWhole = reached === Math.max(from, end);
-    if (!isOpen && isWhole && end > 0)
-      this.#keep(origin, { version: versionOf(stats), tape, refused, bytes: end, digest });
+    if (!isOpen && isWhole && end > 0) this.#keep(origin, { version, tape, refused, bytes: end, digest });
     return { refused: told, isWhole };
   }
 
@@ -90,17 +87,16 @@ async function* counted(deliveries: AsyncIterable<PrintsDelivery>, refused: Rows
 }
 
 /** Whether a file begins with the bytes that were read of it; the hasher has taken them in then. */
-async function beginsWith(file: FileHandle, { bytes, digest }: Left, hasher: Bun.CryptoHasher): Promise<boolean> {
-  for await (const piece of piecesOf(file, 0, bytes)) hasher.update(piece);
+async function beginsWith(file: Content, { bytes, digest }: Left, hasher: Bun.CryptoHasher): Promise<boolean> {
+  for await (const piece of file.pieces(0, bytes)) hasher.update(piece);
   return hasher.copy().digest('hex') === digest;
 }
 
 /** Where the last whole line ends that begins at or after `from`; `from` where there is none. */
-async function endOfLines(file: FileHandle, from: number, to: number): Promise<number> {
+async function endOfLines(file: Content, from: number, to: number): Promise<number> {
   for (let end = to; end > from; end -= PIECE_BYTES) {
     const start = Math.max(from, end - PIECE_BYTES);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
-    const at = buffer.subarray(0, bytesRead).lastIndexOf(LINE_FEED);
+    const at = (await file.slice(start, end)).lastIndexOf(LINE_FEED);
     if (at >= 0) return start + at + 1;
   }
   return from;
@@ -109,19 +105,7 @@ async function endOfLines(file: FileHandle, from: number, to: number): Promise<n
 const LINE_FEED = 0x0a;
 
 /** By its byte-order mark: there half a character can look like the end of a line. */
-async function isUtf16(file: FileHandle): Promise<boolean> {
-  const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
-  const mark = buffer.readUInt16BE();
-  return mark === 0xfffe || mark === 0xfeff;
-}
-
-/** Ends early where the file does. Each piece is good until the next is asked for. */
-async function* piecesOf(file: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
-  const piece = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, to - from)));
-  for (let at = from; at < to; ) {
-    const { bytesRead } = await file.read(piece, 0, Math.min(piece.length, to - at), at);
-    if (bytesRead === 0) return;
-    yield piece.subarray(0, bytesRead);
-    at += bytesRead;
-  }
+async function isUtf16(file: Content): Promise<boolean> {
+  const [first, second] = await file.slice(0, 2);
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -10,22 +9,23 @@ import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { inTurns } from '../in-pieces.ts';
 import { countRefused, unreadable } from '../refused.ts';
+import { ROWS_MAX, refuseWide } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-table.ts';
 import { closesOf, isClosesHeader } from './closes-csv.ts';
+import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
 import { columnsOf, isPrintsHeader, PRINT_COLUMNS } from './print-columns.ts';
 import { rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
-import type { Found } from './walk.ts';
 
-/** A chain table is in memory whole. More than the largest chain. */
-const ROWS_MAX = 250_000;
 /** Of a row group the columns are in memory at once; the widely used writers make groups of 1,048,576 rows unless told otherwise. */
 const GROUP_ROWS_MAX = 1_200_000;
 /** Rows that are made of them at a time. */
 const SLICE_ROWS = 50_000;
-/** Tells the columns of some ten thousand row groups. */
-const METADATA_BYTES_MAX = 64 * 1024 * 1024;
+/** Tells the columns of some thousand row groups, and takes some twenty times as much memory. */
+const METADATA_BYTES_MAX = 8 * 1024 * 1024;
+/** Rows of a tape pack to 5 to 20 bytes: what has more rows than bytes says the same again and again, to fill a disk. */
+const ROWS_FREE = 10_000;
 
 /** By its first bytes. */
 export function isParquet(head: Uint8Array): boolean {
@@ -36,30 +36,41 @@ export function isParquet(head: Uint8Array): boolean {
  * What a Parquet file holds: the columns of a chain table, of closes or of a tape, under the rules of the same columns as text;
  * nothing where it has other ones. Throws a Failure where nothing can be taken, and what the file system throws.
  */
-export async function* readParquet(path: string, { origin, stats }: Found, nowMs: number): AsyncGenerator<Delivery> {
-  await using handle = await open(path);
+export async function* readParquet(
+  content: Content,
+  nowMs: number,
+  reached: (bytes: number) => void,
+): AsyncGenerator<Delivery> {
+  const { size, ...facts } = content.facts;
+  let bytesRead = 0;
   const file: AsyncBuffer = {
-    byteLength: stats.size,
-    async slice(start, end = stats.size) {
-      const bytes = new Uint8Array(Math.max(0, end - start));
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
-      if (bytesRead < bytes.length) throw unreadable('the Parquet file is cut');
-      return bytes.buffer;
+    byteLength: size,
+    slice(start, end = size) {
+      const bytes = bytesOf(start, end);
+      // Of several parts that are asked for together, the reader of the format hears of the first that fails alone.
+      bytes.catch(() => {});
+      return bytes;
     },
   };
+  async function bytesOf(start: number, end: number): Promise<ArrayBuffer> {
+    // Where the file's own directory says a part is, of whatever length.
+    if (!(start >= 0 && end >= start && end <= size)) throw unreadable('the Parquet file is cut');
+    const bytes = new Uint8Array(await content.slice(start, end));
+    if (bytes.length < end - start) throw unreadable('the Parquet file is cut');
+    bytesRead += bytes.length;
+    reached(Math.min(bytesRead, size));
+    return bytes.buffer;
+  }
   const table = await undamaged(() => tableOf(file));
   if (isPrintsHeader(table.header)) return yield* printsOf(table, nowMs);
   const isChain = isChainHeader(table.header);
   if (!isChain && !isClosesHeader(table.header)) return;
-  const count = table.groups.reduce((sum, rows) => sum + rows, 0);
-  if (count > ROWS_MAX) throw unreadable(`${count} rows, more than the ${ROWS_MAX} that a table may have`);
+  refuseWide(table.header);
+  if (table.rows > ROWS_MAX) throw unreadable(`${table.rows} rows, more than the ${ROWS_MAX} that a table may have`);
   const rows: string[][] = [];
   for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
-  const [found, facts] = [
-    { header: table.header, rows },
-    { origin, modifiedMs: Math.floor(stats.mtimeMs) },
-  ];
-  yield* isChain ? await inTurns('reading a chain', chainsOf(found, facts)) : closesOf(found, facts);
+  const found = { header: table.header, rows };
+  yield* await inTurns('reading a table', isChain ? chainsOf(found, facts) : closesOf(found, facts));
 }
 
 const MAGIC = 'PAR1';
@@ -67,8 +78,7 @@ const MAGIC = 'PAR1';
 interface ParquetTable {
   /** Names of the columns that hold plain values, in lower case. */
   readonly header: readonly string[];
-  /** Rows of each group. */
-  readonly groups: readonly number[];
+  readonly rows: number;
   /** Cells as text, of these columns; of those it does not have, none. In pieces of which none is of two groups. */
   slices(columns: readonly string[]): AsyncGenerator<string[][]>;
 }
@@ -86,9 +96,13 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   if (beyond !== undefined) {
     throw unreadable(`a row group of ${beyond} rows: write the file with groups of ${GROUP_ROWS_MAX} at most`);
   }
+  const rows = groups.reduce((sum, count) => sum + count, 0);
+  if (rows > ROWS_FREE + file.byteLength) {
+    throw unreadable(`${rows} rows in ${file.byteLength} bytes: rows of market data take more than one each`);
+  }
   return {
     header: columns.map(({ element }) => element.name.trim().toLowerCase()),
-    groups,
+    rows,
     async *slices(names) {
       const wanted = names.map((name) => readers.get(name));
       const rowsIn = (rowStart: number, rowEnd: number) =>

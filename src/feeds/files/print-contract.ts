@@ -9,7 +9,7 @@ import {
   rootOfTicker,
 } from '../../market/option-symbol.ts';
 import { cellNumber } from '../numbers.ts';
-import { REMEMBERED_MAX, remembering } from './remembering.ts';
+import { KEY_CHARS_MAX, REMEMBERED_MAX, remembering } from './remembering.ts';
 import { rootOn } from './root-on.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
@@ -37,6 +37,7 @@ export function rememberedContracts(): (...cells: Cells) => PrintedContract | No
     }
     const key = [symbol, ticker, expiry, type, strike].join('\n');
     const contract = byCells(key);
+    if (key.length > KEY_CHARS_MAX) return contract;
     // Of text of its own: what is kept of a cell keeps the whole piece that it was cut from.
     const cells = Buffer.from(key).toString().split('\n') as unknown as Cells;
     if (bySymbol.size >= REMEMBERED_MAX) bySymbol.clear();

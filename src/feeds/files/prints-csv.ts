@@ -4,7 +4,7 @@ import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 import { CONDITIONS } from '../print-execution.ts';
 import { countRefused, unreadable } from '../refused.ts';
-import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX } from './cells.ts';
+import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX, ROW_CHARS_MAX } from './cells.ts';
 import { linesOf } from './lines.ts';
 import { type Columns, columnsOf, isPrintsHeader } from './print-columns.ts';
 import { type RowReader, rowReader } from './print-row.ts';
@@ -77,7 +77,7 @@ export class Tape {
   /** @param open whether the text ends with the line. */
   #print(line: string, open: boolean, nowMs: number): Print | string {
     const { cells: header, delimiter, columns } = this.#header!;
-    const cells = cellsOf(line, delimiter);
+    const cells = line.length <= ROW_CHARS_MAX ? cellsOf(line, delimiter) : undefined;
     if (open && mayBeCut(cells, header, columns)) return 'cut_row';
     const isRow = cells !== undefined && (cells.length === header.length || isWholeRow(cells, header.length));
     return isRow ? this.#row!(cells, nowMs) : 'malformed_row';

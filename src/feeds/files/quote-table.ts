@@ -15,7 +15,7 @@ import { underlyingOfMost } from './underlying.ts';
  */
 export const quoteTable: Format = {
   claims: (text) =>
-    hasHeader(text, isHeader) || (/^\s*"?date:/im.test(text.slice(0, 5_000)) && LAST.test(text.slice(0, 5_000))),
+    hasHeader(text, isHeader) || (/^[\t ]*"?date:/im.test(text.slice(0, 5_000)) && LAST.test(text.slice(0, 5_000))),
 
   *read({ text, ...file }) {
     const { header, preamble, rows } = readTable(text, isHeader);
@@ -28,8 +28,9 @@ export const quoteTable: Format = {
 
     const refused: Record<string, number> = {};
     const contracts: ContractRow[] = [];
-    for (const [at, row] of rows.entries()) {
-      if (at > 0 && at % PIECE_ROWS === 0) yield;
+    let count = 0;
+    for (const row of rows) {
+      if (++count % PIECE_ROWS === 0) yield;
       if (!isWholeRow(row, header.length)) {
         countRefused(refused, 'malformed_row');
         continue;
@@ -45,7 +46,7 @@ export const quoteTable: Format = {
         contracts.push(contractOf(symbol, columns, row));
       }
     }
-    if (contracts.length === 0) throw unreadable(`none of ${rows.length} rows has a symbol that can be read`);
+    if (contracts.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
     yield;
     const underlying = underlyingOfMost(contracts);
     const spot = spotOf(lastSale(preamble), contracts, asOf);

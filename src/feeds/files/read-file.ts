@@ -1,42 +1,54 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Delivery } from '../../market/feed.ts';
-import { deliveriesOf } from './deliveries.ts';
+import { contentsOf, type Reading } from './deliveries.ts';
 import { type FileMarks, type Outcome, versionOf } from './file-marks.ts';
 import type { GrowingTapes } from './growing-tapes.ts';
+import { Content, openWithin } from './opened-file.ts';
 import { RowsRefused } from './rows-refused.ts';
 import type { Found, Problem } from './walk.ts';
 
-export interface ReadParts {
-  readonly nowMs: number;
+export interface ReadParts extends Pick<Reading, 'nowMs' | 'readApart'> {
   readonly marks: FileMarks;
   readonly tapes: GrowingTapes;
+}
+
+/** A reading that failed for a cause that passes, such as a lack of rights or of descriptors: it says nothing of the file. */
+export interface Passing {
+  readonly passing: string;
 }
 
 /**
  * Delivers what a file of the drop folder holds; returns what that is, or undefined while the file is changing. Of a tape that changes
  * the prints that are there are good all the same: it is only appended to.
+ *
+ * @param root the folder's path without links.
  */
 export async function* readFile(
-  dir: string,
-  file: Found,
-  { nowMs, marks, tapes }: ReadParts,
-): AsyncGenerator<Delivery, Outcome | undefined> {
-  const { origin, stats } = file;
-  const isSettled = async () => versionOf(await stat(join(dir, origin))) === versionOf(stats);
+  root: string,
+  found: Found,
+  { nowMs, marks, tapes, readApart }: ReadParts,
+): AsyncGenerator<Delivery, Outcome | Passing | undefined> {
+  const { origin } = found;
+  const { size } = found.stats;
+  const version = versionOf(found.stats);
   let refused = new RowsRefused();
   let isTape = false;
   let isWhole = true;
   let outcome: Outcome = 'none';
   let reason: string | undefined;
-  async function* readTape(path: string) {
+  async function* readTape(content: Content) {
     isTape = true;
-    const tape = yield* tapes.read(path, file, nowMs, (version) => marks.isLast(origin, version));
+    // As long as it was when it was looked at: what has come since is another version.
+    const seen = new Content(content.fd, { ...content.facts, size });
+    const tape = yield* tapes.read(seen, version, nowMs, (stored) => marks.isLast(origin, stored));
     refused = tape.refused;
     isWhole = tape.isWhole;
   }
   try {
-    for await (const delivery of deliveriesOf(dir, file, { nowMs, readTape })) {
+    await using file = await openWithin(root, origin);
+    if (!file) return undefined;
+    const isSettled = async () => versionOf(await file.handle.stat()) === version;
+    const reading = { nowMs, readTape, ...(readApart && { readApart }) };
+    for await (const delivery of contentsOf(file.content, reading)) {
       // Looked at after the reading: what was written before it or meanwhile shows here.
       if (outcome === 'none' && reason === undefined && !isTape && !(await isSettled())) return undefined;
       if (delivery.kind === 'refusal') reason = delivery.reason;
@@ -44,18 +56,16 @@ export async function* readFile(
       if (delivery.kind === 'prints' && !isTape) refused.add(delivery);
       yield delivery;
     }
-    if (isTape ? !isWhole : !(await isSettled())) return undefined;
+    const settled = await isSettled();
+    if (isTape ? !isWhole : !settled) return undefined;
+    // A tape that goes on is likely to have been caught within a row.
+    const told = isTape && !settled ? undefined : refused.told();
+    if (told !== undefined) yield refusalOf({ origin, reason: told });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    // Gone between the walk and the reading: it was renamed into place, or removed.
-    if (code === 'ENOENT') return undefined;
-    reason = `cannot be read (${code})`;
-    yield refusalOf({ origin, reason });
+    return { passing: `cannot be read (${code})` };
   }
-  // A tape that goes on is likely to have been caught within a row.
-  const told = isTape && !(await isSettled().catch(() => false)) ? undefined : refused.told();
-  if (told !== undefined) yield refusalOf({ origin, reason: told });
   return outcome === 'data' || reason === undefined ? outcome : { refused: reason };
 }
 

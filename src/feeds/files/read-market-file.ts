@@ -1,6 +1,7 @@
 import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { InPieces } from '../in-pieces.ts';
+import { boundedLines, HEADER_CHARS_MAX, PREAMBLE_LINES_MAX } from './cells.ts';
 import { chainCsv } from './chain-csv.ts';
 import { closesCsv } from './closes-csv.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
@@ -16,17 +17,22 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
   if (isUnmarkedUtf16(bytes)) {
     return [{ kind: 'refusal', origin: file.origin, reason: 'UTF-16 without its byte-order mark: save it as UTF-8' }];
   }
-  const text = decode(bytes);
-  const format = text === undefined ? undefined : FORMATS.find(({ claims }) => claims(text));
-  if (text === undefined || format === undefined) return [];
+  const text = decoderOf(bytes)?.decode(bytes);
+  // Claimed by the first lines: what is no market data is passed over, however long it is.
+  const head = text && withPlainBreaks(text.slice(0, HEAD_CHARS));
+  const format = head && FORMATS.find(({ claims }) => claims(head));
+  if (!text || !format) return [];
   try {
     yield;
-    return yield* format.read({ ...file, text });
+    return yield* format.read({ ...file, text: format === delayedQuotes ? text : boundedLines(text) });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return [{ kind: 'refusal', origin: file.origin, reason: error.message }];
   }
 }
+
+/** As many as the lines have that are looked at for a header. */
+const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 
 const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv];
 

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { copyFile, link, lstat, mkdir, unlink } from 'node:fs/promises';
-import { join, parse } from 'node:path';
+import { copyFile, type FileHandle, link, lstat, mkdir, open, realpath, unlink } from 'node:fs/promises';
+import { dirname, join, parse, sep } from 'node:path';
 import { versionOf } from './file-marks.ts';
+import { pathOf } from './opened-file.ts';
 import type { Found } from './walk.ts';
 
 /** Names tried for one file. */
@@ -10,18 +11,29 @@ const NUMBER_MAX = 1_000;
 /**
  * Moves a bad file out of the drop folder to the same path in another, and tells in words what became of it. Nothing there is ever
  * overwritten: a name that is taken gets a number. A file that has changed since it was looked at stays, as does a link, which would
- * lead nowhere from another place. Never throws: where it cannot be moved, that is told.
+ * lead nowhere from another place, and whatever lies in another folder. Never throws: where it cannot be moved, that is told.
+ *
+ * @param root the drop folder's path without links.
  */
-export async function setAside(dir: string, { origin, stats }: Found, to: string): Promise<SetAside> {
-  const path = join(dir, origin);
+export async function setAside(root: string, { origin, stats }: Found, to: string): Promise<SetAside> {
   const stays = (told: string) => ({ isMoved: false, told });
   try {
-    if ((await lstat(path)).isSymbolicLink()) return stays('a link is not set aside');
+    await using folder = await openFolder(root, dirname(origin));
+    if (folder === undefined) return stays('it lies in another folder and is not set aside');
+    const path = join(folder.path, parse(origin).base);
+    const there = await lstat(path);
+    if (there.isSymbolicLink()) return stays('a link is not set aside');
+    const isSame = async (name: string) => {
+      const { dev, ino } = await lstat(name);
+      return dev === stats.dev && ino === stats.ino;
+    };
+    const changed = 'it has changed meanwhile and is not set aside';
+    if (!(await isSame(path))) return stays(changed);
     const name = await copyTo(to, origin, path);
     // Another may have come in its place, which is yet to be read.
-    if (versionOf(await lstat(path)) !== versionOf(stats)) {
+    if (versionOf(await lstat(path)) !== versionOf(stats) || !(await isSame(path))) {
       await unlink(join(to, name));
-      return stays('it has changed meanwhile and is not set aside');
+      return stays(changed);
     }
     await unlink(path);
     return { isMoved: true, told: `set aside as ${name}` };
@@ -33,6 +45,28 @@ export async function setAside(dir: string, { origin, stats }: Found, to: string
 interface SetAside {
   readonly isMoved: boolean;
   readonly told: string;
+}
+
+/**
+ * A folder within the drop folder, held open: where the system lets files be named by an open folder, nothing that is moved or put in its
+ * way meanwhile leads elsewhere. Undefined where it lies elsewhere.
+ */
+async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
+  const path = join(root, folder);
+  const handle: FileHandle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const close = () => handle.close();
+  try {
+    const known = pathOf(handle.fd);
+    const real = known ?? (await realpath(path));
+    if (real === root || real.startsWith(root + sep)) {
+      return { path: known === undefined ? real : `/proc/self/fd/${handle.fd}`, [Symbol.asyncDispose]: close };
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  await close();
+  return undefined;
 }
 
 /** Gives the file a second name there, or a copy on another file system; returns its path in that folder. */

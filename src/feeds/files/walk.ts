@@ -1,6 +1,6 @@
 import { Stats } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
 
 export interface Found {
   /** Path inside the folder, with forward slashes. */
@@ -13,8 +13,9 @@ export interface Problem {
   readonly reason: string;
 }
 
-/** What a folder holds. Files in what could not be looked at are not known to be gone. */
+/** What a folder holds. `root` is its path without links. Files in what could not be looked at are not known to be gone. */
 export interface Walked {
+  readonly root: string;
   readonly files: readonly Found[];
   readonly problems: readonly Problem[];
   /** Whether every folder could be looked at, and no file was left out. */
@@ -22,8 +23,8 @@ export interface Walked {
 }
 
 /**
- * All regular files of a folder and its sub-folders in order of their paths, links followed, each folder once and `except` never.
- * Names that begin with a dot are passed over: editors and copying programs keep unfinished files there. Never throws: what cannot
+ * All regular files of a folder and its sub-folders in order of their paths, each folder once and `except` never. Links to files within
+ * the folder are followed; one to a folder, or that leads out of it, is a problem. Names that begin with a dot are passed over: editors and copying programs keep unfinished files there. Never throws: what cannot
  * be looked at is a problem.
  */
 export async function walk(dir: string, except?: string): Promise<Walked> {
@@ -31,17 +32,19 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
   const problems: Problem[] = [];
   const seen = new Set<string>();
   let complete = true;
+  const root = await realpath(dir).catch(() => resolve(dir));
   const barred = except === undefined ? undefined : await stat(except).catch(() => undefined);
   if (barred) seen.add(identityOf(barred));
   await descend('');
-  return { files, problems, complete };
+  return { root, files, problems, complete };
 
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
     try {
-      const identity = identityOf(await stat(path));
+      // The folder itself may be a link; one below it that was a folder a moment ago must not have become one.
+      const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
-        problems.push({ origin: folder, reason: 'a link to a folder that is looked at already' });
+        problems.push({ origin: folder, reason: LOOKED_AT });
         return;
       }
       seen.add(identity);
@@ -50,11 +53,11 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
       for (let at = 0; at < entries.length; at += STATS_AT_ONCE) {
         const some = entries.slice(at, at + STATS_AT_ONCE);
         const stats = await Promise.all(
-          some.map(({ name }) => stat(join(path, name)).catch((error: unknown) => error)),
+          some.map(({ name }) => lstat(join(path, name)).catch((error: unknown) => error)),
         );
         for (const [each, entry] of some.entries()) {
           const origin = folder === '' ? entry.name : `${folder}/${entry.name}`;
-          await visit(origin, entry.isSymbolicLink(), stats[each]);
+          await visit(origin, stats[each]);
         }
       }
     } catch (error) {
@@ -64,13 +67,14 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
   }
 
   /** @param stats or why there are none. */
-  async function visit(origin: string, isLink: boolean, stats: unknown): Promise<void> {
+  async function visit(origin: string, stats: unknown): Promise<void> {
     if (!(stats instanceof Stats)) {
-      // A file that was there a moment ago has been renamed; a link leads nowhere for good.
-      if (!isLink && codeOf(stats) === 'ENOENT') return;
+      // A file that was there a moment ago has been renamed.
+      if (codeOf(stats) === 'ENOENT') return;
       complete = false;
       problems.push({ origin, reason: `cannot be read (${codeOf(stats)})` });
-    } else if (stats.isDirectory()) await descend(origin);
+    } else if (stats.isSymbolicLink()) await follow(origin);
+    else if (stats.isDirectory()) await descend(origin);
     else if (stats.isFile() && files.length < FILES_MAX) files.push({ origin, stats });
     else if (stats.isFile()) {
       if (complete)
@@ -78,7 +82,23 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
       complete = false;
     }
   }
+
+  async function follow(origin: string): Promise<void> {
+    const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
+    if (typeof target !== 'string') {
+      complete = false;
+      problems.push({ origin, reason: `cannot be read (${codeOf(target)})` });
+    } else if (target !== root && !target.startsWith(root + sep)) {
+      problems.push({ origin, reason: 'a link that leads out of the folder: it is not followed' });
+    } else {
+      const stats = await lstat(target).catch((error: unknown) => error);
+      if (stats instanceof Stats && stats.isDirectory()) problems.push({ origin, reason: LOOKED_AT });
+      else if (!(stats instanceof Stats && stats.isSymbolicLink())) await visit(origin, stats);
+    }
+  }
 }
+
+const LOOKED_AT = 'a link to a folder that is looked at already';
 
 /** Each is looked at on every poll, 10,000 of them in some 30 ms. */
 const FILES_MAX = 50_000;

@@ -1,10 +1,17 @@
+import { jsonExcess } from '../../json-shape.ts';
+import { MARKET_JSON } from '../files/delayed-quotes.ts';
+import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 
 /**
  * What came of one request. Trouble is `passing` where another try may do better, `lasting` where it would not, and of the `item`
  * where the provider is well and only what was asked for is not there.
  */
-export type Answer = { readonly kind: 'json'; readonly json: unknown } | Trouble;
+export type Answer =
+  | { readonly kind: 'json'; readonly json: unknown }
+  /** More than PARSED_BYTES_MAX, of which nobody knows yet what they are. */
+  | { readonly kind: 'large'; readonly body: Uint8Array }
+  | Trouble;
 
 export interface Trouble {
   readonly kind: 'passing' | 'lasting' | 'item';
@@ -21,8 +28,10 @@ export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Five times the largest answer known, SPX of the delayed quotes, which is 13 MB. */
-export const BODY_BYTES_MAX = 64 * 1024 * 1024;
+/** Three times the largest answer known, SPX of the delayed quotes, which is 13 MB. */
+export const BODY_BYTES_MAX = 40 * 1024 * 1024;
+/** JSON of so many bytes is parsed in some five milliseconds. More holds up requests, and memory that nobody bounds. */
+export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 
 /**
@@ -51,7 +60,10 @@ async function answerOf(url: URL, options: AskOptions, signal: AbortSignal, redi
   const headers = { ...options.headers, 'Accept-Encoding': 'gzip' };
   const response = unpacked(await fetch(url.href, { headers, decompress: false, redirect: 'manual', signal }));
   const { status } = response;
-  if (status === 200) return parsed(await bodyOf(response));
+  if (status === 200) {
+    const body = await bodyOf(response);
+    return body instanceof Uint8Array ? answered(body) : body;
+  }
   await response.body?.cancel();
   if (status >= 300 && status < 400) {
     const location = response.headers.get('location');
@@ -85,24 +97,31 @@ function unpacked(packed: Response): Response {
 
 const TRIED_AGAIN: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
-/** The body as text, or undefined once it is known to be larger than what is read. */
-async function bodyOf(response: Response): Promise<string | undefined> {
-  const told = Number(response.headers.get('content-length'));
-  const decoder = new TextDecoder();
-  const parts: string[] = [];
+/** The body, or why it is not read to its end. */
+async function bodyOf(response: Response): Promise<Uint8Array | Trouble> {
+  const { headers, body } = response;
+  const told = Number(headers.get('content-length'));
+  const packedBytes = headers.has('content-encoding') && told > 0 ? told : Number.POSITIVE_INFINITY;
+  const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const piece of response.body ?? []) {
-    bytes += piece.length;
+  for await (const part of body ?? []) {
+    bytes += part.length;
     // To leave the loop is to cancel what is still to come.
-    if (Math.max(told, bytes) > BODY_BYTES_MAX) return undefined;
-    parts.push(decoder.decode(piece, { stream: true }));
+    if (Math.max(told, bytes) > BODY_BYTES_MAX) return lasting(`more than ${BODY_BYTES_MAX} bytes`);
+    if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {
+      return lasting(`it unpacks to more than ${INFLATION_MAX} times its size`);
+    }
+    parts.push(part);
   }
-  return parts.join('') + decoder.decode();
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }
 
-function parsed(text: string | undefined): Answer {
-  if (text === undefined) return lasting(`more than ${BODY_BYTES_MAX} bytes`);
+function answered(body: Uint8Array): Answer {
+  if (body.length > PARSED_BYTES_MAX) return { kind: 'large', body };
+  const text = new TextDecoder().decode(body);
   if (/^\s*</.test(text)) return lasting('a page in place of JSON, with status 200');
+  const excess = jsonExcess(text, MARKET_JSON);
+  if (excess !== undefined) return lasting(excess);
   try {
     return { kind: 'json', json: JSON.parse(text) };
   } catch {

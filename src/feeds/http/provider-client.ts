@@ -1,6 +1,6 @@
 import { Failure } from '../../errors.ts';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
-import { ask, type Trouble } from './ask.ts';
+import { ask, PARSED_BYTES_MAX, type Trouble } from './ask.ts';
 import { Breaker } from './breaker.ts';
 import { Pacer } from './pacer.ts';
 import { backoffMs } from './retry.ts';
@@ -22,6 +22,8 @@ export interface ProviderClient {
    * or the reason of `signal`.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
+  /** The same, but an answer of more than PARSED_BYTES_MAX comes as it is, unparsed. */
+  getLarge(address: string, signal?: AbortSignal): Promise<{ readonly json: unknown } | { readonly body: Uint8Array }>;
 }
 
 /** Requests to one provider: paced, tried again, and not made at all while it is out of order. */
@@ -43,7 +45,10 @@ export function createProviderClient(
     return url;
   }
 
-  async function get(address: string, signal?: AbortSignal): Promise<unknown> {
+  async function getLarge(
+    address: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly json: unknown } | { readonly body: Uint8Array }> {
     const url = urlOf(address);
     const state = breaker.state();
     if (typeof state === 'object') {
@@ -53,9 +58,9 @@ export function createProviderClient(
     for (let tries = 1; ; tries++) {
       await pacer.turn(signal);
       const answer = await ask(url, { headers: sent, timeoutMs, nowMs: clock.now, signal });
-      if (answer.kind === 'json') {
+      if (answer.kind === 'json' || answer.kind === 'large') {
         breaker.succeeded();
-        return answer.json;
+        return answer;
       }
       const afterMs = answer.afterMs ?? 0;
       if (answer.kind !== 'passing' || tries === triesMax || afterMs > WAIT_MS_MAX) throw given(answer, tries);
@@ -72,7 +77,13 @@ export function createProviderClient(
     return unavailable(told);
   }
 
-  return { get };
+  async function get(address: string, signal?: AbortSignal): Promise<unknown> {
+    const answer = await getLarge(address, signal);
+    if ('json' in answer) return answer.json;
+    throw unavailable(`more than ${PARSED_BYTES_MAX} bytes`);
+  }
+
+  return { get, getLarge };
 }
 
 /** The largest answer over a slow line takes some seconds. */

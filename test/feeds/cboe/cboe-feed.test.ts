@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createCboeFeed } from '../../../src/feeds/cboe/cboe-feed.ts';
+import { PARSED_BYTES_MAX } from '../../../src/feeds/http/ask.ts';
 import type { Json } from '../../support/provider-faults.ts';
 import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
 import { CHAINS, polled, reasonsOf, TICKERS, testClock } from '../provider-market.ts';
@@ -29,6 +30,17 @@ describe('cboe asks', () => {
 
   test('a quarter of an hour and a little after the session', () => {
     expect(create(TICKERS).pace).toMatchObject({ everyMs: 5 * 60_000, delayMs: 16 * 60_000 });
+  });
+
+  test('an answer as large as that of an index is read apart, to the same chain', async () => {
+    const [small] = await polled(create(['CHPT']));
+    const padding = 'x'.repeat(PARSED_BYTES_MAX);
+    server.behaviour = () => ({ kind: 'changed', change: (answer) => ({ ...(answer as object), padding }) });
+    const [large] = await polled(create(['CHPT']));
+    const told = (delivery: unknown) =>
+      JSON.stringify(delivery, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
+    expect(small).toMatchObject({ kind: 'chain' });
+    expect(told(large)).toBe(told(small));
   });
 
   test.each<[string, (answer: Json) => void, RegExp]>([

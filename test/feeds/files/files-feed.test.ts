@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,6 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FILE_BYTES_MAX } from '../../../src/feeds/files/deliveries.ts';
 import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
+import { setAside } from '../../../src/feeds/files/set-aside.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { readText } from './reading.ts';
 
@@ -305,7 +309,9 @@ describe('a bad file is set aside', () => {
   test('nothing is looked for in that folder, whatever leads there', async () => {
     writeFileSync(join(aside, 'x.csv'), chainOf('AAA'));
     symlinkSync(aside, join(dir, 'link'));
-    expect(await poll(feedOf(undefined, aside))).toEqual(['link: a link to a folder that is looked at already']);
+    expect(await poll(feedOf(undefined, aside))).toEqual([
+      'link: a link that leads out of the folder: it is not followed',
+    ]);
   });
 
   test('a copy takes its place on another file system', async () => {
@@ -336,6 +342,116 @@ test('links: loops and dead ends are told once, good ones followed', async () =>
   ]);
   expect(await poll(feed)).toEqual([]);
 });
+
+describe('a link or another kind of file in the way', () => {
+  let victim: string;
+  beforeEach(() => {
+    victim = mkdtempSync(join(tmpdir(), 'zomma-victim-'));
+    for (const name of ['app.json', 'accounts.csv']) writeFileSync(join(victim, name), '{');
+  });
+  afterEach(() => rmSync(victim, { recursive: true }));
+  const isWhole = () => expect(readdirSync(victim).sort()).toEqual(['accounts.csv', 'app.json']);
+
+  test('what a link to another folder shows is neither read nor set aside', async () => {
+    const aside = mkdtempSync(join(tmpdir(), 'zomma-aside-'));
+    symlinkSync(victim, join(dir, 'link'));
+    symlinkSync(join(victim, 'app.json'), join(dir, 'app.json'));
+    const feed = feedOf(undefined, aside);
+    expect(await poll(feed)).toEqual([
+      'app.json: a link that leads out of the folder: it is not followed',
+      'link: a link that leads out of the folder: it is not followed',
+    ]);
+    for (let look = 0; look < 3; look++) expect(await poll(feed)).toEqual([]);
+    isWhole();
+    expect(readdirSync(aside)).toEqual([]);
+    rmSync(aside, { recursive: true });
+  });
+
+  test('nor where the link takes the place of a folder after it was looked at', async () => {
+    const aside = mkdtempSync(join(tmpdir(), 'zomma-aside-'));
+    mkdirSync(join(dir, 'sub'));
+    put('sub/app.json', '{');
+    const root = realpathSync(dir);
+    const found = { origin: 'sub/app.json', stats: statSync(join(dir, 'sub/app.json')) };
+    rmSync(join(dir, 'sub'), { recursive: true });
+    symlinkSync(victim, join(dir, 'sub'));
+    expect(await setAside(root, found, aside)).toMatchObject({ isMoved: false });
+    rmSync(join(dir, 'sub'));
+    // The same path, another file.
+    mkdirSync(join(dir, 'sub'));
+    linkSync(join(victim, 'app.json'), join(dir, 'sub/app.json'));
+    expect(await setAside(root, found, aside)).toEqual({
+      isMoved: false,
+      told: 'it has changed meanwhile and is not set aside',
+    });
+    isWhole();
+    expect(readdirSync(aside)).toEqual([]);
+    rmSync(aside, { recursive: true });
+  });
+
+  test('nor the very same file where its folder was moved elsewhere', async () => {
+    const aside = mkdtempSync(join(tmpdir(), 'zomma-aside-'));
+    mkdirSync(join(dir, 'sub/deep'), { recursive: true });
+    put('sub/deep/app.json', '{');
+    const root = realpathSync(dir);
+    const found = { origin: 'sub/deep/app.json', stats: statSync(join(dir, 'sub/deep/app.json')) };
+    renameSync(join(dir, 'sub'), join(victim, 'sub'));
+    symlinkSync(join(victim, 'sub'), join(dir, 'sub'));
+    expect(await setAside(root, found, aside)).toEqual({
+      isMoved: false,
+      told: 'it lies in another folder and is not set aside',
+    });
+    expect([readdirSync(join(victim, 'sub/deep')), readdirSync(aside)]).toEqual([['app.json'], []]);
+    rmSync(aside, { recursive: true });
+  });
+
+  test('a FIFO or a socket is passed over, and the files beside it are read', async () => {
+    expect(Bun.spawnSync(['mkfifo', join(dir, 'a.csv')]).exitCode).toBe(0);
+    put('b.csv', chainOf('BBB'));
+    expect(await poll(feedOf())).toEqual(['files:b.csv']);
+  });
+});
+
+/** As a user who has no rights of their own: those of root have no bounds. */
+async function withoutRights<T>(work: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return work();
+  process.seteuid!(NOBODY);
+  try {
+    return await work();
+  } finally {
+    process.seteuid!(0);
+  }
+}
+const NOBODY = 65_534;
+
+test.skipIf(process.platform === 'win32')(
+  'what fails in passing is told once, tried again ever more rarely, and at once when its rights have changed',
+  async () => {
+    chmodSync(dir, 0o755);
+    put('a.csv', chainOf('AAA'));
+    chmodSync(join(dir, 'a.csv'), 0);
+    put('b.csv', chainOf('BBB'));
+    chmodSync(join(dir, 'b.csv'), 0o644);
+    const feed = feedOf();
+    const look = () => withoutRights(() => poll(feed));
+    expect(await look()).toEqual(['a.csv: cannot be read (EACCES)', 'files:b.csv']);
+    for (let again = 0; again < 5; again++) expect(await look()).toEqual([]);
+    chmodSync(join(dir, 'a.csv'), 0o644);
+    expect(await look()).toEqual(['files:a.csv']);
+    expect(await look()).toEqual([]);
+
+    // What is told of its content stands: the trouble is over before.
+    put('c.csv', 'date,ticker,close\nx,y,z\n');
+    chmodSync(join(dir, 'c.csv'), 0);
+    expect(await look()).toEqual(['c.csv: cannot be read (EACCES)']);
+    chmodSync(join(dir, 'c.csv'), 0o644);
+    const kinds: string[] = [];
+    await withoutRights(async () => {
+      for await (const { kind } of feed.poll(Date.now())) kinds.push(kind);
+    });
+    expect(kinds).toEqual(['settled', 'refusal', 'mark']);
+  },
+);
 
 test('a file beyond the limit is refused unread', async () => {
   put('huge.csv', chainOf('AAA'));
@@ -424,7 +540,8 @@ test('what was refused of a file is settled once it is read anew or gone, and of
   };
   put('a.csv', 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
   const feed = feedOf();
-  expect(await settled(feed)).toEqual([dir]);
+  // Of an earlier process, which may have told of a trouble that passes.
+  expect(await settled(feed)).toEqual([dir, 'a.csv']);
   expect(await settled(feed)).toEqual([]);
   put('a.csv', chainOf('AAA'));
   expect(await settled(feed)).toEqual(['a.csv']);

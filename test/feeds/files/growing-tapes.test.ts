@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { versionOf } from '../../../src/feeds/files/file-marks.ts';
 import { GrowingTapes } from '../../../src/feeds/files/growing-tapes.ts';
+import { openNamed } from '../../../src/feeds/files/opened-file.ts';
 import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
 import { inPieces, NOW_MS } from './tapes.ts';
 
@@ -26,7 +27,9 @@ async function reader() {
   return async ({ isKept = true } = {}) => {
     const stats = statSync(path);
     const ids: string[] = [];
-    const reading = tapes.read(path, { origin: 'tape.csv', stats }, NOW_MS, (version) => isKept && version === last);
+    await using file = (await openNamed(path, 'tape.csv'))!;
+    const version = versionOf(stats);
+    const reading = tapes.read(file.content, version, NOW_MS, (stored) => isKept && stored === last);
     for (;;) {
       const { done, value } = await reading.next();
       if (done) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -15,8 +15,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 async function read(content: Uint8Array): Promise<Delivery[]> {
   writeFileSync(join(dir, 'x'), content);
-  const stats = statSync(join(dir, 'x'));
-  return Array.fromAsync(deliveriesOf(dir, { origin: 'x', stats }, { nowMs: NOW_MS }));
+  return Array.fromAsync(deliveriesOf(dir, { origin: 'x' }, { nowMs: NOW_MS }));
 }
 
 /** Columns as text: of two NaNs the bits may differ. */
@@ -70,6 +69,17 @@ describe('packed with gzip', () => {
       { kind: 'refusal', origin: 'x', reason: 'it unpacks to more than 200 times its size' },
     ]);
   });
+});
+
+test.each([
+  ['a million line breaks', 1_200_000, true],
+  ['what is short', 1_000_000, false],
+])('%s may not, and may, unpack to more than 200 times its size', async (_name, bytes, isRefused) => {
+  const [delivery] = await read(gzipSync(Buffer.concat([Buffer.from(CHAIN), Buffer.alloc(bytes, ' ')])));
+  const reason = isRefused
+    ? 'it unpacks to more than 200 times its size'
+    : expect.stringMatching(/row 3 has more than/);
+  expect(delivery).toEqual({ kind: 'refusal', origin: 'x', reason });
 });
 
 describe('text of other kinds', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
@@ -20,7 +20,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 async function read(content: Uint8Array | ArrayBuffer): Promise<Delivery[]> {
   const path = join(dir, 'x');
   writeFileSync(path, new Uint8Array(content));
-  return Array.fromAsync(deliveriesOf(dir, { origin: 'x', stats: statSync(path) }, { nowMs: NOW_MS }));
+  return Array.fromAsync(deliveriesOf(dir, { origin: 'x' }, { nowMs: NOW_MS }));
 }
 
 type Columns = Parameters<typeof parquetWriteBuffer>[0]['columnData'];
@@ -161,13 +161,14 @@ test('closes; a table of something else is passed over', async () => {
 
 describe('is refused, with the reason', () => {
   const whole = () => new Uint8Array(parquetWriteBuffer({ columnData: plain() }));
-  const many = (rows: number) =>
+  const many = (rows: number, id = (_row: number) => 'same') =>
     parquetWriteBuffer({
       columnData: [
         { name: 'executed_at', data: Array(rows).fill('2026-08-17T13:30:01Z') },
         { name: 'option_chain_id', data: Array(rows).fill(SYMBOLS[0]) },
         { name: 'price', data: Array(rows).fill(1) },
         { name: 'size', data: Array(rows).fill(1) },
+        { name: 'id', data: Array.from({ length: rows }, (_, row) => id(row)) },
       ],
       rowGroupSize: rows,
     });
@@ -185,6 +186,15 @@ describe('is refused, with the reason', () => {
       /none of 3 rows can be read \{"bad_as_of":3\}/,
     ],
     ['a row group too large', () => many(1_200_001), /a row group of 1200001 rows/],
+    ['more rows than bytes', () => many(300_000), /300000 rows in \d+ bytes/],
+    [
+      'more columns than a table has',
+      () =>
+        parquetWriteBuffer({
+          columnData: [...plain(), ...Array.from({ length: 94 }, (_, at) => ({ name: `c${at}`, data: [1, 2, 3] }))],
+        }),
+      /101 columns, more than the 100/,
+    ],
   ];
   test.each(cases)('%s', async (_name, content, reason) => {
     const [delivery, ...more] = await read(content());
@@ -193,7 +203,7 @@ describe('is refused, with the reason', () => {
   });
 
   test('or is read: a large row group, a piece at a time', async () => {
-    const counts = (await read(many(120_000))).map((each) => (each.kind === 'prints' ? each.prints.length : 0));
+    const counts = (await read(many(120_000, String))).map((each) => (each.kind === 'prints' ? each.prints.length : 0));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(120_000);
     expect(Math.max(...counts)).toBeLessThanOrEqual(50_000);
   });

@@ -118,11 +118,12 @@ describe('trades', () => {
   test('frames that are no messages are counted, and the next one is read', async () => {
     const { heard, prints, connections } = listen();
     await until(() => connections().length === 1);
-    for (const frame of ['not JSON', '"text"', '[{"ev":']) server.frame(frame);
+    const bombs = ['['.repeat(4e6), `[${'{},'.repeat(100_001)}{}]`, `[${'1,'.repeat(1_000_001)}1]`];
+    for (const frame of ['not JSON', '"text"', '[{"ev":', ...bombs]) server.frame(frame);
     server.trade([trade()]);
     await until(() => prints().length === 1);
     const counts = heard.flatMap((each) => (each.kind === 'prints' ? [each.refused?.bad_frame ?? 0] : []));
-    expect(counts.reduce((sum, count) => sum + count)).toBe(3);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(6);
   });
 });
 
@@ -159,7 +160,7 @@ describe('a connection that is lost', () => {
     await until(() => connections().length === 1);
     server.frame(`[${' '.repeat(16 << 20)}]`);
     await until(() => connections().length === 3);
-    expect(heard[1]).toMatchObject({ up: false, reason: 'a frame of more than 16777216 characters' });
+    expect(heard[1]).toMatchObject({ up: false, reason: 'a frame of more than 4194304 characters' });
   });
 
   test('over and over is tried ever more rarely', async () => {

@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs';
+import { Failure, OperatorError } from '../../errors.ts';
+import type { Delivery } from '../../market/feed.ts';
+import { writtenChain } from '../files/delayed-quotes.ts';
+import { contentsOf } from '../files/deliveries.ts';
+import { Content } from '../files/opened-file.ts';
+import { atOnce } from '../in-pieces.ts';
+import { unreadable } from '../refused.ts';
+import {
+  AHEAD_MAX,
+  type FromReader,
+  READER_BYTES_MAX,
+  type ReaderJob,
+  TOO_MUCH_MEMORY,
+  type ToReader,
+} from './messages.ts';
+import { packDelivery } from './packed-delivery.ts';
+
+const STDIN = 0;
+/** A sign of life, and how far it is. */
+const TOLD_EVERY_MS = 200;
+
+/** The process that reads market data for the service: it gets one job, answers with deliveries and ends, with the service if not before. */
+export async function runReader(): Promise<void> {
+  if (!process.send) throw new OperatorError('this command is for the service itself', 'see zomma --help');
+  becomeFirstToGo();
+  let ahead = 0;
+  let wake = () => {};
+  const { promise: job, resolve } = Promise.withResolvers<ReaderJob>();
+  process.on('disconnect', () => process.exit(1));
+  process.on('message', (message: ToReader) => {
+    if ('job' in message) resolve(message.job);
+    else {
+      ahead--;
+      wake();
+    }
+  });
+  const send = (message: FromReader) => void process.send!(message);
+  try {
+    let toldAt = 0;
+    const reached = (bytes: number) => {
+      if (performance.now() - toldAt < TOLD_EVERY_MS) return;
+      toldAt = performance.now();
+      refuseFull();
+      send({ reached: bytes });
+    };
+    for await (const delivery of deliveriesFor(await job, reached)) {
+      refuseFull();
+      while (ahead >= AHEAD_MAX) await new Promise<void>((taken) => (wake = taken));
+      ahead++;
+      send({ delivery: packDelivery(delivery) });
+    }
+    send({ done: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof Failure) send({ failure: error.message });
+    else if (code !== undefined) send({ errno: code, message: (error as Error).message });
+    else throw error;
+  }
+}
+
+async function* deliveriesFor(job: ReaderJob, reached: (bytes: number) => void): AsyncGenerator<Delivery> {
+  if (job.kind === 'file') {
+    yield* contentsOf(new Content(STDIN, job.facts), { nowMs: job.nowMs, reached });
+    return;
+  }
+  const text = new TextDecoder().decode(await Bun.stdin.bytes());
+  const snapshot = atOnce(writtenChain(text, job.source, job.ticker));
+  if (snapshot) yield { kind: 'chain', ...snapshot };
+}
+
+/** Where nobody else can see how much memory it takes, it looks itself, between two steps. */
+function refuseFull(): void {
+  if (process.memoryUsage.rss() > READER_BYTES_MAX) throw unreadable(TOO_MUCH_MEMORY);
+}
+
+/** Of a machine that runs out of memory the system ends this process, not the service. */
+function becomeFirstToGo(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // Another system.
+  }
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { BINARY, FROM_SOURCE, ROOT, startServer } from '../support/process.ts';
+import { KNOWN_BOMBS } from './hostile/file-bombs.ts';
+import { brokenPromises, fuzzFiles, measureAnswers, measuredFairly, measureFiles } from './hostile-files.ts';
+
+/** What is dropped, or answered, to fill the memory of the service or to hold it up: against the executable, as it is deployed. */
+const FUZZ_SECONDS = 6;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-bombs-'));
+  const built = Bun.spawnSync([process.execPath, 'build.ts', 'binary'], { cwd: ROOT, stderr: 'pipe' });
+  expect([built.exitCode, built.exitCode === 0 ? '' : String(built.stderr)]).toEqual([0, '']);
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Made once: some take a second or two. */
+let made: { name: string; content: Uint8Array }[] | undefined;
+const bombs = () => (made ??= KNOWN_BOMBS.map(([name, content]) => ({ name, content: content() })));
+const REASONS = Object.fromEntries(KNOWN_BOMBS.map(([name, , reason]) => [name, expect.stringMatching(reason)]));
+const HONEST = 'date,ticker,close\n2026-08-20,SPY,640.5\n';
+
+test('bombs that have ended a server are each refused by name, within its memory and beside its requests', async () => {
+  const figures = await measuredFairly(() =>
+    measureFiles([...bombs(), { name: 'zz-honest.csv', content: Buffer.from(HONEST) }], BINARY),
+  );
+  expect(figures.refused).toEqual(REASONS);
+  expect(brokenPromises(figures)).toEqual([]);
+}, 120_000);
+
+test.each([
+  ['in one piece', false],
+  ['in chunks', true],
+])(
+  'a provider that answers with 60 MB of brackets, packed, %s',
+  async (_name, isChunked) => {
+    const figures = await measuredFairly(() => measureAnswers([Buffer.alloc(60e6, '[')], isChunked, BINARY));
+    expect(figures.refused).toEqual({
+      'cboe:SPY': expect.stringMatching(/unpacks to more than 200 times|more than 41943040 bytes/),
+    });
+    expect(brokenPromises(figures)).toEqual([]);
+  },
+  60_000,
+);
+
+test('an answer below all bounds of size that is nothing but brackets', async () => {
+  // Text that packs badly, so that it does not unpack to 200 times its size.
+  const noise = randomBytes(60_000).toString('base64');
+  const brackets = `{"a":"${noise}"},${'['.repeat(400_000)}`;
+  const figures = await measuredFairly(() =>
+    measureAnswers([Buffer.from(`{"data":[${brackets.repeat(60)}`)], true, BINARY),
+  );
+  expect(figures.refused).toEqual({ 'cboe:SPY': 'JSON nested deeper than 32 levels' });
+  expect(brokenPromises(figures)).toEqual([]);
+}, 60_000);
+
+const CGROUPS = '/sys/fs/cgroup/memory';
+const mayBound = (() => {
+  try {
+    accessSync(join(CGROUPS, 'memory.limit_in_bytes'));
+    accessSync(CGROUPS, constants.W_OK);
+    return process.getuid?.() === 0;
+  } catch {
+    return false;
+  }
+})();
+test.skipIf(!mayBound)(
+  `in 1 GiB of memory the service starts and refuses them${mayBound ? '' : ' (memory cgroups cannot be made here)'}`,
+  async () => {
+    const group = mkdtempSync(join(CGROUPS, 'zomma-'));
+    try {
+      writeFileSync(join(group, 'memory.limit_in_bytes'), String(2 ** 30));
+      const inGroup = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$0" "$@"`, ...BINARY];
+      const figures = await measureFiles(bombs(), inGroup);
+      expect(figures.refused).toEqual(REASONS);
+      expect(figures.exitCode).toBe(0);
+    } finally {
+      rmdirSync(group);
+    }
+  },
+  120_000,
+);
+
+/** Its reading takes some seconds. */
+const longTape = () =>
+  gzipSync(
+    `executed_at,option_chain_id,price,size,id\n${Array.from({ length: 300_000 }, (_, at) => `2026-08-17T13:30:01Z,SPY260918C00500000,1.${at},1,a${at}\n`).join('')}`,
+  );
+
+test('a file in whose reading the service ends twice is skipped and named; one whose reading was stopped is not', async () => {
+  const [drop, dataDir] = ['drop', 'data'].map((name) => join(folder, name)) as [string, string];
+  mkdirSync(drop);
+  writeFileSync(join(drop, 'tape.csv.gz'), longTape());
+  writeFileSync(join(drop, 'zz.csv'), HONEST);
+  const args = ['serve', '--port=0', `--data-dir=${dataDir}`, `--feed=files:${drop}`];
+  const journal = join(dataDir, 'reading.json');
+  const startReading = async (crashes: number) => {
+    const server = await startServer(FROM_SOURCE, args);
+    const until = performance.now() + 20_000;
+    const isReading = () => {
+      const text = existsSync(journal) ? readFileSync(journal, 'utf8') : '';
+      // What an earlier process has left says less.
+      return (
+        text.includes('"reading":{"origin":"tape.csv.gz"') && (crashes === 0 || text.includes(`"times":${crashes}`))
+      );
+    };
+    while (!isReading()) {
+      if (performance.now() > until) throw new Error(`it does not read: ${server.log()}`);
+      await Bun.sleep(2);
+    }
+    return server;
+  };
+  for (let stop = 0; stop < 3; stop++) {
+    const { code, durationMs } = await (await startReading(0)).stop('SIGTERM');
+    expect([code, durationMs < 5_000]).toEqual([0, true]);
+  }
+  for (let crash = 0; crash < 2; crash++) {
+    const server = await startReading(crash);
+    process.kill(server.pid, 'SIGKILL');
+    await server.ended;
+  }
+  const server = await startServer(FROM_SOURCE, args);
+  await server.loaded;
+  const { stderr } = await server.stop('SIGTERM');
+  expect(stderr).toContain(
+    '"origin":"tape.csv.gz","reason":"the service has ended 2 times while it was read: change or replace it to have it read again"',
+  );
+}, 60_000);
+
+test('by chance: whatever is dropped or answered, the promises hold', async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  expect(await fuzzFiles(FUZZ_SECONDS, seed, BINARY)).toEqual([]);
+}, 90_000);

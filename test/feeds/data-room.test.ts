@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorError } from '../../src/errors.ts';
+import type { Observation } from '../../src/events.ts';
+import { createDataRoom } from '../../src/feeds/data-room.ts';
+import { ingestOnce } from '../../src/feeds/ingest.ts';
+import type { Delivery, Feed } from '../../src/market/feed.ts';
+import { openMemory } from '../../src/stored-data.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'zomma-room-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+test.each(['20', '20 bananas', '-1GB', '0GB', 'GB', ''])('%p is no size', (dataMax) => {
+  expect(() => createDataRoom({ dataDir, dataMax })).toThrow(OperatorError);
+});
+
+test.each([
+  ['1MB', true],
+  ['0.025GB', false],
+  ['3 mb', false],
+  ['1.5TB', false],
+])('of %s a folder of 2 MB is over: %p', (dataMax, isFull) => {
+  writeFileSync(join(dataDir, 'zomma.sqlite'), Buffer.alloc(1.5e6));
+  writeFileSync(join(dataDir, 'zomma.sqlite-wal'), Buffer.alloc(0.5e6));
+  const fault = createDataRoom({ dataDir, dataMax }).fault();
+  expect(fault).toEqual(
+    isFull
+      ? `The data folder holds 2 MB of --data-max ${dataMax}: nothing more is stored until there is room.`
+      : undefined,
+  );
+});
+
+test('a full folder stops what is stored and says so; it goes on by itself once there is room', async () => {
+  const grown = join(dataDir, 'zomma.sqlite');
+  writeFileSync(grown, '');
+  const store = openMemory();
+  const observed: Observation[] = [];
+  const observe = (each: Observation) => void observed.push(each);
+  let now = 0;
+  let polls = 0;
+  const close = (day: number) => ({ ticker: 'SPY', date: `2026-08-${day}`, close: 1, volume: null, simulated: false });
+  const feed: Feed = {
+    ...{ name: 'files', simulated: false, tickers: [] },
+    pace: { everyMs: 5, hours: 'always', delayMs: 0 },
+    async *poll(): AsyncGenerator<Delivery> {
+      polls++;
+      yield { kind: 'closes', closes: [close(10 + polls)] };
+    },
+  };
+  store.openFeeds([feed]);
+  const room = createDataRoom({ dataDir, dataMax: '1MB', observe, elapsedMs: () => now });
+  const poll = () => ingestOnce({ feed, store, observe, nowMs: Date.now, room });
+  const errorOf = () => store.feedStates()[0]!.error;
+
+  await poll();
+  expect([polls, errorOf()]).toEqual([1, null]);
+  truncateSync(grown, 1e6);
+  now += 1_000;
+  for (let again = 0; again < 3; again++) await poll();
+  // Nothing is even read while there is no room.
+  expect([polls, errorOf()]).toEqual([
+    1,
+    'The data folder holds 1 MB of --data-max 1MB: nothing more is stored until there is room.',
+  ]);
+  truncateSync(grown, 0.985e6);
+  now += 1_000;
+  await poll();
+  expect(polls).toBe(1);
+  truncateSync(grown, 0.9e6);
+  now += 1_000;
+  await poll();
+  expect([polls, errorOf()]).toEqual([2, null]);
+  expect(observed.map(({ kind }) => kind).filter((kind) => kind.startsWith('data_'))).toEqual([
+    'data_full',
+    'data_has_room',
+  ]);
+  store.close();
+});

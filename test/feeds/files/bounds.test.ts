@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test';
+import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
+import { NOON_MS, readText, refusals } from './reading.ts';
+
+const HEADER = 'underlying,as_of,spot,expiry,put_call,strike,open_interest';
+const row = (ticker: string, at = '2026-08-21T16:00:00Z') => `${ticker},${at},100,2026-09-18,C,100,1\n`;
+/** 1 is `A`, 27 is `AA`. */
+const ticker = (n: number): string =>
+  n === 0 ? '' : ticker(Math.floor((n - 1) / 26)) + String.fromCharCode(65 + ((n - 1) % 26));
+const QUOTES = '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[';
+
+test.each([
+  ['rows', `${HEADER}\n${row('SPY').repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
+  ['rows of one cell', `${HEADER}\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
+  ['empty lines', `${HEADER}\n${'\n'.repeat(500_001)}`, 'more than the 500000 lines that a table may have'],
+  ['returns', `${HEADER}\r${'\r'.repeat(500_001)}`, 'more than the 500000 lines that a table may have'],
+  ['columns', `${HEADER},${'x,'.repeat(94)}x\n`, '102 columns, more than the 100 that a table may have'],
+  ['cells of a row', `${HEADER}\n${'1,'.repeat(40_000)}\n`, 'row 1 has more than 65536 characters'],
+  ['open quotes', `${HEADER}\n${'"a\nb"c\n'.repeat(100_000)}`, 'a quote opened in row 1 is never closed'],
+  ['closes', `date,ticker,close\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
+  [
+    'underlyings',
+    `${HEADER}\n${Array.from({ length: 1_001 }, (_, at) => row(ticker(at + 1))).join('')}`,
+    'more than the 1000 underlyings that one file may have',
+  ],
+  [
+    'snapshots',
+    `${HEADER}\n${Array.from({ length: 10_001 }, (_, at) => row('SPY', new Date(1.78e12 + at * 1e3).toISOString())).join('')}`,
+    'more than the 10000 snapshots that one file may have',
+  ],
+  ['depth of JSON', `{"data":${'['.repeat(1e6)}`, 'JSON nested deeper than 32 levels'],
+  ['objects of JSON', `${QUOTES}${'{},'.repeat(600_001)}{}]}}`, 'JSON of more than 600000 objects and arrays'],
+  ['values of JSON', `${QUOTES}${'1,'.repeat(6_400_001)}1]}}`, 'JSON of more than 6400000 values'],
+])('too many %s', (_name, text, reason) => {
+  expect(refusals(text)).toEqual([reason]);
+});
+
+test('a cell may hold line breaks within quotes, and a table of returns alone its rows', () => {
+  const note = '"two\nlines"';
+  const text = `${HEADER},note\nTEST,2026-08-21T16:00:00Z,100,2026-09-18,C,100,1,${note}\n`;
+  for (const same of [text, text.replaceAll('\n', '\r\n'), text.replaceAll('\n', '\r')]) {
+    expect(readText(same)).toMatchObject([{ kind: 'chain', chain: { count: 1 } }]);
+  }
+});
+
+test('many closes come in deliveries that are written in some milliseconds each', () => {
+  const lines = Array.from({ length: 1_201 }, (_, at) => `2026-08-20,${ticker(at + 1)},${1 + at}\n`);
+  const deliveries = readText(`date,ticker,close\n${lines.join('')}x,y,z\n`);
+  expect(deliveries.map((each) => (each.kind === 'closes' ? each.closes.length : each.kind))).toEqual([
+    500,
+    500,
+    201,
+    'refusal',
+  ]);
+});
+
+test('cells of a tape that are longer than any are not kept in mind', async () => {
+  async function* rows() {
+    yield Buffer.from('executed_at,option_chain_id,price,size\n');
+    for (let at = 0; at < 6_000; at++) yield Buffer.from(`2026-08-17T13:30:01Z,${at}${'x'.repeat(60_000)},1,1\n`);
+  }
+  const before = residentBytes();
+  let refused = 0;
+  let peak = 0;
+  // After the last delivery the reader, and what it keeps, is gone.
+  for await (const delivery of readPrints(rows(), NOON_MS)) {
+    refused += delivery.refused?.bad_symbol ?? 0;
+    peak = residentBytes();
+  }
+  expect(refused).toBe(6_000);
+  expect(peak - before).toBeLessThan(128 * 2 ** 20);
+});
+
+function residentBytes(): number {
+  Bun.gc(true);
+  return process.memoryUsage.rss();
+}

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
+import { ReadingJournal } from '../../../src/feeds/files/reading-journal.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'zomma-journal-'));
+  path = join(dir, 'reading.json');
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+/** What a process that ends now leaves behind. */
+const restarted = () => new ReadingJournal(path);
+
+test('a process that ends in the midst of a reading counts, one that does not leaves nothing', () => {
+  for (let crash = 0; crash < 3; crash++) {
+    const journal = restarted();
+    expect(journal.crashes('a.csv', '1 2 3')).toBe(crash);
+    journal.begins('b.csv', '1');
+    journal.ended();
+    journal.begins('a.csv', '1 2 3');
+  }
+  const journal = restarted();
+  expect([journal.crashes('a.csv', '1 2 4'), journal.crashes('b.csv', '1')]).toEqual([0, 0]);
+  journal.begins('a.csv', '1 2 3');
+  journal.forget('a.csv');
+  journal.ended();
+  expect(existsSync(path)).toBe(false);
+  expect(restarted().crashes('a.csv', '1 2 3')).toBe(0);
+});
+
+test('another version begins anew', () => {
+  for (const version of ['1', '2']) restarted().begins('a.csv', version);
+  expect([restarted().crashes('a.csv', '1'), restarted().crashes('a.csv', '2')]).toEqual([0, 1]);
+});
+
+test.each(['', '{', 'null', '[]', '{"reading":null}'])('a journal of %p is none', (text) => {
+  writeFileSync(path, text);
+  expect(restarted().crashes('a.csv', '1')).toBe(0);
+});
+
+test('the feed writes down what it reads, skips what has ended two processes, and reads it again once it changes', async () => {
+  const drop = mkdtempSync(join(tmpdir(), 'zomma-drop-'));
+  const marks = new Map<string, string>();
+  const feed = () => createFilesFeed(drop, { pause: async () => {}, remembered: () => marks, journal: path });
+  const file = join(drop, 'a.csv');
+  writeFileSync(file, 'date,ticker,close\n2026-08-20,SPY,640\n');
+  const poll = async (crashes = false) => {
+    const deliveries: Delivery[] = [];
+    let left: string | undefined;
+    for await (const delivery of feed().poll(Date.now())) {
+      if (delivery.kind === 'mark') marks.set(delivery.key, delivery.value!);
+      else deliveries.push(delivery);
+      if (!crashes || delivery.kind !== 'closes') continue;
+      left = readFileSync(path, 'utf8');
+      break;
+    }
+    // To leave the loop ends the reading in an orderly way, which a crash does not.
+    if (left !== undefined) writeFileSync(path, left);
+    return deliveries.filter(({ kind }) => kind !== 'settled');
+  };
+  for (let crash = 0; crash < 2; crash++) {
+    const before = await poll(true);
+    expect(before).toMatchObject([{ kind: 'closes' }]);
+  }
+  const reason = 'the service has ended 2 times while it was read: change or replace it to have it read again';
+  expect(await poll()).toEqual([{ kind: 'refusal', origin: 'a.csv', reason }]);
+  expect(await poll()).toEqual([]);
+  writeFileSync(file, 'date,ticker,close\n2026-08-20,SPY,640.5\n');
+  expect(await poll()).toMatchObject([{ kind: 'closes' }]);
+  expect(await poll()).toEqual([]);
+  rmSync(drop, { recursive: true });
+});
+
+test('a service that is stopped in the midst of a reading has not crashed', async () => {
+  const drop = mkdtempSync(join(tmpdir(), 'zomma-drop-'));
+  writeFileSync(join(drop, 'a.csv'), 'date,ticker,close\n2026-08-20,SPY,640\n');
+  const stop = new AbortController();
+  const feed = createFilesFeed(drop, { pause: async () => {}, remembered: () => new Map(), journal: path });
+  const reading = feed.poll(Date.now(), stop.signal)[Symbol.asyncIterator]();
+  while ((await reading.next()).value?.kind !== 'closes');
+  expect(existsSync(path)).toBe(true);
+  stop.abort();
+  expect(existsSync(path)).toBe(false);
+  await reading.return?.();
+  rmSync(drop, { recursive: true });
+});
+
+test('what a process reads that still runs is no crash of it', async () => {
+  const other = Bun.spawn(['sleep', '30']);
+  restarted().begins('a.csv', '1');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(`"pid":${process.pid}`, `"pid":${other.pid}`));
+  expect(restarted().crashes('a.csv', '1')).toBe(0);
+  other.kill();
+  await other.exited;
+  expect(restarted().crashes('a.csv', '1')).toBe(1);
+});

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { contentsOf } from '../../../src/feeds/files/deliveries.ts';
+import { openNamed } from '../../../src/feeds/files/opened-file.ts';
+import { packDelivery, unpackDelivery } from '../../../src/feeds/reader/packed-delivery.ts';
+import { readFileApart, readQuotesApart } from '../../../src/feeds/reader/read-apart.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
+import { NOW_MS, tape } from '../files/tapes.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'zomma-apart-'));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const HEADER = 'underlying,as_of,spot,symbol,bid,ask,open_interest\n';
+const CHAIN = `${HEADER}TEST,2026-08-21T16:00:00Z,98,TEST260918C00100000,1,2,1\nTEST,2026-08-21T16:00:00Z,98,TEST260918P00100000,,,1\n`;
+const QUOTES =
+  '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[{"option":"RUT231020C01800000","bid":1},{"option":"?"}]}}';
+/** One object of more names than fit into the memory of a reader. */
+const manyNames = () => `{"data":{"options":[{${Array.from({ length: 4.4e6 }, (_, at) => `"k${at}":1`).join(',')}}]}}`;
+
+async function opened(content: string | Uint8Array) {
+  writeFileSync(join(dir, 'x'), content);
+  return (await openNamed(join(dir, 'x'), 'x'))!;
+}
+
+async function readBoth(content: string | Uint8Array): Promise<[here: Delivery[], apart: Delivery[]]> {
+  await using file = await opened(content);
+  const here = await Array.fromAsync(contentsOf(file.content, { nowMs: NOW_MS }));
+  return [here, await Array.fromAsync(readFileApart(file.content, NOW_MS))];
+}
+
+/** Columns as text: of two NaNs the bits may differ. */
+const told = (deliveries: readonly Delivery[]) =>
+  JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
+
+/** Readers are started from the sources, as children of this process. */
+function readers(): number[] {
+  try {
+    const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim();
+    return children === '' ? [] : children.split(' ').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+test.each([
+  ['a chain', CHAIN],
+  ['a packed chain', gzipSync(CHAIN)],
+  ['quotes', QUOTES],
+  ['closes', 'date,ticker,close,volume\n2026-08-20,SPY,640.5,\n2026-08-21,SPY,641,7\nx\n'],
+  [
+    'a tape with what is not known',
+    tape({}, { nbbo_bid: '', delta: '' }, { price: 'x' }, { canceled: 't', report_flags: '{sweep}' }),
+  ],
+  [
+    'a packed tape of many batches',
+    gzipSync(
+      tape(
+        ...Array.from({ length: 9_001 }, (_, at) => ({ id: `a\u00e9${at}`, side: ['ask', 'bid', 'mid', ''][at % 4]! })),
+      ),
+    ),
+  ],
+  ['a cut packed file', gzipSync(CHAIN).subarray(0, -9)],
+  ['notes', 'nothing'],
+])('%s: the same as here', async (_name, content) => {
+  const [here, apart] = await readBoth(content);
+  expect(told(apart)).toBe(told(here));
+});
+
+test('prints go as columns and come back to the bit', async () => {
+  await using file = await opened(
+    tape(
+      {},
+      { nbbo_ask: '', side: 'bid' },
+      { option_chain_id: 'SPY260918P00500000', delta: '-0.5', upstream_condition_detail: 'mlet' },
+    ),
+  );
+  for await (const delivery of contentsOf(file.content, { nowMs: NOW_MS })) {
+    const packed = packDelivery(delivery);
+    expect(packed.kind).toBe('packed prints');
+    expect(unpackDelivery(structuredClone(packed))).toEqual(delivery);
+  }
+});
+
+test('an answer of a provider is a chain, is nothing, or is refused', async () => {
+  const read = (text: string) => Array.fromAsync(readQuotesApart(Buffer.from(text), 'cboe:RUT', 'RUT'));
+  expect(await read(QUOTES)).toMatchObject([
+    { kind: 'chain', offered: 2, chain: { count: 1, source: 'cboe:RUT', refused: { bad_symbol: 1 } } },
+  ]);
+  expect(await read('{"a":1}')).toEqual([]);
+  expect(read(`${QUOTES.slice(0, -4)}${' '.repeat(6e6)}`)).rejects.toThrow(/not valid JSON/);
+});
+
+describe('a reader', () => {
+  test.skipIf(process.platform !== 'linux')('that takes too much memory is ended, and the file refused', async () => {
+    await using file = await opened(manyNames());
+    const before = process.memoryUsage.rss();
+    expect(Array.fromAsync(readFileApart(file.content, NOW_MS))).rejects.toThrow(
+      'reading it took more than 384 MB of memory',
+    );
+    await Promise.allSettled([Array.fromAsync(readFileApart(file.content, NOW_MS))]);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
+    expect(readers()).toEqual([]);
+  });
+
+  test.skipIf(process.platform !== 'linux')('that ends in any way is a refusal of its file', async () => {
+    await using file = await opened(gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) })))));
+    const reading = readFileApart(file.content, NOW_MS);
+    expect((await reading.next()).done).toBe(false);
+    for (const pid of readers()) process.kill(pid, 'SIGKILL');
+    expect(Array.fromAsync(reading)).rejects.toThrow('the process that read it ended (SIGKILL)');
+  });
+
+  test('is gone once nobody reads on, and runs no further ahead than two deliveries', async () => {
+    await using file = await opened(gzipSync(tape(...Array.from({ length: 50_000 }, (_, at) => ({ id: String(at) })))));
+    let reachedLast = 0;
+    const reading = readFileApart(file.content, NOW_MS, (bytes) => (reachedLast = bytes));
+    await reading.next();
+    await Bun.sleep(400);
+    expect(reachedLast).toBeLessThan(file.content.facts.size / 2);
+    await reading.return(undefined);
+    expect(readers()).toEqual([]);
+  });
+
+  test('two wait for each other: their memory adds up', async () => {
+    await using file = await opened(gzipSync(CHAIN));
+    let most = 0;
+    const watch = setInterval(() => (most = Math.max(most, readers().length)), 1);
+    await Promise.all(Array.from({ length: 3 }, () => Array.fromAsync(readFileApart(file.content, NOW_MS))));
+    clearInterval(watch);
+    expect(most).toBeLessThanOrEqual(1);
+  });
+
+  test('knows no credential of the service', async () => {
+    process.env.ZOMMA_TRADIER_TOKEN = 'secret';
+    try {
+      await using file = await opened(
+        gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) })))),
+      );
+      const reading = readFileApart(file.content, NOW_MS);
+      await reading.next();
+      for (const pid of readers())
+        expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('ZOMMA_TRADIER_TOKEN');
+      await reading.return(undefined);
+    } finally {
+      delete process.env.ZOMMA_TRADIER_TOKEN;
+    }
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test';
+import { isDeeperThan, JSON_DEPTH_MAX, jsonExcess } from '../src/json-shape.ts';
+
+const nested = (opening: string, closing: string, depth: number) => opening.repeat(depth) + closing.repeat(depth);
+const BOUNDS = { containers: 1_000, values: 3_000 };
+
+test.each([
+  ['arrays at the limit', nested('[', ']', 32), false],
+  ['arrays beyond it', nested('[', ']', 33), true],
+  ['objects beyond it', nested('{"a":', '}', 33), true],
+  ['both kinds beyond it, neither alone', nested('[{"a":', '}]', 17), true],
+  ['never closed', '['.repeat(33), true],
+  ['a long flat table', `[${'{"a":[1]},'.repeat(500)}{}]`, false],
+  ['the same with spaces', `[${'{"a":[1]} ,\n\t'.repeat(500)}{}]`, false],
+  ['brackets in strings', `["${'['.repeat(500)}"]`, false],
+  ['closings in strings do not count', nested('["}",', ']', 33), true],
+  ['rows in strings do not hide what is outside', `["},{","},{",${'['.repeat(33)}`, true],
+  ['a quote that is escaped ends no string', `["\\"${'['.repeat(500)}"]`, false],
+  ['rows between openings', `[${'[1],[2],'.repeat(20)}${'['.repeat(32)}`, true],
+])('depth: %s', (_name, text, isDeeper) => {
+  expect(isDeeperThan(text, JSON_DEPTH_MAX)).toBe(isDeeper);
+});
+
+test.each([
+  ['within all bounds', `[${'{"a":1},'.repeat(900)}{}]`, undefined],
+  ['empty arrays', `[${'[],'.repeat(1_000)}[]]`, 'JSON of more than 1000 objects and arrays'],
+  ['empty objects', `[${'{},'.repeat(1_000)}{}]`, 'JSON of more than 1000 objects and arrays'],
+  ['half of each', `[${'{},[],'.repeat(500)}{}]`, 'JSON of more than 1000 objects and arrays'],
+  ['numbers', `[${'1,'.repeat(3_001)}1]`, 'JSON of more than 3000 values'],
+  ['deep', '['.repeat(33), 'JSON nested deeper than 32 levels'],
+])('excess: %s', (_name, text, reason) => {
+  expect(jsonExcess(text, BOUNDS)).toBe(reason);
+});
+
+test('by chance: as deep as a reader that looks at each character says', () => {
+  const pieces = ['[', ']', '{', '}', ',', '"', '\\', ' ', 'a', '},{', '],['];
+  let seed = 7;
+  const next = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed % below;
+  };
+  for (let run = 0; run < 20_000; run++) {
+    const text = Array.from({ length: 1 + next(30) }, () => pieces[next(pieces.length)]).join('');
+    let [depth, deepest, inString] = [0, 0, false];
+    for (let at = 0; at < text.length; at++) {
+      const mark = text[at]!;
+      if (inString && mark === '\\') at++;
+      else if (mark === '"') inString = !inString;
+      else if (!inString && '[{'.includes(mark)) deepest = Math.max(deepest, ++depth);
+      else if (!inString && ']}'.includes(mark)) depth--;
+    }
+    for (const limit of [1, 2, 3])
+      expect([text, limit, isDeeperThan(text, limit)]).toEqual([text, limit, deepest > limit]);
+  }
+});
