@@ -61,11 +61,32 @@ const PREFLIGHT_FIELDS = fieldsOf({});
 /** Probes of a load balancer ask by address, and hear no more than that the service is there. */
 const PROBE_PATH = '/health';
 
-/** Refuses foreign hosts and origins, and answers CORS preflight requests of pages whose origin is allowed. */
+/**
+ * Refuses a Host header that is not one host (two headers arrive joined by a comma; other characters could move the start of the path), and a
+ * name that is not this server's.
+ */
+export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
+  /** Host headers that were found good: clients send the same one with each request. */
+  const good = new Set<string>();
+  return app.onRequest((context) => {
+    const { request, path } = context as typeof context & BeforeRouting;
+    const host = request.headers.get('host') ?? '';
+    if (good.has(host)) return;
+    if (!ONE_HOST.test(host)) {
+      throw new Failure('invalid_parameter', 'The Host header is not one host', { hint: 'Send one Host header.' });
+    }
+    if (path === PROBE_PATH) return;
+    refuseForeignHost(host, policy);
+    if (good.size < GOOD_HOSTS_MAX) good.add(host);
+  });
+};
+
+const ONE_HOST = /^[A-Za-z0-9._:[\]-]*$/;
+const GOOD_HOSTS_MAX = 64;
+
+/** Refuses pages of foreign origins, and answers CORS preflight requests of pages whose origin is allowed. */
 export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
-  app.onRequest((context) => {
-    const { request, set, path } = context as typeof context & BeforeRouting;
-    if (path !== PROBE_PATH) refuseForeignHost(request.headers, policy);
+  app.onRequest(({ request, set }) => {
     // Programs send none.
     if (!request.headers.has('origin')) return;
     refuseForeignOrigin(request.headers, policy);
@@ -76,20 +97,9 @@ export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
     if (request.method === 'OPTIONS') return respond(set, null, PREFLIGHT_FIELDS, 204);
   });
 
-/** Refuses a Host header that is not one host. Two headers arrive joined by a comma; other characters could move the start of the path. */
-export const checkHost = (app: HttpApp) =>
-  app.onRequest(({ request }) => {
-    if (ONE_HOST.test(request.headers.get('host') ?? '')) return;
-    throw new Failure('invalid_parameter', 'The Host header is not one host', { hint: 'Send one Host header.' });
-  });
-
-const ONE_HOST = /^[A-Za-z0-9._:[\]-]*$/;
-
-/** Throws `Failure`, 403, for a name that is not this server's. */
-export function refuseForeignHost(headers: Headers, { hosts }: OriginPolicy): void {
-  if (!hosts) return;
-  const host = headers.get('host');
-  if (host === null || hosts.has(nameOf(host))) return;
+/** Throws `Failure`, 403, for a name that is not this server's. HTTP/1.0 needs none. */
+export function refuseForeignHost(host: string, { hosts }: OriginPolicy): void {
+  if (!hosts || host === '' || hosts.has(nameOf(host))) return;
   throw new Failure('host_foreign', 'This server is not asked under that name', {
     hint: 'The operator can allow the Host with --allowed-hosts.',
   });

@@ -26,7 +26,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     })
     .use(accessLog(observe))
     .use(problemDetails(observe))
-    .use(checkHost)
+    .use(checkHost(origins))
     .use(checkOrigin(origins))
     .use(guard(access, limiter, deps.connections));
   // Elysia decides by a hook's source text whether to await it, and minified code misleads it: none of these is asynchronous.
