@@ -53,6 +53,8 @@ export function shownJson(value: unknown, indent?: number): string {
   );
 }
 
+const PLAIN = /^[\x20-\x7e]*$/;
+
 function cleanText(text: string, max: number): string {
   // What is beyond is cut off anyway: a text of megabytes is not searched to its end.
   const clean = seen(text.slice(0, 2 * max));
@@ -60,5 +62,7 @@ function cleanText(text: string, max: number): string {
 }
 
 function seen(text: string): string {
+  // Most text is plain: one pass, without the tables of Unicode.
+  if (PLAIN.test(text)) return text.trim();
   return text.toWellFormed().replace(UNSEEN, ' ').trim();
 }

@@ -120,26 +120,26 @@ interface Asked {
 }
 
 /** Computes in turn with the work of others, and sends the result. */
-function compute<Result>(
+async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
   { request, account, set }: Asked,
   steps: Steps<Result>,
   send: (result: Result) => Response | Promise<Response>,
-): Response | Promise<Response> {
+): Promise<Response> {
   let cost = 1;
   const pay = (tokens: number) => {
     cost += tokens;
     if (limiter) Object.assign(set.headers, rateLimitHeaders(limiter.policy, charge(limiter, account, tokens), cost));
   };
-  const result = scheduler.run({
+  const result = await scheduler.run({
     account,
     name,
     steps: unlessFull(budget, account, steps),
     isDropped: () => request.signal.aborted,
     charge: pay,
   });
-  return result instanceof Promise ? result.then(send) : send(result);
+  return send(result);
 }
 
 /** Refuses work, once it would begin, for an account that has not read the answers that it has. */

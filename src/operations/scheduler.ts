@@ -27,7 +27,7 @@ export interface Job<Result> {
   /** Names the steps for the event loop's watchdog. */
   readonly name: string;
   readonly steps: Steps<Result>;
-  /** Whether nobody waits for the result any more. Asked before each step that does not follow at once. */
+  /** Whether nobody waits for the result any more. Asked before each step. */
   readonly isDropped?: (() => boolean) | undefined;
   /** False for work that is bounded elsewhere, as that of streams is by their number: it counts as no job of the account. */
   readonly isCounted?: false;
@@ -38,11 +38,10 @@ export interface Job<Result> {
 /** Shares one core between accounts: REST, MCP and live streams all compute here. */
 export interface Scheduler {
   /**
-   * Does the job's steps in turn with those of others. Returns the result at once if nothing else waits and it takes no longer than a turn.
-   * Throws, or rejects with, what the steps throw, and `Failure`: 429 if the account has too many jobs under way or cannot pay, 503 past the
-   * deadline; `AbortError` if the job was dropped.
+   * Does the job's steps in turn with those of others. Throws `Failure`, 429, if the account has too many jobs under way. Rejects with what the
+   * steps throw, with `Failure` if the account cannot pay (429) or the deadline is over (503), and with `AbortError` if the job was dropped.
    */
-  run<Result>(job: Job<Result>): Result | Promise<Result>;
+  run<Result>(job: Job<Result>): Promise<Result>;
   /** Jobs under way, of all accounts. */
   readonly size: number;
 }
@@ -60,8 +59,6 @@ export function createScheduler(
   const lanes = new Map<string, Lane>();
   /** Time used by the account that was served last: where a new one begins. */
   let usedMs = 0;
-  /** Time of jobs that were done at once since the last turn. */
-  let atOnceMs = 0;
   let isDue = false;
   let begunOfAll = 0;
 
@@ -82,14 +79,8 @@ export function createScheduler(
       lane.usedMs += now - stepAt;
       leave(lane, entry, isOver);
     }
-    atOnceMs = 0;
     isDue = lanes.size > 0;
     if (isDue) setImmediate(turn);
-  };
-
-  const makeDue = (): void => {
-    if (!isDue) setImmediate(turn);
-    isDue = true;
   };
 
   /** The job of an account whose turn it is: one that has not begun, if there may be more of them. */
@@ -124,36 +115,19 @@ export function createScheduler(
     return true;
   };
 
-  /** What is left of a job that has used some time already, in turns. */
-  const enqueue = <Result>(job: Job<Result>, askedAt: number, spentMs: number): Promise<Result> => {
-    if (job.isCounted !== false) counts.add(job.account);
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const lane = lanes.get(job.account) ?? { account: job.account, usedMs, begun: [], waiting: [] };
-    lanes.set(job.account, lane);
-    lane.usedMs += spentMs;
-    lane.waiting.push({ job, askedAt, resolve, reject } as unknown as Entry);
-    makeDue();
-    return promise;
-  };
-
   return {
-    run(job) {
-      if (job.isCounted !== false && counts.of(job.account) >= accountJobsMax) throw tooMany(accountJobsMax);
-      const askedAt = nowMs();
-      if (isDue) return enqueue(job, askedAt, 0);
-      began(job.name);
-      try {
-        for (;;) {
-          const { value, done } = job.steps.next();
-          if (done) return value;
-          if (value.tokens) job.charge?.(value.tokens);
-          const spentMs = nowMs() - askedAt;
-          if (spentMs + atOnceMs > TURN_MS) return enqueue(job, askedAt, spentMs);
-        }
-      } finally {
-        atOnceMs += nowMs() - askedAt;
-        if (atOnceMs > TURN_MS) makeDue();
-      }
+    run<Result>(job: Job<Result>): Promise<Result> {
+      const isCounted = job.isCounted !== false;
+      if (isCounted && counts.of(job.account) >= accountJobsMax) throw tooMany(accountJobsMax);
+      if (isCounted) counts.add(job.account);
+      const { promise, resolve, reject } = Promise.withResolvers<Result>();
+      const lane = lanes.get(job.account) ?? { account: job.account, usedMs, begun: [], waiting: [] };
+      lanes.set(job.account, lane);
+      lane.waiting.push({ job, askedAt: nowMs(), resolve, reject } as unknown as Entry);
+      // Not at once: requests that come together are answered together, which takes less of a core.
+      if (!isDue) setImmediate(turn);
+      isDue = true;
+      return promise;
     },
     get size() {
       return counts.total;

@@ -27,9 +27,14 @@ export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number)
   return stale;
 }
 
-/** Rows as a binary heap by their ask: a quote is held against the nearer ones in O(log n), in any order of quotes. */
+/**
+ * Rows by their ask: a quote is held against the nearer ones in O(log n), in any order of quotes. As long as none contradicts another, as in most
+ * chains, the lowest ask is all there is to know; from the first contradiction on the rows are a binary heap.
+ */
 class LowestAsks {
   private readonly rows: number[] = [];
+  private isHeap = false;
+  lowest = Number.POSITIVE_INFINITY;
 
   constructor(private readonly ask: Float64Array) {}
 
@@ -37,17 +42,16 @@ class LowestAsks {
     return this.rows.length;
   }
 
-  get lowest(): number {
-    return this.askAt(0);
-  }
-
   get secondLowest(): number {
+    this.makeHeap();
     return Math.min(this.askAt(1), this.askAt(2));
   }
 
   add(row: number): void {
     const { rows } = this;
+    this.lowest = Math.min(this.lowest, this.ask[row]!);
     let at = rows.push(row) - 1;
+    if (!this.isHeap) return;
     for (let above = (at - 1) >> 1; at > 0 && this.askAt(at) < this.askAt(above); above = (at - 1) >> 1) {
       [rows[at], rows[above]] = [rows[above]!, rows[at]!];
       at = above;
@@ -55,15 +59,30 @@ class LowestAsks {
   }
 
   removeLowest(): number {
+    this.makeHeap();
     const { rows } = this;
     const lowest = rows[0]!;
     const last = rows.pop()!;
-    if (rows.length === 0) return lowest;
-    rows[0] = last;
-    for (let at = 0; ; ) {
+    if (rows.length > 0) {
+      rows[0] = last;
+      this.sink(0);
+    }
+    this.lowest = this.askAt(0);
+    return lowest;
+  }
+
+  private makeHeap(): void {
+    if (this.isHeap) return;
+    this.isHeap = true;
+    for (let at = (this.rows.length >> 1) - 1; at >= 0; at--) this.sink(at);
+  }
+
+  private sink(from: number): void {
+    const { rows } = this;
+    for (let at = from; ; ) {
       const [left, right] = [2 * at + 1, 2 * at + 2];
       const below = this.askAt(right) < this.askAt(left) ? right : left;
-      if (!(this.askAt(below) < this.askAt(at))) return lowest;
+      if (!(this.askAt(below) < this.askAt(at))) return;
       [rows[at], rows[below]] = [rows[below]!, rows[at]!];
       at = below;
     }

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { mid } from '../../../src/analytics/chain/quotes.ts';
 import { staleQuotes } from '../../../src/analytics/chain/stale-quotes.ts';
+import { generator } from '../../../src/bench/workloads.ts';
+import type { Chain } from '../../../src/market/chain.ts';
 import { chainOf, contract, prepared, quoted } from '../small-chains.ts';
 
 /** A wing of calls by [bid, ask], nearest the money first: positions of the stale ones. */
@@ -111,3 +114,37 @@ test('stale quotes are counted and are no part of the smile; their contracts kee
   expect(Math.max(...smile.logMoneyness)).toBeLessThan(Math.log(111 / ready.series[0]!.forward));
   expect(ready.iv[ready.strike.indexOf(112)]).toBeCloseTo(3, 1);
 });
+
+test('in any order of quotes the same ones are stale as by comparing each with all before it', () => {
+  const random = generator(11);
+  let contradicted = 0;
+  for (let wing = 0; wing < 2_000; wing++) {
+    const quotes = Array.from({ length: 2 + Math.floor(30 * random()) }, () => {
+      const bid = Math.round(10 * random()) / 2;
+      return { bid, ask: bid + 0.5 * Math.floor(4 * random()) };
+    });
+    const chain = chainOf(quotes.map(({ bid, ask }, at) => contract({ strike: 100 + at, bid, ask })));
+    const rows = Array.from({ length: chain.count }, (_, row) => row);
+    const expected = comparedWithAll(chain, rows);
+    contradicted += expected.length;
+    expect(staleQuotes(chain, rows, 0.01)).toEqual(expected);
+  }
+  expect(contradicted).toBeGreaterThan(1_000);
+});
+
+/** The rule as it is stated, in time that grows with the square of the quotes. */
+function comparedWithAll(chain: Chain, wing: readonly number[]): number[] {
+  const stale: number[] = [];
+  let fresh: number[] = [];
+  for (const row of wing) {
+    if (Number.isNaN(mid(chain, row))) continue;
+    const against = fresh.filter((near) => chain.bid[row]! - 0.01 > chain.ask[near]!);
+    if (against.length > 1 || (against.length === 1 && fresh.length === 1)) {
+      stale.push(row);
+      continue;
+    }
+    stale.push(...against);
+    fresh = [...fresh.filter((near) => !against.includes(near)), row];
+  }
+  return stale;
+}
