@@ -18,10 +18,11 @@ export interface Recipient {
 export function respondHeld(
   budget: ByteBudget,
   { request, account, set }: Recipient,
-  body: string | Uint8Array,
+  body: string | Uint8Array | Blob,
   fields: Headers,
 ): Response {
-  if (body.length < HELD_FROM || request.method === 'HEAD') return respond(set, body, fields);
+  // A blob is a file of this program, which the runtime sends without copying it.
+  if (body instanceof Blob || body.length < HELD_FROM || request.method === 'HEAD') return respond(set, body, fields);
   return respond(set, heldBody(body, budget.hold(account, body.length)), fields);
 }
 

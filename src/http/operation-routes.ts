@@ -8,7 +8,7 @@ import { isRecord } from '../operations/validate.ts';
 import type { Steps } from '../steps.ts';
 import { holdBody, parseJson, readBytes, readJson, readText } from './body.ts';
 import { respondHeld } from './held-response.ts';
-import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respond, respondJson } from './http-app.ts';
+import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { type PreparedResponse, sendPrepared } from './prepared-response.ts';
 import { createResponseCache, type JsonAnswer, provenanceHeaders, type ResponseCache } from './response-cache.ts';
@@ -29,32 +29,27 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   const { method, path, bodyBytesMax, binary } = operation.rest!;
   const view = restView(operation);
   if (method === 'GET') {
+    const answerAnew = (asked: Asked, params: object) => {
+      const { request, set } = asked;
+      const args = { ...queryArguments(view, path, queryOf(request.url)), ...params };
+      const steps = answerInSteps(view, args, context, 'invalid_parameter');
+      if (operation.ofNow) return compute(deps, operation, asked, steps, (answer) => sendAnswer(budget, asked, answer));
+      return compute(
+        deps,
+        operation,
+        asked,
+        cachedInSteps(cache, request.url, deps.storeVersion(), steps),
+        (prepared) =>
+          sendPrepared(prepared, request.headers, set, (body, fields) => respondHeld(budget, asked, body, fields)),
+      );
+    };
     app.get(routerPath(path), async ({ request, params, account, set }) => {
       const loading = operation.ofMarket && loaded();
       if (loading) await loading;
-      const asked = { request, account: account!.id, set };
-      const args = () => ({ ...queryArguments(view, path, queryOf(request.url)), ...(params as object) });
-      if (operation.ofNow) {
-        return compute(deps, operation, asked, answerInSteps(view, args(), context, 'invalid_parameter'), (answer) =>
-          sendAnswer(budget, asked, answer),
-        );
-      }
-      const send = (prepared: PreparedResponse) =>
-        sendPrepared(prepared, request.headers, set, (body, fields) =>
-          typeof body === 'object' && body instanceof Blob
-            ? respond(set, body, fields)
-            : respondHeld(budget, asked, body, fields),
-        );
-      const known = cache.get(request.url);
-      if (known) return send(known);
-      const version = deps.storeVersion();
-      return compute(deps, operation, asked, preparedInSteps(), send);
-
-      function* preparedInSteps(): Steps<PreparedResponse> {
-        const answer = yield* answerInSteps(view, args(), context, 'invalid_parameter');
-        // A write during the computation makes the response stale, so it is cached under the version read before.
-        return cache.add(request.url, version, answer);
-      }
+      const known = operation.ofNow ? undefined : cache.get(request.url);
+      // What is cached is small.
+      if (known) return sendPrepared(known, request.headers, set);
+      return answerAnew({ request, account: account!.id, set }, params as object);
     });
     return;
   }
@@ -167,6 +162,16 @@ function* answerInSteps(view: View, args: unknown, context: Context, code: Failu
   const { body, provenance } = yield* performInSteps(view, args, context, code);
   yield { message: 'Writing the answer' };
   return { text: JSON.stringify(body), provenance };
+}
+
+/** Caches an answer under the version of the store from before its computation: a write meanwhile makes it stale. */
+function* cachedInSteps(
+  cache: ResponseCache,
+  address: string,
+  version: string,
+  answer: Steps<JsonAnswer>,
+): Steps<PreparedResponse> {
+  return cache.add(address, version, yield* answer);
 }
 
 function sendAnswer(budget: ByteBudget, asked: Asked, { text, provenance }: JsonAnswer): Response {
