@@ -31,14 +31,9 @@ function heldBody(body: string | Uint8Array, release: () => void): ReadableStrea
   // The runtime's direct stream: what is written goes to the socket, and `flush` waits until the client has taken it.
   return new ReadableStream({
     type: 'direct',
-    async pull(controller: ReadableStreamDirectController) {
-      try {
-        controller.write(body);
-        await controller.flush(true);
-        await controller.end();
-      } finally {
-        release();
-      }
+    pull(controller: ReadableStreamDirectController) {
+      controller.write(body);
+      return Promise.resolve(controller.flush(true)).then(() => void controller.end()).finally(release);
     },
     cancel: release,
   } as Bun.DirectUnderlyingSource<Uint8Array>);

@@ -17,7 +17,7 @@ export interface SchedulerLimits {
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
 /** A turn of the event loop does so much work and no more: sockets come between. One step may take longer. */
-const TURN_MS = 4;
+const TURN_MS = 8;
 /** Each has an answer to be written, whose time is not in that. */
 const TURN_JOBS = 16;
 

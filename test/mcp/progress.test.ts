@@ -34,7 +34,7 @@ const SLOW: Operation = {
   *run() {
     for (let step = 1; step <= 4; step++) {
       yield { message: `Step ${step}`, total: 4 };
-      for (const until = performance.now() + 6; performance.now() < until; );
+      for (const until = performance.now() + 10; performance.now() < until; );
     }
     return { result: { win_probability: 0.5, recommended_portfolio_allocation_pct: 1 } };
   },
