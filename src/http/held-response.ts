@@ -31,9 +31,14 @@ function heldBody(body: string | Uint8Array, release: () => void): ReadableStrea
   // The runtime's direct stream: what is written goes to the socket, and `flush` waits until the client has taken it.
   return new ReadableStream({
     type: 'direct',
-    pull(controller: ReadableStreamDirectController) {
-      controller.write(body);
-      return Promise.resolve(controller.flush(true)).then(() => void controller.end()).finally(release);
+    async pull(controller: ReadableStreamDirectController) {
+      try {
+        controller.write(body);
+        await controller.flush(true);
+        controller.end();
+      } finally {
+        release();
+      }
     },
     cancel: release,
   } as Bun.DirectUnderlyingSource<Uint8Array>);

@@ -52,7 +52,7 @@ test('accounts that ask alike are served alike', async () => {
 
 test('the event loop has its turns between steps', async () => {
   const { done, run } = noting();
-  const job = run('a', 50, 3);
+  const job = run('a', 50, 10);
   let turns = 0;
   for (; done.length < 50; turns++) await new Promise(setImmediate);
   expect(turns).toBeGreaterThan(20);
