@@ -17,15 +17,15 @@ export interface Attacked {
 
 /** Dear requests, sent at once and abandoned at once. */
 const abandon = (requests: number): Attack =>
-  async function abandoning({ url, key, random, count }) {
-    const sockets = await Promise.all(
-      Array.from({ length: requests }, () =>
-        send(url, get(`/api/v1/flow/${TAPED}/prints?limit=5000&min_premium=${1 + random()}`, key)),
-      ),
-    );
-    await Bun.sleep(5);
-    for (const socket of sockets) socket.destroy();
-    count('abandoned');
+  async function abandoning({ url, key, random, isOver, count }) {
+    do {
+      const path = () => `/api/v1/flow/${TAPED}/prints?limit=5000&min_premium=${1 + random()}`;
+      const sockets = await Promise.all(Array.from({ length: requests }, () => send(url, get(path(), key))));
+      await Bun.sleep(5);
+      for (const socket of sockets) socket.destroy();
+      count('abandoned');
+      await Bun.sleep(1_000);
+    } while (!isOver());
   };
 
 /** The same request on so many connections, again and again. */
