@@ -14,13 +14,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { FAULT_SECONDS, FAULT_SEED } from '../support/fault-settings.ts';
 import { BINARY, FROM_SOURCE, ROOT, startServer } from '../support/process.ts';
 import { KNOWN_BOMBS } from './hostile/file-bombs.ts';
 import { brokenPromises, fuzzFiles, measureAnswers, measuredFairly, measureFiles } from './hostile-files.ts';
 
 /** What is dropped, or answered, to fill the memory of the service or to hold it up: against the executable, as it is deployed. */
-const FUZZ_SECONDS = 6;
-
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'zomma-bombs-'));
@@ -142,7 +141,10 @@ test('a file in whose reading the service ends twice is skipped and named; one w
   );
 }, 60_000);
 
-test('by chance: whatever is dropped or answered, the promises hold', async () => {
-  const seed = Math.floor(Math.random() * 2 ** 31);
-  expect(await fuzzFiles(FUZZ_SECONDS, seed, BINARY)).toEqual([]);
-}, 90_000);
+test(
+  'by chance: whatever is dropped or answered, the promises hold',
+  async () => {
+    expect(await fuzzFiles(FAULT_SECONDS, FAULT_SEED, BINARY)).toEqual([]);
+  },
+  60_000 + 2_000 * FAULT_SECONDS,
+);

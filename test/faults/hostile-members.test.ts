@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { FAULT_SECONDS, FAULT_SEED } from '../support/fault-settings.ts';
 import { FROM_SOURCE } from '../support/process.ts';
 import { type Battle, type Figures, withBattle } from './hostile-members.ts';
 import { ATTACKS, type AttackName } from './members/attacks.ts';
@@ -53,10 +54,14 @@ describe('honest clients are served beside', () => {
     60_000,
   );
 
-  test('all of it at random', async () => {
-    const figures = await battle.attack({ seconds: 6, seed: 4 });
-    expectHonest(figures, MEMORY_MIB_MAX.eight);
-  }, 60_000);
+  test(
+    'all of it at random',
+    async () => {
+      const figures = await battle.attack({ seconds: FAULT_SECONDS, seed: FAULT_SEED });
+      expectHonest(figures, MEMORY_MIB_MAX.eight);
+    },
+    60_000 + 2_000 * FAULT_SECONDS,
+  );
 });
 
 test('work that nobody waits for ends with its connection, and a server that stops does not wait for it', async () => {

@@ -1,0 +1,3 @@
+/** How long the generators of hostile members and files run within the suite, and from which seed: by hand they run longer, from any. */
+export const FAULT_SECONDS = Number(process.env.ZOMMA_FAULT_SECONDS ?? 6);
+export const FAULT_SEED = Number(process.env.ZOMMA_FAULT_SEED ?? 4);
