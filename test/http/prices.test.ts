@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as prices from '../../src/operations/prices.ts';
 import { ANALYSIS_CONTRACTS } from '../../src/operations/prices.ts';
 import { headersOf, modern } from '../mcp/http/messages.ts';
+import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** What work costs an account, and that the screens of a terminal fit into the default limit. */
@@ -123,3 +127,11 @@ test('a call over MCP pays for its work as REST does', async () => {
     await poor.close();
   }
 });
+
+test.each(Object.entries(prices).filter(([, price]) => typeof price === 'number') as [string, number][])(
+  'the documentation has the price %s, %i',
+  (_name, price) => {
+    const [, section = ''] = readFileSync(join(ROOT, 'docs/rest.md'), 'utf8').split('## What requests cost');
+    expect(section).toContain(price.toLocaleString('en-US'));
+  },
+);
