@@ -125,6 +125,7 @@ function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest>
   const moves = movesOf(before.sums());
   const newest: SignedPrint[] = [];
   for (const { stretch } of last) {
+    yield { message: 'Signing the newest prints' };
     for (const each of signPrints(stretch.prints(), moves)) {
       if (premiumOf(each.print) >= minPremium && !rootOf(each.print.root).adjusted) newest.push(each);
     }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from 'node:http2';
+import { makeCertificate, OPENSSL } from '../support/certificate.ts';
 import { FAULT_SECONDS, FAULT_SEED } from '../support/fault-settings.ts';
-import { FROM_SOURCE } from '../support/process.ts';
-import { type Battle, type Figures, withBattle } from './hostile-members.ts';
+import { FROM_SOURCE, withFolder } from '../support/process.ts';
+import { type Battle, type Figures, residentMib, withBattle } from './hostile-members.ts';
 import { ATTACKS, type AttackName } from './members/attacks.ts';
 
 /**
@@ -88,3 +90,51 @@ test('work that nobody waits for ends with its connection, and a server that sto
   expect([code, durationMs < 5_000]).toEqual([0, true]);
   await Promise.all(waiting);
 }, 60_000);
+
+test.skipIf(!OPENSSL)(
+  `HTTP/2 with a window of 0: answers wait, within the account's bytes, and others are served${OPENSSL ? '' : ' (openssl is not here)'}`,
+  () =>
+    withFolder(async (folder) => {
+      const { cert, key } = await makeCertificate(folder);
+      const limits = ['--rate-limit', 'off', '--tls-cert', cert, '--tls-key', key];
+      const size = { prints: 0, indexContracts: 1_000, wideContracts: 1_900 };
+      await withBattle({ size, command: FROM_SOURCE, limits }, async ({ server, keys, honestKey }) => {
+        const before = residentMib(server.pid, 'VmRSS');
+        const body = JSON.stringify({
+          ...{ put_call: 'C', spot: 100, tte: 0.5, iv: 0.3 },
+          strike: Array.from({ length: 20_000 }, (_, i) => 50 + i / 1_000),
+        });
+        const statuses: Record<string, number> = {};
+        const session = connect(server.url, { rejectUnauthorized: false, settings: { initialWindowSize: 0 } });
+        session.on('error', () => {});
+        const answered = Array.from({ length: 120 }, () => {
+          const stream = session.request({
+            ...{ ':method': 'POST', ':path': '/api/v1/physics/greeks/batch' },
+            ...{ 'x-api-key': keys[0]!, 'content-type': 'application/json' },
+          });
+          stream.end(body);
+          return new Promise<void>((resolve) => {
+            stream.on('error', () => resolve());
+            stream.on('response', ({ ':status': status }) => {
+              statuses[String(status)] = (statuses[String(status)] ?? 0) + 1;
+              resolve();
+            });
+          });
+        });
+        await Promise.all(answered);
+        // The answers of 64 MiB that are held, their copies on the way, and garbage.
+        if (!Number.isNaN(before)) expect(residentMib(server.pid, 'VmRSS') - before).toBeLessThan(250);
+        expect(Object.keys(statuses).toSorted()).toEqual(['200', '429']);
+        expect(statuses['200']).toBeLessThan(30);
+        const init = { headers: { 'X-API-Key': honestKey }, tls: { rejectUnauthorized: false } };
+        expect((await fetch(`${server.url}/api/v1/nodes/gex/SPY`, init)).status).toBe(200);
+        // Once the connection is gone, the account may ask again.
+        session.destroy();
+        const again = { ...init, method: 'POST', body: '{"put_call":"C","spot":1,"strike":1,"tte":1,"iv":1}' };
+        const ask = () =>
+          fetch(`${server.url}/api/v1/physics/greeks/batch`, { ...again, headers: { 'X-API-Key': keys[0]! } });
+        while ((await ask()).status === 429) await new Promise(setImmediate);
+      });
+    }),
+  60_000,
+);

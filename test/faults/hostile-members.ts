@@ -114,7 +114,8 @@ function longestStepOf(log: string): Figures['longestStep'] {
   return longest;
 }
 
-function residentMib(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+/** Memory of a process, MiB; NaN if the system has no /proc. */
+export function residentMib(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   try {
     return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
   } catch {
