@@ -56,10 +56,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   // Without columns it is the work of some microseconds, which takes no turn.
   if (bodyBytesMax === undefined) {
     app.post(routerPath(path), async ({ request, account, set }) => {
-      const args = await readJson(request, { budget, account: account!.id });
-      const { body, provenance } = perform(view, args, context, 'invalid_body');
-      if (provenance) Object.assign(set.headers, provenanceHeaders(provenance));
-      return respondJson(set, body);
+      return answerNow(view, await readJson(request, { budget, account: account!.id }), context, set);
     });
     return;
   }
@@ -87,6 +84,12 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
 /** Even a short table may have a long answer: so many are read at once. */
 const COLUMNS_BYTES_HELD = 512 * 1024;
 
+function answerNow(view: View, args: unknown, context: Context, set: ResponseHead): Response {
+  const { body, provenance } = perform(view, args, context, 'invalid_body');
+  if (provenance) Object.assign(set.headers, provenanceHeaders(provenance));
+  return respondJson(set, body);
+}
+
 const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
@@ -99,8 +102,10 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
     const asked = { request, account: account!.id, set };
     const [args, at] = [await readJson(request, { budget, account: asked.account }), query.get('at')];
-    if (tool.ofMarket) await loaded();
-    const dated = at !== null && tool.ofMarket && isRecord(args) ? { ...args, at } : args;
+    // Without market data it is the work of some microseconds, which takes no turn.
+    if (!tool.ofMarket) return answerNow(view, args, context, set);
+    await loaded();
+    const dated = at !== null && isRecord(args) ? { ...args, at } : args;
     return compute(deps, tool, asked, answerInSteps(view, dated, context, 'invalid_body'), (answer) =>
       sendAnswer(budget, asked, answer),
     );
