@@ -1,3 +1,5 @@
+import { began } from './event-loop-watchdog.ts';
+
 const MIB = 1024 * 1024;
 
 /**
@@ -6,6 +8,9 @@ const MIB = 1024 * 1024;
  */
 const COLLECT_EVERY = 48 * MIB;
 const COLLECT_FROM = 300 * MIB;
+
+/** Between two collections. */
+const PAUSE_MS = 100;
 
 let allocated = 0;
 let isDue = false;
@@ -23,7 +28,11 @@ export function collectSoon(): void {
   if (isDue) return;
   isDue = true;
   setImmediate(() => {
-    isDue = false;
+    began('garbage collection');
     Bun.gc(true);
+    // Of a large heap it takes 100 ms: others have their time before the next one.
+    setTimeout(() => {
+      isDue = false;
+    }, PAUSE_MS).unref();
   });
 }

@@ -9,9 +9,10 @@ const SRC = resolve(import.meta.dir, '../src');
  * rooms on one floor do not know each other.
  */
 const FLOORS: readonly (readonly string[])[] = [
-  ['errors.ts', 'events.ts', 'config.ts', 'clean-text.ts', 'json-shape.ts', 'steps.ts', 'garbage.ts'],
-  ['math'],
-  ['market', 'access', 'bench', 'log.ts', 'event-loop-watchdog.ts'],
+  ['errors.ts', 'events.ts', 'config.ts', 'clean-text.ts', 'json-shape.ts', 'steps.ts'],
+  ['event-loop-watchdog.ts'],
+  ['math', 'garbage.ts'],
+  ['market', 'access', 'bench', 'log.ts'],
   ['analytics', 'feeds', 'store'],
   ['operations'],
   ['http', 'mcp', 'cli', 'client'],
