@@ -9,7 +9,7 @@ const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
 
 /** Bodies below this are not counted: as many as an account may send at once are few megabytes. */
-const FREE_BYTES = 64 * 1024;
+export const FREE_BYTES = 64 * 1024;
 
 /** Who sends a body, and where its bytes count while it is read. */
 export interface Sender {
@@ -19,12 +19,12 @@ export interface Sender {
 
 /** The request's JSON, bounded in bytes, depth and time. Throws `Failure`: 413 for a body that is too large, 422 for one that is not JSON. */
 export async function readJson(request: Request, sender: Sender, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
-  const release = holdBody(request, sender, bytesMax);
-  if (!release) return parseJson(await readText(request, bytesMax));
+  const held = holdBody(request, sender, bytesMax);
+  if (!held) return parseJson(await readText(request, bytesMax));
   try {
     return parseJson(await readText(request, bytesMax));
   } finally {
-    release();
+    held.release();
   }
 }
 
@@ -41,7 +41,7 @@ export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Pr
 }
 
 /**
- * Counts a large body as held by its account before it is read, as `bytesLeast` or more. Returns what gives the bytes back; undefined for a small body. Throws
+ * Counts a large body as held by its account before it is read, as `bytesLeast` or more. Returns undefined for a small body. Throws
  * `Failure`, 429 or 503, if there is no room for it.
  */
 export function holdBody(
@@ -49,13 +49,19 @@ export function holdBody(
   { budget, account }: Sender,
   bytesMax: number,
   bytesLeast = 0,
-): (() => void) | undefined {
+): HeldBody | undefined {
   const declared = declaredBytes(request);
   if (declared <= FREE_BYTES) return undefined;
   // A body without a length may come to the bound.
   const bytes = Math.max(bytesLeast, Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax));
   budget.refuseFull(account, bytes);
-  return budget.hold(account, bytes);
+  return { bytes, release: budget.hold(account, bytes) };
+}
+
+/** A body that counts as held by its account. */
+export interface HeldBody {
+  readonly bytes: number;
+  readonly release: () => void;
 }
 
 /** Throws `Failure`, 415, where the body says that it is something else than JSON; one that says nothing is taken for it. */

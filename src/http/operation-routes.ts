@@ -6,7 +6,7 @@ import { datedToolView, extendedView, perform, performInSteps, restView, type Vi
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { isRecord } from '../operations/validate.ts';
 import type { Steps } from '../steps.ts';
-import { holdBody, parseJson, readBytes, readJson, readText } from './body.ts';
+import { FREE_BYTES, holdBody, parseJson, readBytes, readJson, readText } from './body.ts';
 import { respondHeld } from './held-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -62,21 +62,27 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const asked = { request, account: account!.id, set };
-    const release = holdBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
+    let held = holdBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
+    // A body without a length may have come to little.
+    const settle = (length: number) => {
+      if (length > FREE_BYTES) return;
+      held?.release();
+      held = undefined;
+    };
     try {
       if (binary && IS_BINARY.test(request.headers.get('content-type') ?? '')) {
         const units = unitsOf(queryOf(request.url));
         const bytes = await readBytes(request, bodyBytesMax);
-        return await compute(deps, operation, asked, binary.compute(bytes, units), (columns) =>
-          respondHeld(budget, asked, columns, BINARY_FIELDS),
-        );
+        settle(bytes.byteLength);
+        const send = (columns: Uint8Array) => respondHeld(budget, asked, columns, BINARY_FIELDS);
+        return await compute(deps, operation, asked, binary.compute(bytes, units), send, held?.bytes);
       }
       const text = await readText(request, bodyBytesMax);
-      return await compute(deps, operation, asked, columnsInSteps(view, text, context), (columns) =>
-        respondHeld(budget, asked, columns, JSON_FIELDS),
-      );
+      settle(text.length);
+      const send = (columns: string) => respondHeld(budget, asked, columns, JSON_FIELDS);
+      return await compute(deps, operation, asked, columnsInSteps(view, text, context), send, held?.bytes);
     } finally {
-      release?.();
+      held?.release();
     }
   });
 }
@@ -126,6 +132,7 @@ async function compute<Result>(
   { request, account, set }: Asked,
   steps: Steps<Result>,
   send: (result: Result) => Response | Promise<Response>,
+  ownBytes = 0,
 ): Promise<Response> {
   let cost = 1;
   const pay = (tokens: number) => {
@@ -135,16 +142,22 @@ async function compute<Result>(
   const result = await scheduler.run({
     account,
     name,
-    steps: unlessFull(budget, account, steps),
+    steps: unlessFull(budget, account, ownBytes, steps),
+    isPrompt: true,
     isDropped: () => request.signal.aborted,
     charge: pay,
   });
   return send(result);
 }
 
-/** Refuses work, once it would begin, for an account that has not read the answers that it has. */
-function* unlessFull<Result>(budget: ByteBudget, account: string, steps: Steps<Result>): Steps<Result> {
-  budget.refuseFull(account);
+/** Refuses work, once it would begin, for an account that has not read its answers. The bytes of the request itself do not count. */
+function* unlessFull<Result>(
+  budget: ByteBudget,
+  account: string,
+  ownBytes: number,
+  steps: Steps<Result>,
+): Steps<Result> {
+  budget.refuseFull(account, 1 - ownBytes);
   return yield* steps;
 }
 

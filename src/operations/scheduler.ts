@@ -29,6 +29,11 @@ export interface Job<Result> {
   readonly steps: Steps<Result>;
   /** Whether nobody waits for the result any more. Asked before each step. */
   readonly isDropped?: (() => boolean) | undefined;
+  /**
+   * Whether steps are done at once while nothing waits and a turn lasts. HTTP/1.1 needs it: the runtime closes a connection on which another
+   * request follows one that waits for a turn (pipelining). Without it, requests that come together are answered together, which takes less.
+   */
+  readonly isPrompt?: true;
   /** False for work that is bounded elsewhere, as that of streams is by their number: it counts as no job of the account. */
   readonly isCounted?: false;
   /** Charges the account for work that begins. Throws `Failure` if it cannot pay. */
@@ -60,6 +65,8 @@ export function createScheduler(
   /** Time used by the account that was served last: where a new one begins. */
   let usedMs = 0;
   let isDue = false;
+  /** Time of jobs that were done at once since the last turn. */
+  let promptMs = 0;
   let begunOfAll = 0;
 
   const turn = (): void => {
@@ -79,6 +86,7 @@ export function createScheduler(
       lane.usedMs += now - stepAt;
       leave(lane, entry, isOver);
     }
+    promptMs = 0;
     isDue = lanes.size > 0;
     if (isDue) setImmediate(turn);
   };
@@ -108,11 +116,28 @@ export function createScheduler(
       else if (value.tokens) job.charge?.(value.tokens);
       if (!done) return false;
     } catch (error) {
-      job.steps.return(undefined);
       reject(error);
+      close(job.steps);
     }
     if (job.isCounted !== false) counts.remove(job.account);
     return true;
+  };
+
+  const makeDue = (): void => {
+    if (!isDue) setImmediate(turn);
+    isDue = true;
+  };
+
+  /** Does steps of a job for what is left of a turn, which jobs done at once share until the next one. */
+  const isDoneAtOnce = (entry: Entry): boolean => {
+    const from = entry.askedAt - promptMs;
+    let isOver = false;
+    do {
+      isOver = proceed(entry);
+      promptMs = nowMs() - from;
+    } while (!isOver && promptMs < TURN_MS);
+    if (promptMs >= TURN_MS) makeDue();
+    return isOver;
   };
 
   return {
@@ -121,18 +146,25 @@ export function createScheduler(
       if (isCounted && counts.of(job.account) >= accountJobsMax) throw tooMany(accountJobsMax);
       if (isCounted) counts.add(job.account);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
+      const entry = { job, askedAt: nowMs(), resolve, reject } as unknown as Entry;
+      if (job.isPrompt && !isDue && isDoneAtOnce(entry)) return promise;
       const lane = lanes.get(job.account) ?? { account: job.account, usedMs, begun: [], waiting: [] };
       lanes.set(job.account, lane);
-      lane.waiting.push({ job, askedAt: nowMs(), resolve, reject } as unknown as Entry);
-      // Not at once: requests that come together are answered together, which takes less of a core.
-      if (!isDue) setImmediate(turn);
-      isDue = true;
+      lane.waiting.push(entry);
+      makeDue();
       return promise;
     },
     get size() {
       return counts.total;
     },
   };
+}
+
+/** Ends steps that will not be done. What they throw then has nobody to hear it. */
+function close(steps: Steps<unknown>): void {
+  try {
+    steps.return(undefined);
+  } catch {}
 }
 
 interface Entry {

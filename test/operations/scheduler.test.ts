@@ -31,6 +31,19 @@ test('jobs of one turn of the event loop are done in the next, for as long as a 
   expect([done.length, scheduler.size]).toEqual([10, 0]);
 });
 
+test('a prompt job is done at once while nothing waits and a turn lasts', async () => {
+  const { done, scheduler, run } = noting();
+  const jobs = Array.from({ length: 10 }, () => run('a', 1, 1, { isPrompt: true }));
+  expect([done.length, scheduler.size]).toEqual([8, 2]);
+  await Promise.all(jobs);
+  const long = run('b', 3, 20, { isPrompt: true });
+  expect(done.at(-1)).toBe('b1');
+  const short = run('a', 1, 1, { isPrompt: true });
+  expect(done.at(-1)).toBe('b1');
+  expect(await Promise.all([long, short])).toEqual(['b', 'a']);
+  expect(scheduler.size).toBe(0);
+});
+
 test('the account that has used least is next: a small request waits for one step of a greedy account', async () => {
   const { done, run } = noting();
   const greedy = Array.from({ length: 20 }, () => run('greedy', 10, 20));

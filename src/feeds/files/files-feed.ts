@@ -95,6 +95,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     );
     if (outcome === undefined) return;
     if (typeof outcome === 'object' && 'passing' in outcome) {
+      if (outcome.isCrash) journal.crashed(origin, version);
       if (troubles.met(file, outcome.passing)) yield refusalOf({ origin, reason: outcome.passing });
       return;
     }
@@ -157,7 +158,7 @@ function whyNothing({ origin, stats }: Found, marks: FileMarks): string | undefi
 
 const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
-const CRASHED = `the service has ended ${CRASHES_MAX} times while it was read: change or replace it to have it read again`;
+const CRASHED = `the process that read it has ended ${CRASHES_MAX} times: change or replace the file to have it read again`;
 
 /** Soon enough for a person who drops a file, rare enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;

@@ -1,4 +1,5 @@
 import type { Delivery } from '../../market/feed.ts';
+import { ReaderEnded } from '../reader/read-apart.ts';
 import { contentsOf, type Reading } from './deliveries.ts';
 import { type FileMarks, type Outcome, versionOf } from './file-marks.ts';
 import type { GrowingTapes } from './growing-tapes.ts';
@@ -14,6 +15,8 @@ export interface ReadParts extends Pick<Reading, 'nowMs' | 'readApart'> {
 /** A reading that failed for a cause that passes, such as a lack of rights or of descriptors: it says nothing of the file. */
 export interface Passing {
   readonly passing: string;
+  /** The process that read it has ended. */
+  readonly isCrash: boolean;
 }
 
 /**
@@ -64,7 +67,8 @@ export async function* readFile(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return { passing: `cannot be read (${code})` };
+    const isCrash = error instanceof ReaderEnded;
+    return { passing: isCrash ? error.message : `cannot be read (${code})`, isCrash };
   }
   return outcome === 'data' || reason === undefined ? outcome : { refused: reason };
 }

@@ -29,7 +29,7 @@ export class ReadingJournal {
     for (const each of crashed) this.#crashed.set(each.origin, each);
     if (reading === null || isOther(reading.pid)) return;
     const { origin, version } = reading;
-    this.#crashed.set(origin, { origin, version, times: this.crashes(origin, version) + 1 });
+    this.crashed(origin, version);
     this.#write(null);
   }
 
@@ -42,6 +42,11 @@ export class ReadingJournal {
   begins(origin: string, version: string): void {
     this.#isReading = true;
     this.#write({ origin, version });
+  }
+
+  /** The process that read a version of a file has ended, and this one has not. */
+  crashed(origin: string, version: string): void {
+    this.#crashed.set(origin, { origin, version, times: this.crashes(origin, version) + 1 });
   }
 
   /** The file was read, or is given up as the service wishes. */

@@ -86,7 +86,8 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
   async function follow(origin: string): Promise<void> {
     const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
     if (typeof target !== 'string') {
-      complete = false;
+      // A link that leads nowhere hides no file.
+      if (codeOf(target) !== 'ENOENT') complete = false;
       problems.push({ origin, reason: `cannot be read (${codeOf(target)})` });
     } else if (target !== root && !target.startsWith(root + sep)) {
       problems.push({ origin, reason: 'a link that leads out of the folder: it is not followed' });

@@ -34,7 +34,7 @@ let turn: Promise<void> = Promise.resolve();
 
 /**
  * Reads what is at `stdin`, an open file or bytes, in a process of its own, whose memory and time are bounded. Throws a Failure where nothing
- * can be taken, it needed too much or ended in any other way, and what the file system throws.
+ * can be taken or it needed too much, `ReaderEnded` if it ended in any other way, and what the file system throws.
  */
 async function* readApart(
   stdin: number | Uint8Array,
@@ -98,7 +98,8 @@ async function* deliveriesOfReader(
     for (;;) {
       const message = messages.shift();
       if (message === undefined) {
-        if (hasEnded) throw unreadable(killedFor ?? endOf(child));
+        if (hasEnded && killedFor !== undefined) throw unreadable(killedFor);
+        if (hasEnded) throw job.kind === 'file' ? new ReaderEnded(endOf(child)) : unreadable(endOf(child));
         await new Promise<void>((resolve) => (wake = resolve));
       } else if ('delivery' in message) {
         yield unpackDelivery(message.delivery);
@@ -127,7 +128,16 @@ async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A reader that ended of itself, without a word. */
+/**
+ * The reader was ended by something else than its bounds: a system that is short of memory, or a person. That says nothing of the file, which
+ * can be read again; as an error of the system.
+ */
+export class ReaderEnded extends Error {
+  readonly code = 'EREADER';
+  readonly syscall = 'read';
+}
+
+/** How a reader ended without a word. */
 function endOf({ signalCode, exitCode }: { readonly signalCode: unknown; readonly exitCode: number | null }): string {
   return `the process that read it ended (${signalCode ?? `exit code ${exitCode}`})`;
 }

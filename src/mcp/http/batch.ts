@@ -35,11 +35,14 @@ export class BatchDelivery<Message> {
   }
 
   private *deliveries(): Steps<void> {
-    for (let message = this.waiting.shift(); message !== undefined; message = this.waiting.shift()) {
-      this.deliver(message);
-      yield { message: 'Delivering a message' };
+    try {
+      for (let message = this.waiting.shift(); message !== undefined; message = this.waiting.shift()) {
+        this.deliver(message);
+        yield { message: 'Delivering a message' };
+      }
+    } finally {
+      this.isUnderWay = false;
     }
-    this.isUnderWay = false;
   }
 }
 

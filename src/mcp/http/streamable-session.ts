@@ -91,7 +91,10 @@ export class StreamableSession implements McpSession {
     const handle = () => transport.handleRequest(request, { parsedBody: body });
     // To read the messages of a batch takes the engine some milliseconds.
     const handled = messages.length > 1 ? this.inTurn(handle) : handle();
-    const response = await Promise.race([handled, dropped.promise]);
+    const response = await Promise.race([handled, dropped.promise]).catch((error: unknown) => {
+      leave();
+      throw error;
+    });
     if (response.ok) for (const each of messages) if (isJSONRPCNotification(each)) this.tellPosts(each);
     if (response.ok && server) response.headers.set('Mcp-Session-Id', this.id);
     if (isEventStream(response)) {

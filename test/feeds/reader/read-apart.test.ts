@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { contentsOf } from '../../../src/feeds/files/deliveries.ts';
+import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
 import { openNamed } from '../../../src/feeds/files/opened-file.ts';
 import { packDelivery, unpackDelivery } from '../../../src/feeds/reader/packed-delivery.ts';
-import { readFileApart, readQuotesApart } from '../../../src/feeds/reader/read-apart.ts';
+import { ReaderEnded, readFileApart, readQuotesApart } from '../../../src/feeds/reader/read-apart.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import { NOW_MS, tape } from '../files/tapes.ts';
 
@@ -108,12 +109,14 @@ describe('a reader', () => {
     expect(readers()).toEqual([]);
   });
 
-  test.skipIf(process.platform !== 'linux')('that ends in any way is a refusal of its file', async () => {
+  test.skipIf(process.platform !== 'linux')('that is ended by somebody else says nothing of its file', async () => {
     await using file = await opened(gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) })))));
     const reading = readFileApart(file.content, NOW_MS);
     expect((await reading.next()).done).toBe(false);
     for (const pid of readers()) process.kill(pid, 'SIGKILL');
-    expect(Array.fromAsync(reading)).rejects.toThrow('the process that read it ended (SIGKILL)');
+    const failed = Array.fromAsync(reading);
+    await expect(failed).rejects.toThrow('the process that read it ended (SIGKILL)');
+    await expect(failed).rejects.toBeInstanceOf(ReaderEnded);
   });
 
   test('is gone once nobody reads on, and runs no further ahead than two deliveries', async () => {
@@ -152,3 +155,36 @@ describe('a reader', () => {
     }
   });
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a tape whose reader is ended is read again, and given up after the second time',
+  async () => {
+    const packed = gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) }))));
+    writeFileSync(join(dir, 'tape.csv.gz'), packed);
+    const marks = new Map<string, string>();
+    const feed = createFilesFeed(dir, { remembered: () => marks, pause: async () => {} });
+    const look = async (isKilled: boolean) => {
+      const told = { prints: 0, refusals: [] as string[] };
+      for await (const delivery of feed.poll(Date.now())) {
+        if (delivery.kind === 'mark' && delivery.value !== null) marks.set(delivery.key, delivery.value);
+        if (delivery.kind === 'refusal') told.refusals.push(delivery.reason);
+        if (delivery.kind !== 'prints') continue;
+        told.prints += delivery.prints.length;
+        if (isKilled) for (const pid of readers()) process.kill(pid, 'SIGKILL');
+      }
+      return told;
+    };
+    const first = await look(true);
+    expect([first.prints < 20_000, first.refusals]).toEqual([true, ['the process that read it ended (SIGKILL)']]);
+    expect(await look(false)).toEqual({ prints: 20_000, refusals: [] });
+    expect(await look(false)).toEqual({ prints: 0, refusals: [] });
+    // Another version, whose reader is ended twice.
+    writeFileSync(join(dir, 'tape.csv.gz'), Buffer.concat([packed, gzipSync('x')]));
+    await look(true);
+    // The second try is due at the next look, the one after that a look later.
+    await look(true);
+    const third = await look(false);
+    expect([third.prints, third.refusals.length]).toEqual([0, 1]);
+    expect(third.refusals[0]).toContain('has ended 2 times');
+  },
+);

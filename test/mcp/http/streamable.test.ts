@@ -4,6 +4,7 @@ import { createStreamWatch, STREAM_LIMITS } from '../../../src/access/stream-wat
 import { createFollowedQuota } from '../../../src/mcp/http/followed-quota.ts';
 import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createStreamable } from '../../../src/mcp/http/streamable.ts';
+import { StreamableSession } from '../../../src/mcp/http/streamable-session.ts';
 import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessions.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
@@ -421,3 +422,12 @@ function keepMoved(ticker: string): void {
   const [due] = store.levelsDue();
   store.saveLevels(due!, { ...recordOf(), underlying: ticker, asOf: chain.asOf + 1_000, simulated: true });
 }
+
+test('a batch that is refused leaves nothing behind', async () => {
+  const { account, parts } = partsOf(service);
+  const busy = { ...parts, scheduler: createScheduler({ accountJobsMax: 0 }) };
+  const session = new StreamableSession('id', account, busy);
+  const batch = [initialize('2025-03-26'), { ...initialize('2025-03-26'), id: 2 }];
+  await expect(session.post(requestOf(batch), batch)).rejects.toMatchObject({ code: 'too_many_requests' });
+  expect((session as unknown as { posts: Map<unknown, unknown> }).posts.size).toBe(0);
+});
