@@ -18,6 +18,8 @@ const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunM
 
 /** A turn of the event loop does so much work and no more: sockets come between. One step may take longer. */
 const TURN_MS = 8;
+/** Prompt jobs have so much of it. */
+const PROMPT_MS = 20;
 /** Each has an answer to be written, whose time is not in that. */
 const TURN_JOBS = 16;
 
@@ -27,10 +29,10 @@ export interface Job<Result> {
   /** Names the steps for the event loop's watchdog. */
   readonly name: string;
   readonly steps: Steps<Result>;
-  /** Whether nobody waits for the result any more. Asked before each step. */
+  /** Whether nobody waits for the result any more. Asked before each step, once the job has waited. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * Whether steps are done at once while nothing waits and a turn lasts. HTTP/1.1 needs it: the runtime closes a connection on which another
+   * Whether steps are done at once while nothing waits, for some milliseconds. HTTP/1.1 needs it: the runtime closes a connection on which another
    * request follows one that waits for a turn (pipelining). Without it, requests that come together are answered together, which takes less.
    */
   readonly isPrompt?: true;
@@ -105,19 +107,32 @@ export function createScheduler(
     if (begun.length + waiting.length === 0) lanes.delete(account);
   };
 
+  const fail = ({ job, reject }: Entry, error: unknown): true => {
+    reject(error);
+    close(job.steps);
+    if (job.isCounted !== false) counts.remove(job.account);
+    return true;
+  };
+
+  /** Does a step of a job that has waited, unless it was dropped or has waited for too long. Returns true if it was the last one. */
+  const proceed = (entry: Entry): boolean => {
+    const { job, askedAt } = entry;
+    if (job.isDropped?.()) return fail(entry, new DOMException('Nobody waits for the result', 'AbortError'));
+    if (nowMs() - askedAt > deadlineMs) return fail(entry, overdue(deadlineMs));
+    return advance(entry);
+  };
+
   /** Does a step. Returns true if it was the last one. */
-  const proceed = ({ job, askedAt, resolve, reject }: Entry): boolean => {
+  const advance = (entry: Entry): boolean => {
+    const { job, resolve } = entry;
     try {
-      if (job.isDropped?.()) throw new DOMException('Nobody waits for the result', 'AbortError');
-      if (nowMs() - askedAt > deadlineMs) throw overdue(deadlineMs);
       began(job.name);
       const { value, done } = job.steps.next();
       if (done) resolve(value);
       else if (value.tokens) job.charge?.(value.tokens);
       if (!done) return false;
     } catch (error) {
-      reject(error);
-      close(job.steps);
+      return fail(entry, error);
     }
     if (job.isCounted !== false) counts.remove(job.account);
     return true;
@@ -128,14 +143,14 @@ export function createScheduler(
     isDue = true;
   };
 
-  /** Does steps of a job for what is left of a turn, which jobs done at once share until the next one. */
+  /** Does steps of a job, for a time that jobs done at once share until the next turn. */
   const isDoneAtOnce = (entry: Entry): boolean => {
     const from = entry.askedAt - promptMs;
     let isOver = false;
     do {
-      isOver = proceed(entry);
+      isOver = advance(entry);
       promptMs = nowMs() - from;
-    } while (!isOver && promptMs < TURN_MS);
+    } while (!isOver && promptMs < PROMPT_MS);
     if (promptMs >= TURN_MS) makeDue();
     return isOver;
   };
@@ -147,7 +162,7 @@ export function createScheduler(
       if (isCounted) counts.add(job.account);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const entry = { job, askedAt: nowMs(), resolve, reject } as unknown as Entry;
-      if (job.isPrompt && !isDue && isDoneAtOnce(entry)) return promise;
+      if (job.isPrompt && lanes.size === 0 && promptMs < PROMPT_MS && isDoneAtOnce(entry)) return promise;
       const lane = lanes.get(job.account) ?? { account: job.account, usedMs, begun: [], waiting: [] };
       lanes.set(job.account, lane);
       lane.waiting.push(entry);
