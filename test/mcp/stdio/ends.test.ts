@@ -105,5 +105,9 @@ async function started(args: readonly string[], through: readonly string[] = [])
 
 /** Whether it is read to the end is the other's affair. */
 function say({ stdin }: { readonly stdin: Bun.FileSink }, text: string): void {
-  void Promise.allSettled([stdin.write(text), stdin.flush()]);
+  try {
+    void Promise.allSettled([stdin.write(text), stdin.flush()]);
+  } catch {
+    // It has ended before the first byte.
+  }
 }
