@@ -4,12 +4,13 @@ const MIB = 1024 * 1024;
 
 /**
  * The garbage collector lets memory double before it acts, and more while it works beside the program: large columns and texts that come
- * and go fast could fill a small machine. It takes some 20 ms, so it is forced only where memory is short of what a small machine has.
+ * and go fast could fill a machine of 1 GiB. A collection holds the event loop for some 20 ms, so that it is forced only in a process that has
+ * grown large.
  */
 const COLLECT_EVERY = 48 * MIB;
 const COLLECT_FROM = 300 * MIB;
 
-/** Between two collections. */
+/** The least time between two collections. */
 const PAUSE_MS = 100;
 
 let allocated = 0;

@@ -13,7 +13,7 @@ export interface Recipient {
 
 /**
  * A response whose body, if it is large, is handed over as the client takes it, and counts as held by the account until it is taken or the
- * connection is gone. The runtime itself would copy a whole body into memory for each client that does not read.
+ * connection is gone. The runtime does not tell when a plain body was taken, and keeps a copy of it until then.
  */
 export function respondHeld(
   budget: ByteBudget,

@@ -18,7 +18,7 @@ const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunM
 
 /** A turn of the event loop does so much work and no more: sockets come between. One step may take longer. */
 const TURN_MS = 8;
-/** Prompt jobs have so much of it. */
+/** Prompt jobs are done at once for so long in a turn of the event loop. */
 const PROMPT_MS = 20;
 /** Each has an answer to be written, whose time is not in that. */
 const TURN_JOBS = 16;
@@ -32,8 +32,8 @@ export interface Job<Result> {
   /** Whether nobody waits for the result any more. Asked before each step, once the job has waited. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * Whether steps are done at once while nothing waits, for some milliseconds. HTTP/1.1 needs it: the runtime closes a connection on which another
-   * request follows one that waits for a turn (pipelining). Without it, requests that come together are answered together, which takes less.
+   * Whether steps are done at once while nothing waits. Pipelined HTTP/1.1 requests need it: the runtime closes a connection on which another
+   * request follows one that waits for a turn. Other jobs always wait for a turn: to answer requests together takes less processor time.
    */
   readonly isPrompt?: true;
   /** False for work that is bounded elsewhere, as that of streams is by their number: it counts as no job of the account. */

@@ -1,7 +1,7 @@
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { finish, type Steps } from '../../steps.ts';
+import type { Steps } from '../../steps.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareInSteps } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
@@ -15,10 +15,6 @@ const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
  * What is kept of a chain's levels. `premiumBySeries` as `gexLevels` takes it.
  * Throws `Failure('no_chain')` where no live contract is left.
  */
-export function levelRecordOf(chain: Chain, premiumBySeries: ReadonlyMap<string, number>): LevelRecord {
-  return finish(levelRecordInSteps(chain, premiumBySeries));
-}
-
 export function* levelRecordInSteps(chain: Chain, premiumBySeries: ReadonlyMap<string, number>): Steps<LevelRecord> {
   const prepared = yield* prepareInSteps(chain, DEFAULT_OPTIONS);
   const { exposures, walls, flip, dominant, maxPain } = gexLevels(prepared, premiumBySeries);

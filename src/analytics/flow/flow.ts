@@ -31,16 +31,9 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 }
 
 /**
- * Flow by expiry where the feed has snapshots only: each contract-day's last volume at its mid, else its last trade. It has no
- * size threshold, and says nothing about single trades. `days` gives the last snapshot of each day, one at a time.
+ * Adds a day's flow by expiry, by its last snapshot, if the feed has snapshots only: each contract's volume at its mid, else its last trade. It
+ * has no size threshold, and says nothing about single trades.
  */
-export function flowsOfSnapshots(days: Iterable<Chain>): Map<string, Flow> {
-  const flows = new Map<string, Flow>();
-  for (const chain of days) addDay(flows, chain);
-  return flows;
-}
-
-/** Adds the flow of a day, by its last snapshot. */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {
     if (series.adjusted) continue;

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test';
-import { levelRecordOf } from '../../../src/analytics/exposure/level-record.ts';
+import { levelRecordInSteps } from '../../../src/analytics/exposure/level-record.ts';
 import { Failure } from '../../../src/errors.ts';
+import { finish } from '../../../src/steps.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, yearsTo } from '../small-chains.ts';
+
+const levelRecordOf = (...given: Parameters<typeof levelRecordInSteps>) => finish(levelRecordInSteps(...given));
 
 const NONE = new Map<string, number>();
 const [NEAR_IV, FAR_IV] = [0.2, 0.3];

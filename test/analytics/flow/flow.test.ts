@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { flowOfPrints, flowsOfSnapshots, largePrints, opinionPremium } from '../../../src/analytics/flow/flow.ts';
+import { addDay, type Flow, flowOfPrints, largePrints, opinionPremium } from '../../../src/analytics/flow/flow.ts';
+import type { Chain } from '../../../src/market/chain.ts';
 import { premiumOf, sumOf } from '../../../src/market/prints.ts';
 import { chainOf, contract, EXPIRY, LATER, print } from '../small-chains.ts';
+
+function flowsOfSnapshots(days: Iterable<Chain>): Map<string, Flow> {
+  const flows = new Map<string, Flow>();
+  for (const day of days) addDay(flows, day);
+  return flows;
+}
 
 const MIN = 100_000;
 

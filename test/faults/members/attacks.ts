@@ -62,13 +62,7 @@ const leaveUnread = (requests: number): Attack =>
     const head = `POST /api/v1/physics/greeks/batch HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     const sockets: Socket[] = [];
     for (let sent = 0; sent < requests && !isOver(); sent++) {
-      const socket = await send(url, head + body);
-      // The first bytes tell the status; nothing is read after them.
-      socket.once('data', (bytes) => {
-        count(String(bytes).slice(9, 12));
-        socket.pause();
-      });
-      sockets.push(socket);
+      sockets.push(await sendUnread(url, head + body, count));
     }
     while (!isOver()) await Bun.sleep(20);
     for (const socket of sockets) socket.destroy();
@@ -79,12 +73,7 @@ const openAndLeave: Attack = async ({ url, key, isOver, count }) => {
   const sockets: Socket[] = [];
   while (!isOver() && sockets.length < 200) {
     for (const path of ['/sse', `/api/v1/stream/gex/${INDEX},${TAPED},${WIDE}?last_event_id=1`]) {
-      const socket = await send(url, get(path, key));
-      socket.once('data', (bytes) => {
-        count(String(bytes).slice(9, 12));
-        socket.pause();
-      });
-      sockets.push(socket);
+      sockets.push(await sendUnread(url, get(path, key), count));
     }
   }
   while (!isOver()) await Bun.sleep(20);
@@ -179,6 +168,16 @@ function calls(count: number): string {
 
 function get(path: string, key: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n\r\n`;
+}
+
+/** Sends a request of whose answer nothing is read but the first bytes, which tell the status. */
+async function sendUnread(url: string, text: string, count: Attacked['count']): Promise<Socket> {
+  const socket = await send(url, text);
+  socket.once('data', (bytes) => {
+    count(String(bytes).slice(9, 12));
+    socket.pause();
+  });
+  return socket;
 }
 
 function send(url: string, text: string): Promise<Socket> {
