@@ -1,11 +1,8 @@
-import { began } from './event-loop-watchdog.ts';
-
 const MIB = 1024 * 1024;
 
 /**
- * The garbage collector lets memory double before it acts, and more while it works beside the program: large columns and texts that come
- * and go fast could fill a machine of 1 GiB. A collection holds the event loop for some 20 ms, so that it is forced only in a process that has
- * grown large.
+ * The garbage collector lets memory double before it acts: large columns and texts that come and go fast could fill a machine of 1 GiB. So
+ * a process that has grown large asks for a collection as bytes add up.
  */
 const COLLECT_EVERY = 48 * MIB;
 const COLLECT_FROM = 300 * MIB;
@@ -24,16 +21,12 @@ export function countAllocated(bytes: number): void {
   if (process.memoryUsage.rss() > COLLECT_FROM) collectSoon();
 }
 
-/** Collects garbage after the turn in hand: what its callers hold is no garbage yet. */
+/** Begins a collection, which runs beside the program: one that the program waits for holds the event loop for up to 100 ms. */
 export function collectSoon(): void {
   if (isDue) return;
   isDue = true;
-  setImmediate(() => {
-    began('garbage collection');
-    Bun.gc(true);
-    // Of a large heap it takes 100 ms: others have their time before the next one.
-    setTimeout(() => {
-      isDue = false;
-    }, PAUSE_MS).unref();
-  });
+  Bun.gc(false);
+  setTimeout(() => {
+    isDue = false;
+  }, PAUSE_MS).unref();
 }

@@ -165,21 +165,33 @@ function* columnsInSteps(view: View, text: string, context: Context): Steps<stri
   const args = parseJson(text);
   if (text.length > STEP_LENGTH) yield { message: 'Reading the arguments' };
   const { body } = yield* performInSteps(view, args, context, 'invalid_body');
-  if (Object.values(body).some((value) => Array.isArray(value) && value.length > STEP_ROWS)) {
-    yield { message: 'Writing the answer' };
-  }
-  return JSON.stringify(body);
+  return yield* jsonInSteps(body);
 }
 
-/** A body that takes a millisecond or two to parse. */
+/** JSON that takes some 5 ms to parse or to write. */
 const STEP_LENGTH = 512 * 1024;
-/** Rows that are computed and written together; the most that a table may have are written in some 8 ms. */
-const STEP_ROWS = 5_000;
+
+/** The same text as `JSON.stringify`, written field by field: 20,000 rows take 30 ms in all. */
+function* jsonInSteps(body: Record<string, unknown>): Steps<string> {
+  const fields: string[] = [];
+  let length = 0;
+  for (const [name, value] of Object.entries(body)) {
+    const text = JSON.stringify(value);
+    if (text === undefined) continue;
+    if (length + text.length > STEP_LENGTH) {
+      yield { message: 'Writing the answer' };
+      length = 0;
+    }
+    length += text.length;
+    fields.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${fields.join(',')}}`;
+}
 
 function* answerInSteps(view: View, args: unknown, context: Context, code: FailureCode): Steps<JsonAnswer> {
   const { body, provenance } = yield* performInSteps(view, args, context, code);
   yield { message: 'Writing the answer' };
-  return { text: JSON.stringify(body), provenance };
+  return { text: yield* jsonInSteps(body), provenance };
 }
 
 /** Caches an answer under the version of the store from before its computation: a write meanwhile makes it stale. */
