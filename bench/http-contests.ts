@@ -131,8 +131,8 @@ async function postGreeks({ zomma, raw, key, start, connections }: Given): Promi
     targets: [
       { text: 'CPU of raw with the same work over that of Zomma', against: RAW_WORK, by: 'cpu', bound: 0.65 },
       { text: 'CPU of raw with a constant answer over that of Zomma', against: RAW_CONSTANT, by: 'cpu', bound: 0.4 },
-      { text: 'rate over that of Elysia, typed', against: ELYSIA, by: 'rate', bound: 0.5 },
-      { text: 'rate over that of Fastify on Node', against: FASTIFY, by: 'rate', bound: 1 },
+      { text: "Zomma's rate over that of Elysia, typed", against: ELYSIA, by: 'rate', bound: 0.5 },
+      { text: "Zomma's rate over that of Fastify on Node", against: FASTIFY, by: 'rate', bound: 1 },
     ],
   };
 }
@@ -199,7 +199,7 @@ async function toolCalls({ zomma, key, connections }: Given): Promise<Contest> {
       asked(REST_TOOL, zomma, { request: rest, connections, verify: ({ body }) => same(rest, body, expected) }),
     ],
     missing: [],
-    targets: [{ text: 'rate over that of the same call over REST', against: REST_TOOL, by: 'rate', bound: 0.6 }],
+    targets: [{ text: 'rate over MCP divided by that over REST', against: REST_TOOL, by: 'rate', bound: 0.6 }],
   };
 }
 
@@ -236,7 +236,14 @@ function batch({ zomma, raw, key, rows }: Given): Contest {
       inProcess(BATCH_WORK, () => answerBatch(text)),
     ],
     missing: [],
-    targets: [{ text: 'time over parse, kernel and stringify alone', against: BATCH_WORK, by: 'time', bound: 1.5 }],
+    targets: [
+      {
+        text: "Zomma's CPU time over that of parse, kernel and stringify alone",
+        against: BATCH_WORK,
+        by: 'time',
+        bound: 1.5,
+      },
+    ],
   };
 }
 
@@ -264,7 +271,7 @@ async function binaryBatch({ zomma, raw, key, rows }: Given): Promise<Contest> {
       inProcess(KERNEL, () => greeks(options, undefined, into)),
     ],
     missing: isOffered ? [] : [`${ZOMMA} (not offered: status ${status})`],
-    targets: [{ text: 'time over the kernel alone', against: KERNEL, by: 'time', bound: 4 }],
+    targets: [{ text: "Zomma's CPU time over that of the kernel alone", against: KERNEL, by: 'time', bound: 4 }],
   };
 }
 

@@ -29,7 +29,7 @@ export async function ingestTables(rows: number, effort: Omit<RaceOptions, 'unit
     '## Ingest of a chain, RUT as recorded on 2023-09-21: delayed-quote JSON of 2.6 MB, 6,680 contracts',
     '',
     ...(folder === undefined
-      ? ['Not here: ZOMMA_RECORDED_CHAINS is unset.']
+      ? ['Not available: ZOMMA_RECORDED_CHAINS is unset.']
       : chainTable(join(folder, RECORDED), effort)),
     '',
     '## Ingest of a tape of option prints, 28 columns, by `zomma ingest` into a new store',
@@ -50,14 +50,14 @@ function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] 
     const stage = (name: string, run: () => unknown): Runner => ({ name, run: () => void run() });
     const [floor, all, ...stages] = race(
       [
-        stage('JSON.parse and the transaction alone', () => [JSON.parse(text), store.saveChain(chain)]),
+        stage('JSON.parse and the transaction only', () => [JSON.parse(text), store.saveChain(chain)]),
         stage('**from bytes to a stored chain**', () => store.saveChain(chainOf(decode(bytes)!))),
         stage('decode', () => decode(bytes)),
         stage('JSON.parse', () => JSON.parse(text)),
         stage('symbols', () => symbols.map(parseOptionSymbol)),
-        stage('spot against the quotes', () => spotOf(chain.spot, rows, chain.asOf)),
+        stage('check of spot against the quotes', () => spotOf(chain.spot, rows, chain.asOf)),
         stage('buildChain: check, order, columns', () => buildChain(chain, rows)),
-        stage('transaction, with the next', () => store.saveChain(chain)),
+        stage('transaction, including the next row', () => store.saveChain(chain)),
         stage('encode and compress', () => encodeChain(chain)),
       ],
       { units: 1, ...effort },
@@ -66,11 +66,11 @@ function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] 
       `| ${name} | ${(ns / 1e6).toPrecision(3)} | ${ratio.toPrecision(3)} |`;
     const reached = all!.ratio <= CHAIN_TARGET ? 'reached' : 'missed';
     return [
-      '| | ms | over the first |',
+      '| | ms | time over the first row |',
       '|---|---|---|',
       ...[floor!, all!, ...stages].map(line),
       '',
-      `- within ${CHAIN_TARGET}x of JSON.parse and the transaction alone: ${effort.rounds < 5 ? 'not measured' : reached}`,
+      `- within ${CHAIN_TARGET}x of JSON.parse and the transaction only: ${effort.rounds < 5 ? 'not measured' : reached}`,
     ];
   } finally {
     store.close();
@@ -153,7 +153,7 @@ async function tapeTable(rows: number): Promise<string[]> {
     ),
     '',
     `- >= ${TAPE_TARGET_ROWS_PER_SECOND.toLocaleString('en-US')} rows a second: ${said(short.perSecond >= TAPE_TARGET_ROWS_PER_SECOND)}`,
-    `- memory within ${TAPE_TARGET_BYTES / 2 ** 20} MiB for four times the tape: ${said(long.peakBytes - short.peakBytes <= TAPE_TARGET_BYTES)}`,
+    `- at most ${TAPE_TARGET_BYTES / 2 ** 20} MiB more memory for a tape four times as long: ${said(long.peakBytes - short.peakBytes <= TAPE_TARGET_BYTES)}`,
   ];
 }
 

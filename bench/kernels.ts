@@ -134,7 +134,7 @@ function pairGreeks(native: Native, size: number): Contest {
       Math.max(...NAMES.map((name, at) => difference(column(at, half), side[name])));
     entrants.push({
       name: AVX2,
-      note: 'generic mode: every option for itself',
+      note: 'generic mode: each option by itself',
       worstDifference: Math.max(worst(call, 0), worst(put, 1)),
       tolerance: 1e-9,
       run: () => avx2.greeks(2 * size, input, output),
@@ -195,7 +195,7 @@ function profile(native: Native, count: number, levelCount: number): Contest {
   const entrants: Entrant[] = [
     {
       name: 'Zomma, levels in any order',
-      note: 'one exponential a pair',
+      note: 'one exponential per contract and level',
       worstDifference: difference(gammaProfile(contracts, levels), exact, gross),
       tolerance: 1e-11,
       run: () => void gammaProfile(contracts, levels),
@@ -206,7 +206,7 @@ function profile(native: Native, count: number, levelCount: number): Contest {
     avx2.gammaProfile(count, input, levels, sums);
     entrants.push({
       name: AVX2,
-      note: 'direct: one exponential a pair',
+      note: 'direct: one exponential per contract and level',
       worstDifference: difference(sums, exact, gross),
       tolerance: 1e-11,
       run: () => avx2.gammaProfile(count, input, levels, sums),
@@ -277,10 +277,10 @@ function jumps(size: number): Contest {
     unit: 'option',
     units: size,
     runners: [
-      ours(() => mertonProbabilities(asked), 'above and below'),
+      ours(() => mertonProbabilities(asked), 'probabilities above and below'),
       {
         name: PLAIN,
-        note: 'the probability above alone',
+        note: 'only the probability above',
         worstDifference: difference(above, mertonProbabilities(asked).probAbove),
         tolerance: 1e-10,
         run: () => plainMerton(options, asked, above),
@@ -316,7 +316,7 @@ function chainLevels(size: number): Contest {
     runners: [
       ours(answer),
       entrant(PLAIN, 'the same forwards, stale quotes and interpolation', plainGammaProfile),
-      entrant(`${PLAIN}, tuned`, 'no logarithm a level, nothing for what counts nothing', tunedGammaProfile),
+      entrant(`${PLAIN}, tuned`, 'no logarithm per level, skips contracts of weight zero', tunedGammaProfile),
     ],
     targets: [{ text: '<= 0.1x the time of plain TypeScript', against: PLAIN, atMost: 0.1 }],
   };

@@ -109,7 +109,7 @@ function greeksPackage(greeks: Module, { blackScholes }: Module): Peer {
 function optionPricing({ Option }: Module): Peer {
   return {
     name: 'option-pricing',
-    leavesOut: 'every Greek: it prices only',
+    leavesOut: 'every Greek: computes prices only',
     outputs: { price: 1 },
     run({ count, spot, strike, tte, iv, rate, dividend, callPut }, into) {
       for (let at = 0; at < count; at++) {
@@ -180,7 +180,7 @@ function uqeeVolatility({ BlackScholes }: Module): VolatilityPeer {
 function impliedVolatilityPackage({ getImpliedVolatility }: Module): VolatilityPeer {
   return {
     name: 'implied-volatility',
-    leavesOut: 'dividends; accuracy beyond a cent of price',
+    leavesOut: 'dividends; accuracy finer than a cent of price',
     run({ count, spot, strike, tte, rate, callPut }, prices, iv) {
       for (let at = 0; at < count; at++) {
         const type = callPut[at] === 1 ? 'call' : 'put';

@@ -31,11 +31,10 @@ export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>): s
   return [
     ...table('a simulated index', made, effort),
     '',
-    'What bounds it: half is arithmetic in the kernels (flip, exposures, gamma, and in `prepare` the price that tests each volatility and',
-    'the quarter of the strikes that is solved), half is choosing among quotes row by row: which side, which volatility, which',
-    'quote is stale.',
+    'Half of the time is arithmetic in the kernels: flip, exposures, gamma, and in `prepare` the price that tests each volatility and the quarter',
+    'of the strikes that is solved. The other half is choosing among quotes, row by row: which side, which volatility, which quote is stale.',
     ...(folder === undefined
-      ? ['', 'The recorded RUT chain is not here: ZOMMA_RECORDED_CHAINS is unset.']
+      ? ['', 'The recorded RUT chain is not available: ZOMMA_RECORDED_CHAINS is unset.']
       : table('RUT as recorded on 2023-09-21', recorded(join(folder, RECORDED)), effort)),
   ];
 }
@@ -50,7 +49,7 @@ function table(name: string, chain: Chain, effort: Omit<RaceOptions, 'units'>): 
     '',
     `## Stages of an analysis, ${name}: ${chain.count.toLocaleString('en-US')} contracts in ${chain.series.length} series`,
     '',
-    '| | ms | of all levels |',
+    '| | ms | share of all levels |',
     '|---|---|---|',
     row(all!),
     ...stages.map(row),
@@ -72,10 +71,10 @@ function stagesOf(chain: Chain): Runner[] {
     stage('flip', () => gammaFlip(ready)),
     stage('walls', () => walls(strikeGamma(ready), chain.spot)),
     stage('max pain of every series', () => ready.series.map((series) => maxPain(ready, series))),
-    stage('*beside them:* profile at 161 levels', () => netGammaProfile(ready, 0.2)),
-    stage('*beside them:* exposures by strike', () => exposuresByStrike(ready)),
-    stage('*beside them:* vanna and charm flips', () => exposureFlips(ready)),
-    stage('*beside them:* density of the series nearest 30 days', () => densityOf(ready, { ...near })),
+    stage('*in addition:* profile at 161 levels', () => netGammaProfile(ready, 0.2)),
+    stage('*in addition:* exposures by strike', () => exposuresByStrike(ready)),
+    stage('*in addition:* vanna and charm flips', () => exposureFlips(ready)),
+    stage('*in addition:* density of the series nearest 30 days', () => densityOf(ready, { ...near })),
   ];
 }
 
