@@ -5,6 +5,7 @@ import type { MarketStore } from '../market/store.ts';
 import { PARTS, type Stretch, stretchOf } from '../market/tape.ts';
 import { columnsOf, dayOf, printAt, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
 import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import { printCounts } from './print-counts.ts';
 import { printSums } from './print-sums.ts';
 import { kindsIn } from './retention.ts';
 import { CANCELED, CORRECTED, entriesOf, standing } from './tape-codec.ts';
@@ -44,6 +45,7 @@ const MOVED_MS = 8;
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const parts = tapeParts(db, sizes.part);
+  const counts = printCounts(db);
   const insert = db.prepare<null, [PrintRow]>(
     `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side,
        bid, ask, delta, multi_leg, sweep, block, canceled)
@@ -71,9 +73,6 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   );
   const selectAny = db.prepare<{ found: number }, [number, string, number, number]>(
     `SELECT EXISTS (SELECT * FROM prints ${WITHIN}) AS found`,
-  );
-  const selectMark = db.prepare<{ count: number; canceled: number }, [number, string, number, number]>(
-    `SELECT count(*) AS count, ifnull(sum(canceled), 0) AS canceled FROM prints ${WITHIN}`,
   );
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT at FROM prints WHERE simulated = ? AND underlying = ? AND at <= ? AND canceled = 0 ORDER BY at DESC LIMIT 1',
@@ -129,6 +128,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const row = rowOf(print);
     const key = [row.simulated, row.id] as const;
     if (packed.length === 0 && insert.run(row).changes > 0) {
+      counts.count(row, 1, row.canceled);
       if (!print.canceled) sums.count(print, 1);
       return 'added';
     }
@@ -144,9 +144,12 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     if (earlier.some((each) => isSame(each, print))) return undefined;
     sums.count(stood, -1);
     if (standing === undefined) packed.find(({ flag }) => flag === 0)!.retire(print.canceled ? CANCELED : CORRECTED);
-    else (print.canceled ? cancel : setAside).run(...key);
+    else {
+      (print.canceled ? cancel : setAside).run(...key);
+      counts.count({ ...row, at: standing.at, underlying: standing.underlying }, 0, 1);
+    }
     if (!print.canceled) {
-      insert.run(row);
+      counts.count(row, insert.run(row).changes, 0);
       sums.count(print, 1);
     }
     return 'changed';
@@ -262,10 +265,11 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     pack(of, prints, digestsOf(prints), retired, [...prints.keys()]);
     const gone = deleteOldest.run(of.simulated, of.underlying, ...range, last.at, last.rowid).changes;
     if (gone !== rows.length) throw new Error('rows were packed that are there no more');
+    for (const row of rows) counts.count(row, -1, -row.canceled);
     return rows.length;
   };
 
-  const save = db.transaction((prints: readonly Print[], atOnce: boolean) => {
+  const saveAll = (prints: readonly Print[], atOnce: boolean) => {
     const total = { added: 0, changed: 0 };
     sums.refresh();
     const days = daysOf(prints);
@@ -297,7 +301,10 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       if (done) total[done]++;
     }
     return total;
-  });
+  };
+  const save = db.transaction((prints: readonly Print[], atOnce: boolean) =>
+    counts.batch(() => saveAll(prints, atOnce)),
+  );
 
   const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
     if (fromMs > toMs) return undefined;
@@ -354,7 +361,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   };
 
   /** Moves rows of the last of some underlyings, and takes out those that are done. */
-  const move = db.transaction((kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number): number => {
+  const moveOldest = (kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number): number => {
     const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
     let moved = 0;
     for (let kind = kinds.at(-1); kind && moved < limit && performance.now() < until; kind = kinds.at(-1)) {
@@ -363,7 +370,10 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       else moved += moveRows({ ...kind, day: dayOf(at) }, limit - moved);
     }
     return moved;
-  });
+  };
+  const move = db.transaction((kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number) =>
+    counts.batch(() => moveOldest(kinds, beforeMs, limit)),
+  );
   const rewrite = db.transaction((id: number) => {
     const part = parts.part(id);
     if (part !== undefined && part.retired > 0) parts.rewrite(part, part);
@@ -441,10 +451,11 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       }
     },
     tapeMark(underlying, fromMs, toMs, simulated) {
-      const { count, canceled } = selectMark.get(Number(simulated), underlying, fromMs, toMs)!;
       const kind = { simulated: Number(simulated), underlying };
-      const { entries, standing } = parts.counts(kind, fromMs, toMs, dayEnd(toMs));
-      return { count: count + entries, mark: `${count + entries}.${canceled + entries - standing}` };
+      const rows = counts.of(kind.simulated, underlying, fromMs, toMs);
+      const packed = parts.counts(kind, fromMs, toMs, dayEnd(toMs));
+      const count = rows.entries + packed.entries;
+      return { count, mark: `${count}.${rows.canceled + packed.entries - packed.standing}` };
     },
     lastPrintAt(underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) {
       const row = selectLast.get(Number(simulated), underlying, untilMs)?.at;
