@@ -2,8 +2,8 @@ import type { Database } from 'bun:sqlite';
 import { addDays, newYorkInstant } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
-import { PARTS, type Stretch, stretchOf } from '../market/tape.ts';
-import { columnsOf, dayOf, printAt, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
+import { PARTS, type Stretch } from '../market/tape.ts';
+import { columnsBy, dayOf, FLAG, printAt, rowsAt, type TapeColumns, type TapeRow } from '../market/tape-columns.ts';
 import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { printCounts } from './print-counts.ts';
 import { printSums } from './print-sums.ts';
@@ -67,7 +67,13 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     db.prepare<PrintRow, [number, string, number, number, number]>(`${SELECT} ${WITHIN} AND canceled = 0 ${more}`);
   const selectAbove = select('AND premium >= ? ORDER BY at, rowid');
   const selectLarge = select(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`);
-  const selectRows = select('ORDER BY at, rowid LIMIT ?');
+  // Without a sort by rowid, which takes as long as the rest: few prints share a moment.
+  const selectColumns = db.prepare<ColumnRow, [number, string, number, number]>(
+    `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 ORDER BY at`,
+  );
+  const selectNth = db.prepare<{ at: number }, [number, string, number, number, number]>(
+    `SELECT at FROM prints ${WITHIN} AND canceled = 0 ORDER BY at LIMIT 1 OFFSET ?`,
+  );
   const selectFirst = db.prepare<{ at: number }, [number, string, number, number]>(
     `SELECT at FROM prints ${WITHIN} AND canceled = 0 ORDER BY at LIMIT 1`,
   );
@@ -306,31 +312,32 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     counts.batch(() => saveAll(prints, atOnce)),
   );
 
+  const columnsOfRows = (simulated: number, underlying: string, fromMs: number, toMs: number) =>
+    columnsBy(inOrder(selectColumns.all(simulated, underlying, fromMs, toMs)), ({ flags }) => flags);
+
   const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
     if (fromMs > toMs) return undefined;
     const kind = { simulated: Number(simulated), underlying };
+    const stretchFrom = (of: string, from: number, until: number, columns: () => TapeColumns): Stretch => ({
+      day: of,
+      toMs: until,
+      columns,
+      sums: () => sumsOf(columns()),
+      // Wherever they are by then: between two steps, rows are packed and parts are written anew.
+      prints: () => read(underlying, from, until, simulated, 0),
+    });
     const row = selectFirst.get(kind.simulated, underlying, fromMs, toMs)?.at;
     const part = parts.first(kind, fromMs, toMs, dayEnd(toMs));
     if (part === undefined || (row !== undefined && row < part.fromAt)) {
       if (row === undefined) return undefined;
       const day = dayOf(row);
       const until = Math.min(toMs, dayEnd(row), part === undefined ? toMs : part.fromAt - 1);
-      const rows = selectRows.all(kind.simulated, underlying, row, until, sizes.rows);
-      if (rows.length < sizes.rows) return stretchOf(day, rows.map(printOf), until);
-      // The last moment may go on.
-      const last = rows.at(-1)!.at;
-      const whole = rows.filter(({ at }) => at < last);
-      const taken = whole.length > 0 ? whole : selectRows.all(kind.simulated, underlying, last, last, -1);
-      return stretchOf(day, taken.map(printOf), whole.length > 0 ? last - 1 : last);
+      // Whole moments.
+      const next = selectNth.get(kind.simulated, underlying, row, until, sizes.rows)?.at;
+      const last = next === undefined ? until : Math.max(row, next - 1);
+      return stretchFrom(day, row, last, () => columnsOfRows(kind.simulated, underlying, row, last));
     }
     const { day } = part;
-    const stretchFrom = (of: string, until: number, columns: () => TapeColumns): Stretch => ({
-      day: of,
-      toMs: until,
-      columns,
-      sums: () => sumsOf(columns()),
-      prints: () => printsOf(columns(), underlying, simulated),
-    });
     const its = partsIn(kind.simulated, underlying, ...rangeOf(day));
     const hasRows = (from: number, to: number) => selectAny.get(kind.simulated, underlying, from, to)!.found === 1;
     const at = its.findIndex(({ id }) => id === part.id);
@@ -342,7 +349,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     ) {
       const own = summed.parts;
       const columns = () => own.map(parts.standingOf).reduce(merged);
-      return { ...stretchFrom(day, own.at(-1)!.toAt, columns), sums: summed.sums };
+      return { ...stretchFrom(day, part.fromAt, own.at(-1)!.toAt, columns), sums: summed.sums };
     }
     // Parts that meet in one moment are gone through together.
     const group = [part];
@@ -354,10 +361,10 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const columns = () => {
       const [one, ...others] = group.map((each) => cut(parts.standingOf(each), from, to));
       const all = others.reduce(merged, one!);
-      const rows = selectRows.all(kind.simulated, underlying, from, to, -1);
-      return rows.length === 0 ? all : merged(all, columnsOf(rows.map(printOf)));
+      const rows = columnsOfRows(kind.simulated, underlying, from, to);
+      return rows.count === 0 ? all : merged(all, rows);
     };
-    return stretchFrom(day, to, columns);
+    return stretchFrom(day, from, to, columns);
   };
 
   /** Moves rows of the last of some underlyings, and takes out those that are done. */
@@ -565,6 +572,25 @@ function dayEnd(atMs: number): number {
 
 const SELECT = `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side,
   bid, ask, delta, multi_leg AS multiLeg, sweep, block, canceled FROM prints`;
+
+const SELECT_COLUMNS = `SELECT rowid, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, bid, ask, delta,
+  CASE side WHEN 'bid' THEN ${FLAG.bid} WHEN 'ask' THEN ${FLAG.ask} WHEN 'mid' THEN ${FLAG.mid} ELSE 0 END
+    + ${FLAG.multiLeg} * multi_leg + ${FLAG.sweep} * sweep + ${FLAG.block} * block AS flags FROM prints`;
+
+/** What columns tell of a row, which is quicker to read than all of it. */
+interface ColumnRow extends TapeRow {
+  readonly rowid: number;
+  readonly flags: number;
+}
+
+/** Rows in time order, those of one moment in the order in which they came. */
+function inOrder(rows: ColumnRow[]): ColumnRow[] {
+  const isSorted = rows.every(({ at, rowid }, number) => {
+    const before = rows[number - 1];
+    return before === undefined || before.at < at || before.rowid < rowid;
+  });
+  return isSorted ? rows : rows.sort((a, b) => a.at - b.at || a.rowid - b.rowid);
+}
 
 /** A print as SQLite keeps it: its booleans are 0 and 1. */
 type PrintRow = Omit<Print, Flag> & Record<Flag, number>;

@@ -221,6 +221,19 @@ test.each<[string, Partial<Print>[], { added: number; changed: number }, number[
   }
 });
 
+test.each([
+  ['rows, packed since', false],
+  ['a part, written anew since', true],
+])('a stretch of %s still tells its prints', (_what, isPacked) => {
+  const table = tableOn(new Database(':memory:', { strict: true }));
+  table.savePrints([printOf('a', CLOSED), printOf('b', { ...CLOSED, at: FIRST + 2, size: 7 })]);
+  if (isPacked) pack(table);
+  const { prints } = table.stretch('SPX', 0, FIRST + 9, false, PARTS.one)!;
+  table.savePrints([printOf('later', { ...CLOSED, at: FIRST + 20 })]);
+  pack(table);
+  expect(prints().map(({ size }) => size)).toEqual([40, 7]);
+});
+
 test('the open day stays rows', () => {
   const db = new Database(':memory:', { strict: true });
   const table = tableOn(db);
