@@ -13,7 +13,16 @@ import { digestsOf, type Found, merged, PART_MAX, type Part, type TapeDay, tapeP
 
 type PrintTable = Pick<
   MarketStore,
-  'savePrints' | 'prints' | 'printSums' | 'sumPrintsFrom' | 'tape' | 'stretch' | 'tapeMark' | 'lastPrintAt' | 'packTape'
+  | 'savePrints'
+  | 'prints'
+  | 'largePrints'
+  | 'printSums'
+  | 'sumPrintsFrom'
+  | 'tape'
+  | 'stretch'
+  | 'tapeMark'
+  | 'lastPrintAt'
+  | 'packTape'
 >;
 
 /** The index of large prints holds those of at least this premium, dollars. */
@@ -28,7 +37,7 @@ export interface TapeSizes {
   readonly rows: number;
 }
 
-const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 4_096 };
+const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
 /** Free pages that the file may keep, and how many of others it gives back at a time. */
 const FREE_PAGES = 256;
 /** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 10 ms. */
@@ -71,6 +80,12 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const selectColumns = db.prepare<ColumnRow, [number, string, number, number]>(
     `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 ORDER BY at`,
   );
+  const selectNext = (least: string) =>
+    db.prepare<ColumnRow, [number, string, number, number, number, number, number]>(
+      `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 AND ${least} AND premium >= ? AND (at, rowid) > (?3, ?)
+       ORDER BY at, rowid LIMIT ?`,
+    );
+  const [selectNextAbove, selectNextLarge] = [selectNext('TRUE'), selectNext(`premium >= ${INDEXED_MIN}`)];
   const selectNth = db.prepare<{ at: number }, [number, string, number, number, number]>(
     `SELECT at FROM prints ${WITHIN} AND canceled = 0 ORDER BY at LIMIT 1 OFFSET ?`,
   );
@@ -351,12 +366,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       const columns = () => own.map(parts.standingOf).reduce(merged);
       return { ...stretchFrom(day, part.fromAt, own.at(-1)!.toAt, columns), sums: summed.sums };
     }
-    // Parts that meet in one moment are gone through together.
-    const group = [part];
-    for (const next of its.slice(at + 1)) {
-      if (!meets(group, next)) break;
-      group.push(next);
-    }
+    const group = groupFrom(part, its);
     const [from, to] = [Math.max(fromMs, part.fromAt), Math.min(toMs, group.at(-1)!.toAt)];
     const columns = () => {
       const [one, ...others] = group.map((each) => cut(parts.standingOf(each), from, to));
@@ -366,6 +376,36 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     };
     return stretchFrom(day, from, to, columns);
   };
+
+  function* largePrints(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Parameters<MarketStore['prints']>) {
+    const kind = { simulated: Number(simulated), underlying };
+    const selectRows = minPremiumUsd < INDEXED_MIN ? selectNextAbove : selectNextLarge;
+    // Parts are done before `from`, and rows up to `after` in the moment `rowsFrom`.
+    let [from, rowsFrom, after] = [fromMs, fromMs, BEFORE_ROWS];
+    while (from <= toMs || rowsFrom <= toMs) {
+      const part = from <= toMs ? parts.first(kind, from, toMs, dayEnd(toMs)) : undefined;
+      const group = part ? groupFrom(part, partsIn(kind.simulated, underlying, ...rangeOf(part.day))) : [];
+      let until = Math.min(toMs, group.at(-1)?.toAt ?? toMs);
+      const found = selectRows.all(...[kind.simulated, underlying, rowsFrom, until, minPremiumUsd, after, sizes.rows]);
+      let [rows, isWhole] = [found, found.length < sizes.rows];
+      if (!isWhole) {
+        // Whole moments, unless there are so many in one.
+        const last = found.at(-1)!;
+        rows = found.filter(({ at }) => at < last.at);
+        isWhole = rows.length > 0;
+        until = isWhole ? last.at - 1 : last.at;
+        if (!isWhole) [rows, rowsFrom, after] = [found, last.at, last.rowid];
+      }
+      const packed = group
+        .filter(({ fromAt }) => fromAt <= until)
+        .map((each) => cut(parts.largeOf(each, minPremiumUsd), from, until, minPremiumUsd));
+      const all = [...packed, columnsBy(rows, ({ flags }) => flags)].filter(({ count }) => count > 0);
+      from = until + 1;
+      if (isWhole) [rowsFrom, after] = [from, BEFORE_ROWS];
+      // Where nothing is found, a turn too: parts were decoded.
+      yield all.length > 0 ? all.reduce(merged) : columnsBy([], () => 0);
+    }
+  }
 
   /** Moves rows of the last of some underlyings, and takes out those that are done. */
   const moveOldest = (kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number): number => {
@@ -446,6 +486,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   return {
     savePrints: (prints, { atOnce = false } = {}) => save.immediate(prints, atOnce),
     prints: read,
+    largePrints,
     printSums: sums.printSums,
     sumPrintsFrom: sums.sumPrintsFrom,
     stretch,
@@ -489,6 +530,9 @@ interface Known {
   retire(flag: typeof CANCELED | typeof CORRECTED): void;
 }
 
+/** Less than the number of any row. */
+const BEFORE_ROWS = -1;
+
 const NAMELESS = { id: '', canceled: false };
 
 /** Whether a copy says of a print what is known of it. */
@@ -527,6 +571,16 @@ function daysOf(prints: readonly Print[]): PrintsOfDay[] {
 function printsOf(columns: TapeColumns, underlying: string, simulated: boolean): Print[] {
   const own = { ...NAMELESS, underlying, simulated };
   return Array.from({ length: columns.count }, (_, row) => printAt(columns, row, own));
+}
+
+/** Parts of a day that meet in one moment are gone through together: those from one on. */
+function groupFrom(part: Part, its: readonly Part[]): Part[] {
+  const group = [part];
+  for (const next of its.slice(its.findIndex(({ id }) => id === part.id) + 1)) {
+    if (!meets(group, next)) break;
+    group.push(next);
+  }
+  return group;
 }
 
 /** Whether a part begins in the moment in which others end. */
