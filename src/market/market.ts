@@ -3,9 +3,10 @@ import { addDays, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
-import type { Close, Print, PrintSum } from './prints.ts';
+import type { Close, PrintSum } from './prints.ts';
 import type { MarketStore } from './store.ts';
-import type { Tape, TapeMark } from './tape.ts';
+import type { LargeTape, Tape, TapeMark } from './tape.ts';
+import { rowsAt, type TapeColumns } from './tape-columns.ts';
 import type { Universe } from './universe.ts';
 
 /** What is known of the market now, from the store, of one kind: simulated or recorded, never both. */
@@ -30,8 +31,8 @@ export interface Market {
    * those of adjusted deliverables left out.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
-  /** Such prints of a New York day, up to that same end, in time order. */
-  printsOn(chain: Chain, day: string, minPremiumUsd: number): readonly Print[];
+  /** Such prints of a New York day, up to that same end. */
+  largeOn(chain: Chain, day: string, minPremiumUsd: number): LargeTape;
   /** From when on all prints are kept; 0 where none was removed. */
   printsKeptFrom(): number;
   /**
@@ -116,9 +117,16 @@ export function createMarket(
     };
     const lastPrintAt = (ticker: string) => store.lastPrintAt(ticker, simulated, until);
     /** The range of flow: `days` calendar days that end at the later of the chain's instant and the last print. */
-    const windowOf = ({ underlying, asOf }: Chain, days: number): [fromMs: number, toMs: number] => {
-      const toMs = Math.max(asOf, lastPrintAt(underlying) ?? 0);
+    const endOf = ({ underlying, asOf }: Chain) => Math.max(asOf, lastPrintAt(underlying) ?? 0);
+    const windowOf = (chain: Chain, days: number): [fromMs: number, toMs: number] => {
+      const toMs = endOf(chain);
       return [toMs - days * DAY_MS, toMs];
+    };
+    const markOf = (underlying: string, fromMs: number, toMs: number) => {
+      const range = `${underlying} ${fromMs} ${toMs}`;
+      const known = marks.get(range) ?? store.tapeMark(underlying, fromMs, toMs, simulated);
+      marks.set(range, known);
+      return { range, ...known };
     };
     const tracked = (spelling: string): string => {
       const ticker = tickerOf(spelling);
@@ -152,26 +160,29 @@ export function createMarket(
         flows.set(key, known);
         return known;
       },
-      printsOn(chain, day, minPremiumUsd) {
-        const [, toMs] = windowOf(chain, 0);
-        const dayEndsMs = newYorkInstant(addDays(day, 1), '00:00') - 1;
-        const until = Math.min(toMs, dayEndsMs);
-        const ofDay = store.prints(chain.underlying, newYorkInstant(day, '00:00'), until, simulated, minPremiumUsd);
-        return ofDay.filter(({ root }) => !rootOf(root).adjusted);
+      largeOn(chain, day, minPremiumUsd) {
+        refresh();
+        const { underlying } = chain;
+        const [fromMs, nextMs] = [newYorkInstant(day, '00:00'), newYorkInstant(addDays(day, 1), '00:00')];
+        const toMs = Math.min(endOf(chain), nextMs - 1);
+        const { range, mark } = markOf(underlying, fromMs, toMs);
+        const read = function* () {
+          const large = store.largePrints(underlying, fromMs, toMs, simulated, minPremiumUsd);
+          for (const columns of large) yield withoutAdjusted(columns);
+        };
+        return { mark: `${range} ${minPremiumUsd} ${mark}`, columns: { [Symbol.iterator]: read } };
       },
       printsKeptFrom: () => store.keptFrom('prints'),
       tape(chain, days) {
         refresh();
         const { underlying, asOf } = chain;
         const [fromMs, toMs] = days === undefined ? [0, asOf] : windowOf(chain, days);
-        const range = `${underlying} ${fromMs} ${toMs}`;
-        const known = marks.get(range) ?? store.tapeMark(underlying, fromMs, toMs, simulated);
-        marks.set(range, known);
+        const { range, count, mark } = markOf(underlying, fromMs, toMs);
         const fromExpiry = days === undefined ? newYorkDate(asOf) : undefined;
         const read = () => store.tape(underlying, fromMs, toMs, simulated, fromExpiry)[Symbol.iterator]();
         return {
-          count: known.count,
-          mark: `${range} ${known.mark}`,
+          count,
+          mark: `${range} ${mark}`,
           prints: { [Symbol.iterator]: read },
           *stretches(mostParts, since = fromMs) {
             for (let from = Math.max(since, fromMs); ; ) {
@@ -234,6 +245,18 @@ function refuseNoChain(ticker: string, untilMs: number | undefined): never {
         'GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists the moments that are known; of simulated days, and of those ' +
         'that were thinned, the last snapshot alone is kept.',
     },
+  );
+}
+
+/** What delivers something other than shares stays out. */
+function withoutAdjusted(columns: TapeColumns): TapeColumns {
+  const { contracts, contract } = columns;
+  const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
+  if (counts.every(Boolean)) return columns;
+  const rows = Uint32Array.from(contract.keys());
+  return rowsAt(
+    columns,
+    rows.filter((row) => counts[contracts.seriesIndex[contract[row]!]!]),
   );
 }
 

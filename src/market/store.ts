@@ -2,6 +2,7 @@ import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord } from './level-record.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
 import type { Stretch, TapeMark } from './tape.ts';
+import type { TapeColumns } from './tape-columns.ts';
 
 /** A stored chain, without its contracts. */
 export interface Snapshot {
@@ -70,7 +71,18 @@ export interface MarketStore {
   packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
   /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
-  /** The same added up by series, side and kind, without those of adjusted deliverables. A small read where they are added up from just that premium. */
+  /**
+   * The same as columns, some thousand at a time, read as they are gone through: in order of time and then of arrival, whatever is packed
+   * meanwhile.
+   */
+  largePrints(
+    underlying: string,
+    fromMs: number,
+    toMs: number,
+    simulated: boolean,
+    minPremiumUsd: number,
+  ): Iterable<TapeColumns>;
+  /** They added up by series, side and kind, without those of adjusted deliverables. A small read where they are added up from just that premium. */
   printSums(
     underlying: string,
     fromMs: number,

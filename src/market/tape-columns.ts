@@ -101,26 +101,43 @@ export class ContractNumbers {
   }
 }
 
+/** What columns tell of a print. */
+export interface TapeRow extends TapeSeries {
+  readonly strike: number;
+  readonly at: number;
+  readonly price: number;
+  readonly size: number;
+  readonly multiplier: number;
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly delta: number | null;
+}
+
 /** Prints of one underlying, in time order, as columns. */
 export function columnsOf(prints: readonly Print[]): TapeColumns {
-  const count = prints.length;
+  return columnsBy(prints, flagsOf);
+}
+
+/** The same of rows that tell their flags in their own way. */
+export function columnsBy<Row extends TapeRow>(rows: readonly Row[], flagsOf: (row: Row) => number): TapeColumns {
+  const count = rows.length;
   const numbers = new ContractNumbers();
   const contract = new Uint32Array(count);
   const flags = new Uint8Array(count);
   const column = () => new Float64Array(count);
   const [at, price, size, multiplier] = [column(), column(), column(), column()];
   const [bid, ask, delta] = [column(), column(), column()];
-  for (let row = 0; row < count; row++) {
-    const print = prints[row]!;
-    contract[row] = numbers.of(print);
-    at[row] = print.at;
-    price[row] = print.price;
-    size[row] = print.size;
-    multiplier[row] = print.multiplier;
-    bid[row] = print.bid ?? Number.NaN;
-    ask[row] = print.ask ?? Number.NaN;
-    delta[row] = print.delta ?? Number.NaN;
-    flags[row] = flagsOf(print);
+  for (let number = 0; number < count; number++) {
+    const row = rows[number]!;
+    contract[number] = numbers.of(row);
+    at[number] = row.at;
+    price[number] = row.price;
+    size[number] = row.size;
+    multiplier[number] = row.multiplier;
+    bid[number] = row.bid ?? Number.NaN;
+    ask[number] = row.ask ?? Number.NaN;
+    delta[number] = row.delta ?? Number.NaN;
+    flags[number] = flagsOf(row);
   }
   return { count, contracts: numbers.contracts(), contract, at, price, size, multiplier, bid, ask, delta, flags };
 }

@@ -36,6 +36,14 @@ export interface Tape extends TapeMark {
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
 
+/** Large prints of an underlying over some time. */
+export interface LargeTape {
+  /** The same text as long as the tape is the same. */
+  readonly mark: string;
+  /** In time order, some thousand prints at a time, read as they are gone through. */
+  readonly columns: Iterable<TapeColumns>;
+}
+
 /** A tape a stretch at a time. */
 export function stretchesOf({ prints, stretches }: Tape, mostParts: number, fromMs = 0): Iterable<Stretch> {
   return stretches ? stretches(mostParts, fromMs) : stretchesByDay(prints, fromMs);

@@ -12,7 +12,7 @@ import { MILLION } from './gex-report.ts';
 import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
-import { gexBoundaries, reportBoundaries } from './radar-boundaries.ts';
+import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import { probability, reportDensity, stateDensity } from './radar-density.ts';
 import { columnOf, defaulted, nullable, number, ticker } from './schemas.ts';
 
@@ -152,12 +152,13 @@ export const runStrategicOmniRadar = defineOperation({
       expiringGamma: expiring,
       realised,
     });
+    const kinetic = yield* kineticOf(reading, context);
     return {
       result: {
         ticker: chain.underlying,
         spot_price: chain.spot,
         state_density: reportDensity(density, series, levels, today),
-        gex_boundaries: reportBoundaries(reading, levels, density.atmIv, today, context),
+        gex_boundaries: reportBoundaries(levels, density.atmIv, kinetic),
         institutional_concentration_pct: sum(ofExpiry.share_pct),
         institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
         concentrated_strikes: ofExpiry,

@@ -1,7 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { dailyMove } from '../analytics/exposure/whipsaw.ts';
 import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow/flow-notional.ts';
+import { newYorkDate } from '../market/calendar.ts';
+import { StepCache, type Steps } from '../steps.ts';
 import { MILLION, regimeOf } from './gex-report.ts';
 import type { MarketReading } from './market-reading.ts';
 import type { Context } from './operation.ts';
@@ -33,16 +36,26 @@ export const gexBoundaries = Type.Object(
   },
 );
 
+/** Delta-notional of the large flow of a chain's day. */
+export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<number> {
+  if (!context.market.hasPrints(chain.underlying)) {
+    yield { message: "Adding the day's volumes up" };
+    return volumeDeltaNotional(prepared, context.largePrintMinUsd);
+  }
+  const { mark, columns } = context.market.largeOn(chain, newYorkDate(chain.asOf), context.largePrintMinUsd);
+  return yield* kinetics.of(prepared, mark, {
+    message: 'Reading large prints',
+    steps: () => printsDeltaNotional(prepared, columns),
+  });
+}
+
+const kinetics = new StepCache<PreparedChain, number>(() => 1);
+
 export function reportBoundaries(
-  { chain, prepared }: MarketReading,
   { exposures, walls, flip, dominant, maxPain }: GexLevels,
   atmIv: number,
-  today: string,
-  context: Context,
+  kinetic: number,
 ): Static<typeof gexBoundaries> {
-  const kinetic = context.market.hasPrints(chain.underlying)
-    ? printsDeltaNotional(prepared, context.market.printsOn(chain, today, context.largePrintMinUsd))
-    : volumeDeltaNotional(prepared, context.largePrintMinUsd);
   return {
     call_wall: walls.call.strike,
     put_wall: walls.put.strike,

@@ -125,8 +125,10 @@ function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest>
   const moves = movesOf(before.sums());
   const newest: SignedPrint[] = [];
   for (const { stretch } of last) {
+    yield { message: 'Reading the newest prints' };
+    const prints = stretch.prints();
     yield { message: 'Signing the newest prints' };
-    for (const each of signPrints(stretch.prints(), moves)) {
+    for (const each of signPrints(prints, moves)) {
       if (premiumOf(each.print) >= minPremium && !rootOf(each.print.root).adjusted) newest.push(each);
     }
   }

@@ -2,9 +2,10 @@ import type { Database } from 'bun:sqlite';
 import { addDays, newYorkInstant } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
-import { PARTS, type Stretch, stretchOf } from '../market/tape.ts';
-import { columnsOf, dayOf, printAt, rowsAt, type TapeColumns } from '../market/tape-columns.ts';
+import { PARTS, type Stretch } from '../market/tape.ts';
+import { columnsBy, dayOf, FLAG, printAt, rowsAt, type TapeColumns, type TapeRow } from '../market/tape-columns.ts';
 import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import { printCounts } from './print-counts.ts';
 import { printSums } from './print-sums.ts';
 import { kindsIn } from './retention.ts';
 import { CANCELED, CORRECTED, entriesOf, standing } from './tape-codec.ts';
@@ -12,7 +13,16 @@ import { digestsOf, type Found, merged, PART_MAX, type Part, type TapeDay, tapeP
 
 type PrintTable = Pick<
   MarketStore,
-  'savePrints' | 'prints' | 'printSums' | 'sumPrintsFrom' | 'tape' | 'stretch' | 'tapeMark' | 'lastPrintAt' | 'packTape'
+  | 'savePrints'
+  | 'prints'
+  | 'largePrints'
+  | 'printSums'
+  | 'sumPrintsFrom'
+  | 'tape'
+  | 'stretch'
+  | 'tapeMark'
+  | 'lastPrintAt'
+  | 'packTape'
 >;
 
 /** The index of large prints holds those of at least this premium, dollars. */
@@ -27,7 +37,7 @@ export interface TapeSizes {
   readonly rows: number;
 }
 
-const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 4_096 };
+const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
 /** Free pages that the file may keep, and how many of others it gives back at a time. */
 const FREE_PAGES = 256;
 /** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 10 ms. */
@@ -44,6 +54,7 @@ const MOVED_MS = 8;
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const parts = tapeParts(db, sizes.part);
+  const counts = printCounts(db);
   const insert = db.prepare<null, [PrintRow]>(
     `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side,
        bid, ask, delta, multi_leg, sweep, block, canceled)
@@ -65,15 +76,24 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     db.prepare<PrintRow, [number, string, number, number, number]>(`${SELECT} ${WITHIN} AND canceled = 0 ${more}`);
   const selectAbove = select('AND premium >= ? ORDER BY at, rowid');
   const selectLarge = select(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`);
-  const selectRows = select('ORDER BY at, rowid LIMIT ?');
+  // Without a sort by rowid, which takes as long as the rest: few prints share a moment.
+  const selectColumns = db.prepare<ColumnRow, [number, string, number, number]>(
+    `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 ORDER BY at`,
+  );
+  const selectNext = (least: string) =>
+    db.prepare<ColumnRow, [number, string, number, number, number, number, number]>(
+      `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 AND ${least} AND premium >= ? AND (at, rowid) > (?3, ?)
+       ORDER BY at, rowid LIMIT ?`,
+    );
+  const [selectNextAbove, selectNextLarge] = [selectNext('TRUE'), selectNext(`premium >= ${INDEXED_MIN}`)];
+  const selectNth = db.prepare<{ at: number }, [number, string, number, number, number]>(
+    `SELECT at FROM prints ${WITHIN} AND canceled = 0 ORDER BY at LIMIT 1 OFFSET ?`,
+  );
   const selectFirst = db.prepare<{ at: number }, [number, string, number, number]>(
     `SELECT at FROM prints ${WITHIN} AND canceled = 0 ORDER BY at LIMIT 1`,
   );
   const selectAny = db.prepare<{ found: number }, [number, string, number, number]>(
     `SELECT EXISTS (SELECT * FROM prints ${WITHIN}) AS found`,
-  );
-  const selectMark = db.prepare<{ count: number; canceled: number }, [number, string, number, number]>(
-    `SELECT count(*) AS count, ifnull(sum(canceled), 0) AS canceled FROM prints ${WITHIN}`,
   );
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT at FROM prints WHERE simulated = ? AND underlying = ? AND at <= ? AND canceled = 0 ORDER BY at DESC LIMIT 1',
@@ -129,6 +149,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const row = rowOf(print);
     const key = [row.simulated, row.id] as const;
     if (packed.length === 0 && insert.run(row).changes > 0) {
+      counts.count(row, 1, row.canceled);
       if (!print.canceled) sums.count(print, 1);
       return 'added';
     }
@@ -144,9 +165,12 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     if (earlier.some((each) => isSame(each, print))) return undefined;
     sums.count(stood, -1);
     if (standing === undefined) packed.find(({ flag }) => flag === 0)!.retire(print.canceled ? CANCELED : CORRECTED);
-    else (print.canceled ? cancel : setAside).run(...key);
+    else {
+      (print.canceled ? cancel : setAside).run(...key);
+      counts.count({ ...row, at: standing.at, underlying: standing.underlying }, 0, 1);
+    }
     if (!print.canceled) {
-      insert.run(row);
+      counts.count(row, insert.run(row).changes, 0);
       sums.count(print, 1);
     }
     return 'changed';
@@ -262,10 +286,11 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     pack(of, prints, digestsOf(prints), retired, [...prints.keys()]);
     const gone = deleteOldest.run(of.simulated, of.underlying, ...range, last.at, last.rowid).changes;
     if (gone !== rows.length) throw new Error('rows were packed that are there no more');
+    for (const row of rows) counts.count(row, -1, -row.canceled);
     return rows.length;
   };
 
-  const save = db.transaction((prints: readonly Print[], atOnce: boolean) => {
+  const saveAll = (prints: readonly Print[], atOnce: boolean) => {
     const total = { added: 0, changed: 0 };
     sums.refresh();
     const days = daysOf(prints);
@@ -297,33 +322,37 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       if (done) total[done]++;
     }
     return total;
-  });
+  };
+  const save = db.transaction((prints: readonly Print[], atOnce: boolean) =>
+    counts.batch(() => saveAll(prints, atOnce)),
+  );
+
+  const columnsOfRows = (simulated: number, underlying: string, fromMs: number, toMs: number) =>
+    columnsBy(inOrder(selectColumns.all(simulated, underlying, fromMs, toMs)), ({ flags }) => flags);
 
   const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
     if (fromMs > toMs) return undefined;
     const kind = { simulated: Number(simulated), underlying };
+    const stretchFrom = (of: string, from: number, until: number, columns: () => TapeColumns): Stretch => ({
+      day: of,
+      toMs: until,
+      columns,
+      sums: () => sumsOf(columns()),
+      // Wherever they are by then: between two steps, rows are packed and parts are written anew.
+      prints: () => read(underlying, from, until, simulated, 0),
+    });
     const row = selectFirst.get(kind.simulated, underlying, fromMs, toMs)?.at;
     const part = parts.first(kind, fromMs, toMs, dayEnd(toMs));
     if (part === undefined || (row !== undefined && row < part.fromAt)) {
       if (row === undefined) return undefined;
       const day = dayOf(row);
       const until = Math.min(toMs, dayEnd(row), part === undefined ? toMs : part.fromAt - 1);
-      const rows = selectRows.all(kind.simulated, underlying, row, until, sizes.rows);
-      if (rows.length < sizes.rows) return stretchOf(day, rows.map(printOf), until);
-      // The last moment may go on.
-      const last = rows.at(-1)!.at;
-      const whole = rows.filter(({ at }) => at < last);
-      const taken = whole.length > 0 ? whole : selectRows.all(kind.simulated, underlying, last, last, -1);
-      return stretchOf(day, taken.map(printOf), whole.length > 0 ? last - 1 : last);
+      // Whole moments.
+      const next = selectNth.get(kind.simulated, underlying, row, until, sizes.rows)?.at;
+      const last = next === undefined ? until : Math.max(row, next - 1);
+      return stretchFrom(day, row, last, () => columnsOfRows(kind.simulated, underlying, row, last));
     }
     const { day } = part;
-    const stretchFrom = (of: string, until: number, columns: () => TapeColumns): Stretch => ({
-      day: of,
-      toMs: until,
-      columns,
-      sums: () => sumsOf(columns()),
-      prints: () => printsOf(columns(), underlying, simulated),
-    });
     const its = partsIn(kind.simulated, underlying, ...rangeOf(day));
     const hasRows = (from: number, to: number) => selectAny.get(kind.simulated, underlying, from, to)!.found === 1;
     const at = its.findIndex(({ id }) => id === part.id);
@@ -335,26 +364,51 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     ) {
       const own = summed.parts;
       const columns = () => own.map(parts.standingOf).reduce(merged);
-      return { ...stretchFrom(day, own.at(-1)!.toAt, columns), sums: summed.sums };
+      return { ...stretchFrom(day, part.fromAt, own.at(-1)!.toAt, columns), sums: summed.sums };
     }
-    // Parts that meet in one moment are gone through together.
-    const group = [part];
-    for (const next of its.slice(at + 1)) {
-      if (!meets(group, next)) break;
-      group.push(next);
-    }
+    const group = groupFrom(part, its);
     const [from, to] = [Math.max(fromMs, part.fromAt), Math.min(toMs, group.at(-1)!.toAt)];
     const columns = () => {
       const [one, ...others] = group.map((each) => cut(parts.standingOf(each), from, to));
       const all = others.reduce(merged, one!);
-      const rows = selectRows.all(kind.simulated, underlying, from, to, -1);
-      return rows.length === 0 ? all : merged(all, columnsOf(rows.map(printOf)));
+      const rows = columnsOfRows(kind.simulated, underlying, from, to);
+      return rows.count === 0 ? all : merged(all, rows);
     };
-    return stretchFrom(day, to, columns);
+    return stretchFrom(day, from, to, columns);
   };
 
+  function* largePrints(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Parameters<MarketStore['prints']>) {
+    const kind = { simulated: Number(simulated), underlying };
+    const selectRows = minPremiumUsd < INDEXED_MIN ? selectNextAbove : selectNextLarge;
+    // Parts are done before `from`, and rows up to `after` in the moment `rowsFrom`.
+    let [from, rowsFrom, after] = [fromMs, fromMs, BEFORE_ROWS];
+    while (from <= toMs || rowsFrom <= toMs) {
+      const part = from <= toMs ? parts.first(kind, from, toMs, dayEnd(toMs)) : undefined;
+      const group = part ? groupFrom(part, partsIn(kind.simulated, underlying, ...rangeOf(part.day))) : [];
+      let until = Math.min(toMs, group.at(-1)?.toAt ?? toMs);
+      const found = selectRows.all(...[kind.simulated, underlying, rowsFrom, until, minPremiumUsd, after, sizes.rows]);
+      let [rows, isWhole] = [found, found.length < sizes.rows];
+      if (!isWhole) {
+        // Whole moments, unless there are so many in one.
+        const last = found.at(-1)!;
+        rows = found.filter(({ at }) => at < last.at);
+        isWhole = rows.length > 0;
+        until = isWhole ? last.at - 1 : last.at;
+        if (!isWhole) [rows, rowsFrom, after] = [found, last.at, last.rowid];
+      }
+      const packed = group
+        .filter(({ fromAt }) => fromAt <= until)
+        .map((each) => cut(parts.largeOf(each, minPremiumUsd), from, until, minPremiumUsd));
+      const all = [...packed, columnsBy(rows, ({ flags }) => flags)].filter(({ count }) => count > 0);
+      from = until + 1;
+      if (isWhole) [rowsFrom, after] = [from, BEFORE_ROWS];
+      // Where nothing is found, a turn too: parts were decoded.
+      yield all.length > 0 ? all.reduce(merged) : columnsBy([], () => 0);
+    }
+  }
+
   /** Moves rows of the last of some underlyings, and takes out those that are done. */
-  const move = db.transaction((kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number): number => {
+  const moveOldest = (kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number): number => {
     const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
     let moved = 0;
     for (let kind = kinds.at(-1); kind && moved < limit && performance.now() < until; kind = kinds.at(-1)) {
@@ -363,7 +417,10 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       else moved += moveRows({ ...kind, day: dayOf(at) }, limit - moved);
     }
     return moved;
-  });
+  };
+  const move = db.transaction((kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number) =>
+    counts.batch(() => moveOldest(kinds, beforeMs, limit)),
+  );
   const rewrite = db.transaction((id: number) => {
     const part = parts.part(id);
     if (part !== undefined && part.retired > 0) parts.rewrite(part, part);
@@ -429,6 +486,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   return {
     savePrints: (prints, { atOnce = false } = {}) => save.immediate(prints, atOnce),
     prints: read,
+    largePrints,
     printSums: sums.printSums,
     sumPrintsFrom: sums.sumPrintsFrom,
     stretch,
@@ -441,10 +499,11 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       }
     },
     tapeMark(underlying, fromMs, toMs, simulated) {
-      const { count, canceled } = selectMark.get(Number(simulated), underlying, fromMs, toMs)!;
       const kind = { simulated: Number(simulated), underlying };
-      const { entries, standing } = parts.counts(kind, fromMs, toMs, dayEnd(toMs));
-      return { count: count + entries, mark: `${count + entries}.${canceled + entries - standing}` };
+      const rows = counts.of(kind.simulated, underlying, fromMs, toMs);
+      const packed = parts.counts(kind, fromMs, toMs, dayEnd(toMs));
+      const count = rows.entries + packed.entries;
+      return { count, mark: `${count}.${rows.canceled + packed.entries - packed.standing}` };
     },
     lastPrintAt(underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) {
       const row = selectLast.get(Number(simulated), underlying, untilMs)?.at;
@@ -470,6 +529,9 @@ interface Known {
   print(): Print;
   retire(flag: typeof CANCELED | typeof CORRECTED): void;
 }
+
+/** Less than the number of any row. */
+const BEFORE_ROWS = -1;
 
 const NAMELESS = { id: '', canceled: false };
 
@@ -509,6 +571,16 @@ function daysOf(prints: readonly Print[]): PrintsOfDay[] {
 function printsOf(columns: TapeColumns, underlying: string, simulated: boolean): Print[] {
   const own = { ...NAMELESS, underlying, simulated };
   return Array.from({ length: columns.count }, (_, row) => printAt(columns, row, own));
+}
+
+/** Parts of a day that meet in one moment are gone through together: those from one on. */
+function groupFrom(part: Part, its: readonly Part[]): Part[] {
+  const group = [part];
+  for (const next of its.slice(its.findIndex(({ id }) => id === part.id) + 1)) {
+    if (!meets(group, next)) break;
+    group.push(next);
+  }
+  return group;
 }
 
 /** Whether a part begins in the moment in which others end. */
@@ -554,6 +626,25 @@ function dayEnd(atMs: number): number {
 
 const SELECT = `SELECT simulated, id, underlying, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, side,
   bid, ask, delta, multi_leg AS multiLeg, sweep, block, canceled FROM prints`;
+
+const SELECT_COLUMNS = `SELECT rowid, root, expiry, call_put AS callPut, strike, price, size, multiplier, at, bid, ask, delta,
+  CASE side WHEN 'bid' THEN ${FLAG.bid} WHEN 'ask' THEN ${FLAG.ask} WHEN 'mid' THEN ${FLAG.mid} ELSE 0 END
+    + ${FLAG.multiLeg} * multi_leg + ${FLAG.sweep} * sweep + ${FLAG.block} * block AS flags FROM prints`;
+
+/** What columns tell of a row, which is quicker to read than all of it. */
+interface ColumnRow extends TapeRow {
+  readonly rowid: number;
+  readonly flags: number;
+}
+
+/** Rows in time order, those of one moment in the order in which they came. */
+function inOrder(rows: ColumnRow[]): ColumnRow[] {
+  const isSorted = rows.every(({ at, rowid }, number) => {
+    const before = rows[number - 1];
+    return before === undefined || before.at < at || before.rowid < rowid;
+  });
+  return isSorted ? rows : rows.sort((a, b) => a.at - b.at || a.rowid - b.rowid);
+}
 
 /** A print as SQLite keeps it: its booleans are 0 and 1. */
 type PrintRow = Omit<Print, Flag> & Record<Flag, number>;

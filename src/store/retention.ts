@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore, Retention } from '../market/store.ts';
+import { printCounts } from './print-counts.ts';
 
 /** Rows that go in one transaction: requests have their turn between two. */
 const PRINTS_MAX = 250;
@@ -9,9 +10,10 @@ const SNAPSHOTS_MAX = 20;
 /** Removes what is older than it is kept. The levels of a snapshot outlive it; the sums of a day of prints do not outlive its prints. */
 export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
   const selectKinds = kindsIn(db);
-  const deletePrints = db.prepare<null, [number, string, number, number]>(
+  const counts = printCounts(db);
+  const deletePrints = db.prepare<{ at: number; canceled: number }, [number, string, number, number]>(
     `DELETE FROM prints WHERE rowid IN
-       (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?)`,
+       (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?) RETURNING at, canceled`,
   );
   // A part is of one day, and only whole days go.
   const selectPart = db.prepare<{ id: number; entries: number }, [number]>(
@@ -43,7 +45,9 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     noteKept.run('prints', fromMs);
     let removed = 0;
     for (const { simulated, underlying } of selectKinds.all()) {
-      removed += deletePrints.run(simulated, underlying, fromMs, PRINTS_MAX - removed).changes;
+      const gone = deletePrints.all(simulated, underlying, fromMs, PRINTS_MAX - removed);
+      for (const { at, canceled } of gone) counts.count({ simulated, underlying, at }, -1, -canceled);
+      removed += gone.length;
       if (removed >= PRINTS_MAX) break;
     }
     const part = removed > 0 ? null : selectPart.get(fromMs);
@@ -63,7 +67,7 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     return deleteIntraday.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
   };
   const remove = db.transaction(({ printsFromMs, chainsFromMs, intradayFromMs, presentMs }: Retention) => ({
-    prints: printsFromMs === undefined ? 0 : removePrints(printsFromMs),
+    prints: printsFromMs === undefined ? 0 : counts.batch(() => removePrints(printsFromMs)),
     chains:
       (chainsFromMs === undefined ? 0 : deleteChains.run(presentMs, chainsFromMs, SNAPSHOTS_MAX).changes) +
       (intradayFromMs === undefined ? 0 : removeIntraday(presentMs, intradayFromMs)),

@@ -13,6 +13,7 @@ import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Print } from '../../src/market/prints.ts';
 import { sumOf } from '../../src/market/prints.ts';
+import { columnsOf } from '../../src/market/tape-columns.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { reportGex } from '../../src/operations/gex-report.ts';
 import type { Context } from '../../src/operations/operation.ts';
@@ -216,7 +217,7 @@ function contextOf(chain: Chain, seed: number): Context {
       findChain: () => chain,
       flow: () => largePrints(prints, 100_000).map(sumOf),
       printsKeptFrom: () => 0,
-      printsOn: () => largePrints(prints, 100_000),
+      largeOn: () => ({ mark: String(seed), columns: [columnsOf(largePrints(prints, 100_000))] }),
       tape: () => ({ count: prints.length, mark: String(seed), prints }),
       hasPrints: () => prints.length > 0,
       recentChainIds: () => [1],

@@ -141,6 +141,29 @@ describe('boundaries', () => {
     // 400 contracts of 100 shares at 100 dollars.
     expect(found.gex_boundaries.whale_fiat_kinetic! / 4e6).toBeCloseTo(delta, 6);
   });
+
+  test('large prints are read once as long as the tape is the same', () => {
+    const { context, store } = smallMarket({ chains: [CHAIN], prints: [print({})] });
+    let readings = 0;
+    const { largePrints } = store;
+    store.largePrints = (...range) => {
+      readings++;
+      return largePrints(...range);
+    };
+    const kinetic = () => {
+      const { gex_boundaries } = callExtended(runStrategicOmniRadar, { ticker: 'ACME' }, context) as unknown as Scan;
+      return gex_boundaries.whale_fiat_kinetic! / 4e6;
+    };
+    const first = kinetic();
+    expect([kinetic(), readings]).toEqual([first, 1]);
+    store.savePrints([print({ id: 'another' })]);
+    expect([kinetic() / first, kinetic() / first, readings]).toEqual([2, 2, 2]);
+    // Of another ticker, and after the last moment of the day.
+    store.savePrints([print({ id: 'b', underlying: 'SPX' }), print({ id: 'c', at: AS_OF + 86_400_000 })]);
+    expect(kinetic() / first).toBe(2);
+    store.savePrints([print({ canceled: true })]);
+    expect([kinetic() / first, kinetic() / first]).toEqual([1, 1]);
+  });
 });
 
 describe('says what its figures do not show', () => {

@@ -5,7 +5,7 @@ import { randomOf } from '../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
 import type { Print, PrintSum } from '../../src/market/prints.ts';
 import { PARTS } from '../../src/market/tape.ts';
-import { columnsOf } from '../../src/market/tape-columns.ts';
+import { columnsOf, printAt, type TapeColumns } from '../../src/market/tape-columns.ts';
 import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../src/market/tape-sums.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { printTable, type TapeSizes } from '../../src/store/print-table.ts';
@@ -77,6 +77,16 @@ function batchesOf(seed: number, prints: readonly Print[]): Print[][] {
   return batches;
 }
 
+/** Large prints as columns tell them. */
+const large = (table: ReturnType<typeof tableOn>, from: number, to: number, least: number) =>
+  [...table.largePrints('SPX', from, to, false, least)].flatMap(printsIn);
+
+const printsIn = (columns: TapeColumns) =>
+  Array.from({ length: columns.count }, (_, row) => {
+    const { id, ...print } = printAt(columns, row, { id: '', underlying: 'SPX', canceled: false, simulated: false });
+    return print;
+  });
+
 const nameless = (prints: Iterable<Print>) => [...prints].map(({ id, ...print }) => print);
 
 function summed(sums: Iterable<TapeSums>): unknown {
@@ -123,6 +133,11 @@ function readings(table: ReturnType<typeof tableOn>) {
       expect(next.toMs).toBeGreaterThanOrEqual(at);
       yield next;
       at = next.toMs + 1;
+    }
+  }
+  for (const [from, to] of ranges) {
+    for (const least of [0, 1_000, 400_000]) {
+      expect(large(table, from, to, least)).toEqual(nameless(table.prints('SPX', from, to, false, least)));
     }
   }
   return ranges.map(([from, to]) => ({
@@ -219,6 +234,49 @@ test.each<[string, Partial<Print>[], { added: number; changed: number }, number[
     expect(mark()).toBe(before);
     expect(table.prints('SPX', 0, FIRST + 9 * DAY_MS, false, 0).map(({ size }) => size)).toEqual(sizes);
   }
+});
+
+test('large prints come some at a time, however many share a moment, whatever is packed meanwhile', () => {
+  const [together, scattered] = [0, 1].map(() => tableOn(new Database(':memory:', { strict: true }), SMALL));
+  const moments = [0, 0, 1, 5, 5, 5];
+  const prints = Array.from({ length: 300 }, (_, number) =>
+    printOf(`p${number}`, { ...CLOSED, at: FIRST + moments[Math.floor(number / 50)]!, size: number % 50 ? 40 : 4e4 }),
+  );
+  const sizes = (of: { size: number }[]) => of.map(({ size }) => size);
+  together!.savePrints(prints);
+  for (const [least, wanted] of [
+    [1_000, prints],
+    [30_000, prints],
+    [1e7, prints.filter(({ size }) => size === 4e4)],
+  ] as const) {
+    const found: number[] = [];
+    for (const columns of together!.largePrints('SPX', 0, FIRST + 9, false, least)) {
+      expect(columns.count).toBeLessThanOrEqual(SMALL.rows);
+      found.push(...sizes(printsIn(columns)));
+    }
+    expect(found).toEqual(sizes([...wanted]));
+  }
+  const meanwhile: number[] = [];
+  scattered!.savePrints(prints.map((print, number) => ({ ...print, at: FIRST + number, size: 40 + number })));
+  const packing = scattered!.packTape(LATER_DAY, 23);
+  for (const columns of scattered!.largePrints('SPX', 0, FIRST + 999, false, 0)) {
+    meanwhile.push(...sizes(printsIn(columns)));
+    packing.next();
+  }
+  expect(meanwhile).toEqual(prints.map((_, number) => 40 + number));
+});
+
+test.each([
+  ['rows, packed since', false],
+  ['a part, written anew since', true],
+])('a stretch of %s still tells its prints', (_what, isPacked) => {
+  const table = tableOn(new Database(':memory:', { strict: true }));
+  table.savePrints([printOf('a', CLOSED), printOf('b', { ...CLOSED, at: FIRST + 2, size: 7 })]);
+  if (isPacked) pack(table);
+  const { prints } = table.stretch('SPX', 0, FIRST + 9, false, PARTS.one)!;
+  table.savePrints([printOf('later', { ...CLOSED, at: FIRST + 20 })]);
+  pack(table);
+  expect(prints().map(({ size }) => size)).toEqual([40, 7]);
 });
 
 test('the open day stays rows', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { printsDeltaNotional, volumeDeltaNotional } from '../../../src/analytics/flow/flow-notional.ts';
+import { columnsOf } from '../../../src/market/tape-columns.ts';
+import { finish } from '../../../src/steps.ts';
 import { blackScholesDelta } from '../plain.ts';
 import { contract, EXPIRY, LATER, prepared, print, yearsTo } from '../small-chains.ts';
 
@@ -22,12 +24,15 @@ describe('of prints', () => {
     ['a call bought lifts', [print({ size: 7 })], call * 7 * 100 * 100],
     ['a put bought weighs down', [print({ strike: 95, callPut: -1, size: 5, multiplier: 10 })], put * 5 * 10 * 100],
     ['they sum', [print({ size: 1 }), print({ size: 2 })], call * 3 * 100 * 100],
+    ['calls and puts of a strike', [print({}), print({ callPut: -1 }), print({ size: 7 })], call * 407 * 100 * 100],
     ['a contract that is not in the chain is passed over', [print({ strike: 77 })], 0],
     ['one without a volatility too', [print({ expiry: LATER })], 0],
     ['another root of the same date', [print({ root: 'SPXW' })], 0],
     ['none', [], 0],
   ])('%s', (_what, prints, expected) => {
-    expect(printsDeltaNotional(ready, prints)).toBeCloseTo(expected, 6);
+    expect(finish(printsDeltaNotional(ready, [columnsOf(prints)]))).toBeCloseTo(expected, 6);
+    const oneByOne = prints.map((each) => columnsOf([each]));
+    expect(finish(printsDeltaNotional(ready, oneByOne))).toBe(finish(printsDeltaNotional(ready, [columnsOf(prints)])));
   });
 });
 

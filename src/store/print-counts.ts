@@ -1,0 +1,111 @@
+import type { Database } from 'bun:sqlite';
+
+/** What a row of a print tells of where it counts. */
+interface Counted {
+  readonly simulated: number;
+  readonly underlying: string;
+  /** ms since the epoch */
+  readonly at: number;
+}
+
+export interface PrintCounts {
+  /** Runs a part of a transaction, and writes what it counts at its end. */
+  batch<T>(work: () => T): T;
+  /** Counts rows that come or, below zero, go, and those that are cancelled. Within `batch`. */
+  count(row: Counted, entries: number, canceled: number): void;
+  /** How many rows a range has, and how many of them are cancelled. */
+  of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
+}
+
+/** Length of a slot, ms. Released migrations know it too. */
+export const SLOT_MS = 60_000;
+
+/**
+ * Rows of prints counted by minute: a count of a million rows reads hundreds. Each writer counts what it writes and adds it up once a
+ * transaction: triggers, which work row by row, would double the time of a save.
+ */
+export function printCounts(db: Database): PrintCounts {
+  const add = db.prepare<null, [number, string, number, number, number]>(
+    `INSERT INTO print_counts VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, canceled = canceled + excluded.canceled`,
+  );
+  const removeEmpty = db.prepare<null, [number, string, number]>(
+    'DELETE FROM print_counts WHERE simulated = ? AND underlying = ? AND slot = ? AND entries <= 0',
+  );
+  const SUM = 'SELECT ifnull(sum(entries), 0) AS entries, ifnull(sum(canceled), 0) AS canceled';
+  const WITHIN = 'simulated = ? AND underlying = ? AND at BETWEEN ? AND ?';
+  const selectSlots = db.prepare<{ entries: number; canceled: number }, [number, string, number, number]>(
+    `${SUM} FROM print_counts WHERE simulated = ? AND underlying = ? AND slot BETWEEN ? AND ?`,
+  );
+  const selectRows = db.prepare<{ entries: number; canceled: number }, [number, string, number, number]>(
+    `SELECT count(*) AS entries, ifnull(sum(canceled), 0) AS canceled FROM prints WHERE ${WITHIN}`,
+  );
+  const selectAny = db.prepare<{ found: number }, [number, string, number, number]>(
+    `SELECT EXISTS (SELECT * FROM prints WHERE ${WITHIN}) AS found`,
+  );
+
+  const slots = new Map<string, Slot>();
+  // Prints come mostly in order: the next one is most often of the same slot.
+  let last: Slot | undefined;
+  const clear = () => {
+    slots.clear();
+    last = undefined;
+  };
+  const slotFor = ({ simulated, underlying, at }: Counted): Slot => {
+    const slot = slotOf(at);
+    if (last?.slot === slot && last.underlying === underlying && last.simulated === simulated) return last;
+    const key = `${simulated} ${underlying} ${slot}`;
+    last = slots.get(key) ?? { simulated, underlying, slot, entries: 0, canceled: 0 };
+    slots.set(key, last);
+    return last;
+  };
+
+  return {
+    batch(work) {
+      // A transaction that failed may have left some.
+      clear();
+      const result = work();
+      for (const { simulated, underlying, slot, entries, canceled } of slots.values()) {
+        add.run(simulated, underlying, slot, entries, canceled);
+        if (entries < 0) removeEmpty.run(simulated, underlying, slot);
+      }
+      clear();
+      return result;
+    },
+    count(row, entries, canceled) {
+      const slot = slotFor(row);
+      slot.entries += entries;
+      slot.canceled += canceled;
+    },
+    of(simulated, underlying, fromMs, toMs) {
+      const kind = [simulated, underlying] as const;
+      const isWithout = (from: number, to: number) => from > to || selectAny.get(...kind, from, to)!.found === 0;
+      // A slot that is cut where it has no row is a whole one: the last of a day mostly is.
+      const [first, last] = [slotOf(fromMs), slotOf(toMs)];
+      const from = isWithout(first * SLOT_MS, fromMs - 1) ? first : first + 1;
+      const to = isWithout(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;
+      if (from > to) return selectRows.get(...kind, fromMs, toMs)!;
+      const counts = [
+        selectRows.get(...kind, fromMs, from * SLOT_MS - 1)!,
+        selectSlots.get(...kind, from, to)!,
+        selectRows.get(...kind, (to + 1) * SLOT_MS, toMs)!,
+      ];
+      return {
+        entries: counts.reduce((sum, { entries }) => sum + entries, 0),
+        canceled: counts.reduce((sum, { canceled }) => sum + canceled, 0),
+      };
+    },
+  };
+}
+
+interface Slot {
+  readonly simulated: number;
+  readonly underlying: string;
+  readonly slot: number;
+  entries: number;
+  canceled: number;
+}
+
+function slotOf(atMs: number): number {
+  return Math.floor(atMs / SLOT_MS);
+}

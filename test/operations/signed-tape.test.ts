@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test';
+import { type Stretch, stretchOf, type Tape } from '../../src/market/tape.ts';
+import { throughTape } from '../../src/operations/signed-tape.ts';
+import { print } from '../analytics/small-chains.ts';
+
+const busy = (ms: number) => {
+  for (const until = performance.now() + ms; performance.now() < until; );
+};
+
+/** A tape of so many stretches. */
+function tapeOf(count: number): Tape {
+  const stretches = () => Array.from({ length: count }, (_, at): Stretch => stretchOf('2026-01-05', [print({ at })]));
+  return { count, mark: '', prints: [], stretches };
+}
+
+test.each([
+  ['as long as a turn: each is a step', 14, (turns: number) => turns === 6],
+  ['two of which are too long for a turn: each is a step too', 9, (turns: number) => turns === 6],
+  ['that take no time: all are one step', 0, (turns: number) => turns < 3],
+])('stretches %s', (_what, ms, isRight) => {
+  const taken: number[] = [];
+  const take = (stretch: Stretch) => {
+    busy(ms);
+    taken.push(stretch.toMs);
+  };
+  const turns = throughTape(tapeOf(6), 1, take).toArray();
+  expect(taken).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(turns.length).toSatisfy(isRight);
+});
