@@ -1,4 +1,5 @@
 import { isBusy } from '../errors.ts';
+import { began } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore } from '../market/store.ts';
@@ -41,10 +42,12 @@ export function startPacking(parts: PackingParts, afterMs = AFTER_START_MS): { s
 export async function packTape({ store, observe, nowMs }: PackingParts, stopped = () => false): Promise<void> {
   let prints = 0;
   try {
+    began('packing of the tape');
     for (const packed of store.packTape(newYorkDate(nowMs()))) {
       prints += packed;
       if (stopped()) break;
       await new Promise(setImmediate);
+      began('packing of the tape');
     }
   } catch (error) {
     // Another process writes for long: the next time will do.

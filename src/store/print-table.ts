@@ -41,7 +41,7 @@ const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
 /** Free pages that the file may keep, and how many of others it gives back at a time. */
 const FREE_PAGES = 256;
 /** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 10 ms. */
-const MOVED_AT_ONCE = 1_024;
+const MOVED_AT_ONCE = 512;
 const MOVED_MS = 8;
 
 /**

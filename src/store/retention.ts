@@ -81,14 +81,18 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
 
 /** Which underlyings have rows of prints. */
 export function kindsIn(db: Database) {
-  // Steps from one name to the next through the index: the time grows with the underlyings, not with the tape.
+  // Steps from one name to the next through the index: the time grows with the underlyings, not with the tape. A comparison of pairs,
+  // (simulated, underlying) > (…), would go through all rows: the index serves its first column only.
   return db.prepare<{ simulated: number; underlying: string }, []>(
     `WITH RECURSIVE kinds (simulated, underlying) AS (
        SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)
        UNION ALL
        SELECT prints.simulated, prints.underlying FROM kinds, prints WHERE prints.rowid = (
-         SELECT rowid FROM prints WHERE (simulated, underlying) > (kinds.simulated, kinds.underlying)
-         ORDER BY simulated, underlying LIMIT 1
+         SELECT ifnull(
+           (SELECT rowid FROM prints WHERE simulated = kinds.simulated AND underlying > kinds.underlying
+            ORDER BY underlying LIMIT 1),
+           (SELECT rowid FROM prints WHERE simulated > kinds.simulated ORDER BY simulated, underlying LIMIT 1)
+         )
        )
      ) SELECT * FROM kinds`,
   );
