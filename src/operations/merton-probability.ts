@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { densityProbability } from '../analytics/density/density-probability.ts';
 import { jumpProbability } from '../analytics/density/jump-probability.ts';
-import { jumpSizesOf } from '../analytics/density/jump-sizes.ts';
-import { surfaceOf } from '../analytics/density/surface.ts';
+import { jumpSizesInSteps } from '../analytics/density/jump-sizes.ts';
+import { fitDensitiesAround, surfaceOf } from '../analytics/density/surface.ts';
 import { touchProbability } from '../analytics/density/touch-probability.ts';
 import { Failure } from '../errors.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
@@ -97,11 +97,13 @@ export const calculateMertonProbability = defineOperation({
         hint: 'The snapshot has neither usable quotes nor implied volatilities.',
       });
     }
-    const jumps = jumpSizesOf(prepared);
+    const jumps = yield* jumpSizesInSteps(prepared);
+    const tte = input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS;
+    yield* fitDensitiesAround(prepared, tte);
     const reading = jumpProbability(surface, {
       spot: input.spot_price,
       strike: input.ambush_strike,
-      tte: input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS,
+      tte,
       noJump: input.stag_prob,
       sizes: jumps.sizes,
     });
