@@ -1,5 +1,6 @@
 import type { Print } from '../../market/prints.ts';
-import { greeks } from '../../math/black-scholes.ts';
+import { greeks, oneGreek } from '../../math/black-scholes.ts';
+import { pick } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 import { contractKey } from './trade-side.ts';
@@ -18,15 +19,29 @@ export function printsDeltaNotional(prepared: PreparedChain, large: readonly Pri
 
 /** The same from a snapshot's volumes, counting contracts whose day's premium reaches the threshold of a large print. */
 export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): number {
-  const { chain, multiplier } = prepared;
-  const delta = deltasOf(prepared);
-  let sum = 0;
+  const { chain, iv, multiplier } = prepared;
+  const large = new Uint32Array(prepared.count);
+  let count = 0;
   for (let at = 0; at < prepared.count; at++) {
     const row = prepared.row[at]!;
-    const volume = chain.volume[row]!;
-    if (volume * tradedPrice(chain, row) * multiplier[at]! >= minPremiumUsd) {
-      sum += delta[at]! * volume * multiplier[at]! * chain.spot;
-    }
+    const premium = chain.volume[row]! * tradedPrice(chain, row) * multiplier[at]!;
+    if (premium >= minPremiumUsd && iv[at]! > 0) large[count++] = at;
+  }
+  const rows = large.subarray(0, count);
+  const delta = oneGreek('delta', {
+    count,
+    callPut: pick(prepared.callPut, rows),
+    spot: chain.spot,
+    strike: pick(prepared.strike, rows),
+    tte: pick(prepared.tte, rows),
+    iv: pick(iv, rows),
+    rate: pick(prepared.rate, rows),
+    dividend: pick(prepared.dividend, rows),
+  });
+  let sum = 0;
+  for (let each = 0; each < count; each++) {
+    const at = rows[each]!;
+    sum += delta[each]! * chain.volume[prepared.row[at]!]! * multiplier[at]! * chain.spot;
   }
   return sum;
 }
