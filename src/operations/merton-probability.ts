@@ -3,7 +3,7 @@ import { densityProbability } from '../analytics/density/density-probability.ts'
 import { jumpProbability } from '../analytics/density/jump-probability.ts';
 import { jumpSizesInSteps } from '../analytics/density/jump-sizes.ts';
 import { fitDensitiesAround, surfaceOf } from '../analytics/density/surface.ts';
-import { touchProbability } from '../analytics/density/touch-probability.ts';
+import { touchInSteps } from '../analytics/density/touch-probability.ts';
 import { Failure } from '../errors.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
@@ -89,7 +89,7 @@ export const calculateMertonProbability = defineOperation({
     { additionalProperties: false },
   ),
   tool: { answers: ['ticker', 'ambush_strike', 'merton_probability'] },
-  *run(input, context) {
+  *run(input, context, isWanted) {
     const { chain, prepared } = yield* readMarket(input.ticker, context);
     const surface = surfaceOf(prepared);
     if (!surface) {
@@ -111,15 +111,16 @@ export const calculateMertonProbability = defineOperation({
     // The surface has fitted these densities already.
     const density = densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
     const ofDensity = density && (reading.direction === 'at_or_above' ? 1 - density.below : density.below);
+    // It takes longer than all else: only for those whose answer has it.
+    const touch = isWanted('touch_probability')
+      ? yield* touchInSteps(reading, input.spot_price, input.ambush_strike)
+      : Number.NaN;
     return {
       result: {
         ticker: chain.underlying,
         ambush_strike: input.ambush_strike,
         merton_probability: reading.probability,
-        // A getter: only the extended answer reads it, and has it computed.
-        get touch_probability() {
-          return touchProbability(reading, input.spot_price, input.ambush_strike);
-        },
+        touch_probability: touch,
         density_probability: ofDensity,
         density_fit_error: density?.fitError ?? null,
         direction: reading.direction,
