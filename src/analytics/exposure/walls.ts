@@ -1,4 +1,5 @@
 import { gammaByStrike } from '../../math/gamma-exposure.ts';
+import { CHUNK_ROWS } from '../../math/kernels.ts';
 import { byRange, finish, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { distinct, strikePlacesInSteps } from './strike-places.ts';
@@ -34,8 +35,11 @@ export interface Walls {
 
 const LARGEST = 3;
 
-/** Pairs whose gamma is summed up in a step. */
+/** Pairs whose gamma is summed up in a step. The kernel goes through them once for each CHUNK_ROWS sums. */
 const STEP_PAIRS = 32_768;
+const STEP_PASSES = 8 * STEP_PAIRS;
+/** So many strikes are ranked in a step of their own. */
+const STEP_STRIKES = 10_000;
 
 /** Over all series. */
 export function strikeGamma(prepared: PreparedChain): StrikeGamma {
@@ -49,8 +53,9 @@ export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma>
   const { strike, place } = yield* strikePlacesInSteps(prepared.pairs);
   const { count, contracts } = prepared.pairs;
   const sums = new Float64Array(2 * strike.length);
-  if (count > STEP_PAIRS) yield { message: 'Summing up gamma' };
-  yield* byRange(count, STEP_PAIRS, 'Summing up gamma', (from, to) => {
+  const pairs = Math.min(STEP_PAIRS, Math.floor(STEP_PASSES / Math.ceil(sums.length / CHUNK_ROWS)));
+  if (count > pairs) yield { message: 'Summing up gamma' };
+  yield* byRange(count, pairs, 'Summing up gamma', (from, to) => {
     const start = contracts[from]!;
     const ofRows = new Uint32Array(contracts[to]! - start);
     for (let pair = from; pair < to; pair++) {
@@ -58,6 +63,7 @@ export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma>
     }
     addGamma(prepared, start, contracts[to]!, ofRows, sums);
   });
+  if (strike.length > STEP_STRIKES) yield { message: 'Summing up gamma' };
   const gamma = { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
   summed.set(prepared, gamma);
   return gamma;
