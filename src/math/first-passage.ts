@@ -38,8 +38,8 @@ const JUMP_WIDTH_MIN = 0.05;
 const KERNEL_DEVIATIONS = 5;
 /** Chance of still more jumps in a step at which they are taken to be as many as they were. */
 const CHANCE_MIN = 1e-4;
-/** Products of densities and kernels in a step of the work, in some 5 ms. */
-const STEP_PRODUCTS = 500_000;
+/** Products of densities and kernels in a step of the work, in some 3 ms. */
+const STEP_PRODUCTS = 250_000;
 const FOLLOWING = { message: 'Following the walk' };
 /** Of Gregory's rule at the near end: the trapezoidal rule to the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];

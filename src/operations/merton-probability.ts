@@ -100,6 +100,7 @@ export const calculateMertonProbability = defineOperation({
     const jumps = yield* jumpSizesInSteps(prepared);
     const tte = input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS;
     yield* fitDensitiesAround(prepared, tte);
+    yield { message: 'Reckoning the probability' };
     const reading = jumpProbability(surface, {
       spot: input.spot_price,
       strike: input.ambush_strike,

@@ -10,6 +10,7 @@ import {
   seriesNearest,
 } from '../analytics/exposure/scan.ts';
 import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
+import { volumeDeltaInSteps } from '../analytics/flow/flow-notional.ts';
 import { realisedVolatility } from '../analytics/returns.ts';
 import { Failure } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
@@ -147,6 +148,8 @@ export const runStrategicOmniRadar = defineOperation({
     yield step('Concentration and whipsaw risk');
     const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
     const fromPrints = context.market.hasPrints(chain.underlying);
+    // Kept with the chain: the boundaries then have it at once.
+    if (!fromPrints) yield* volumeDeltaInSteps(prepared, context.largePrintMinUsd);
     const expiring = expiringGamma(prepared);
     const ofExpiry = columnsOf(concentratedStrikes(prepared, series));
     const ofAll = columnsOf(yield* concentratedStrikesInSteps(prepared));

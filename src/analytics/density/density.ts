@@ -52,7 +52,7 @@ function* fit(prepared: PreparedChain, series: PreparedSeries): Steps<Density> {
   const atmIv = atmVolatility(series);
   const points = pricePoints(prepared, series);
   const components = yield* fitMixtureInSteps(points, atmIv, tte);
-  if (points.strike.length > STEP_POINTS) yield { message: 'Reading the density' };
+  yield { message: 'Reading the density' };
   const normals = components.map(({ weight, mean, volatility }) => {
     const deviation = volatility * Math.sqrt(tte);
     return { weight, mean: Math.log(mean) - deviation ** 2 / 2, deviation };
@@ -75,9 +75,6 @@ function* fit(prepared: PreparedChain, series: PreparedSeries): Steps<Density> {
       impliedVariance(components, clamp(logMoneyness, support(normals, PRICED_DEVIATIONS)), tte),
   };
 }
-
-/** A fit to more points takes its own step. */
-const STEP_POINTS = 500;
 
 /** Beyond so many deviations a price is nothing, and the variance stays as it is there. */
 const PRICED_DEVIATIONS = 25;

@@ -58,8 +58,8 @@ const STARTS: readonly [number, JumpSizes, number][] = [
 ];
 const TRIAL_ITERATIONS = 8;
 const ITERATIONS_MAX = 30;
-/** Of all targets, in some 5 ms. */
-const STEP_EVALUATIONS = 20;
+/** Of all targets, in some 3 ms. */
+const STEP_EVALUATIONS = 10;
 
 /**
  * Merton's jump diffusion fitted to a ticker's options between a week and three months: one intensity, one mean and one width

@@ -31,8 +31,8 @@ const LOG_RATIO_MAX = 7;
 const PULL = 0.0005;
 /** So many steps from every start tell which one leads to the least. */
 const TRIAL_ITERATIONS = 10;
-/** Points priced in a step, in some 4 ms. */
-const STEP_POINTS = 10_000;
+/** Points priced in a step, in some 2 ms. */
+const STEP_POINTS = 5_000;
 
 /** [log weight ratio, mean in deviations, log volatility of the first, of the second]: fat to the left, to both, to the right. */
 const TWO = [
