@@ -18,6 +18,34 @@ export function finish<Result>(steps: Steps<Result>): Result {
   }
 }
 
+/** Does work for rows [0, count), at most `rows` of them in a step: fewer are done in the step in hand. */
+export function* byRange(
+  count: number,
+  rows: number,
+  message: string,
+  work: (from: number, to: number) => void,
+): Steps<void> {
+  for (let from = 0; from < count; from += rows) {
+    if (from > 0) yield { message };
+    work(from, Math.min(from + rows, count));
+  }
+}
+
+/** Counts work, which comes in pieces of different sizes, toward the end of a step. */
+export class StepMeter {
+  private done = 0;
+
+  /** `most` is what fits into a step, in the caller's unit. */
+  constructor(private readonly most: number) {}
+
+  /** Whether a piece of work belongs to the next step. */
+  isFull(work: number): boolean {
+    const isFull = this.done > 0 && this.done + work > this.most;
+    this.done = isFull ? work : this.done + work;
+    return isFull;
+  }
+}
+
 /** Work that a request begins, if its result is not cached. */
 export interface Work<Result> extends Step {
   steps(): Steps<Result>;

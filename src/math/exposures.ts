@@ -18,22 +18,31 @@ export interface ExposureSums {
 
 /** Columns of the kernel's block that no Greek of a single side uses; the sums are ten partial ones. */
 const [WEIGHT, SUMS] = [18, 19];
+const PARTIAL_SUMS = 10;
 
 /**
  * Exposures of a chain in one pass, without a column of Greeks in between. A row without a number spoils the sums, whatever its
- * weight.
+ * weight. `partial` carries the sums from one part of a chain to the next: parts of an even number of rows, but for the last, give the same
+ * to the bit as the chain at once.
  * @throws RangeError where a column's length is not `count`.
  */
-export function exposureSums(options: WeightedOptionColumns): ExposureSums {
+export function exposureSums(options: WeightedOptionColumns, partial: Float64Array = partialSums()): ExposureSums {
   const { count, callPut, spot, strike, tte, iv, rate, dividend, weight } = options;
   checkLengths(count, { weight });
   const weights = arenaColumn(WEIGHT);
-  const partial = arenaColumn(SUMS).subarray(0, 10).fill(0);
+  const sums = arenaColumn(SUMS);
+  sums.set(partial);
   inChunks(count, { callPut, spot, strike, tte, iv, rate, dividend }, (block, start, end) => {
     if (typeof weight === 'number') weights.fill(weight);
     else weights.set(weight.subarray(start, end));
-    kernels.addExposures(end - start, block, partial.byteOffset);
+    kernels.addExposures(end - start, block, sums.byteOffset);
   });
+  for (let at = 0; at < PARTIAL_SUMS; at++) partial[at] = sums[at]!;
   const [delta, gamma, grossGamma, vanna, charm] = [0, 2, 4, 6, 8].map((at) => partial[at]! + partial[at + 1]!);
   return { delta: delta!, gamma: gamma!, grossGamma: grossGamma!, vanna: vanna!, charm: charm! };
+}
+
+/** Sums before the first part of a chain. */
+export function partialSums(): Float64Array {
+  return new Float64Array(PARTIAL_SUMS);
 }

@@ -1,3 +1,4 @@
+import { finish, StepMeter, type Steps } from '../steps.ts';
 import { normalCdf } from './normal.ts';
 
 /** Distance to a barrier at 0: a diffusion with jumps, over one unit of time. Logarithms of price in use; any unit will do. */
@@ -37,6 +38,9 @@ const JUMP_WIDTH_MIN = 0.05;
 const KERNEL_DEVIATIONS = 5;
 /** Chance of still more jumps in a step at which they are taken to be as many as they were. */
 const CHANCE_MIN = 1e-4;
+/** Products of densities and kernels in a step of the work, in some 3 ms. */
+const STEP_PRODUCTS = 250_000;
+const FOLLOWING = { message: 'Following the walk' };
 /** Of Gregory's rule at the near end: the trapezoidal rule to the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 
@@ -47,11 +51,15 @@ const GREGORY = [3 / 8, 7 / 6, 23 / 24];
  * in a step is known in closed form. Good to 2e-3, and as a rule to 1e-4.
  */
 export function passage(walk: Walk): number {
+  return finish(passageInSteps(walk));
+}
+
+export function* passageInSteps(walk: Walk): Steps<number> {
   if (walk.start <= 0) return 1;
   if (walk.jumps === 0) return diffusionPassage(walk.start, walk);
   const deviation = Math.sqrt(walk.variance + walk.jumps * (walk.jumpMean ** 2 + walk.jumpWidth ** 2));
   if (walk.start > START_MAX * deviation) return 0;
-  return Math.min(Math.max(splitPassage(walk, deviation), 0), 1);
+  return Math.min(Math.max(yield* splitPassage(walk, deviation), 0), 1);
 }
 
 /** Of a Brownian motion alone, from a start above 0. */
@@ -68,7 +76,7 @@ function finenessOf({ start, jumps }: Walk, deviation: number): Fineness {
   return jumps > MANY_JUMPS ? NEAR_WITH_MANY_JUMPS : NEAR;
 }
 
-function splitPassage(walk: Walk, deviation: number): number {
+function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   const { steps, points: fine } = finenessOf(walk, deviation);
   const step = { drift: walk.drift / steps, variance: walk.variance / steps };
   const half = { drift: step.drift / 2, variance: step.variance / 2 };
@@ -84,6 +92,9 @@ function splitPassage(walk: Walk, deviation: number): number {
   };
   const diffuse = killedDiffusion(points, spacing, step, weight);
   const jump = killedJump(points, spacing, walk.jumpMean, width, weight);
+  const products = (deviation: number) => points * Math.min(points, (2 * KERNEL_DEVIATIONS * deviation) / spacing);
+  const [ofDiffusion, ofJump] = [2 * products(Math.sqrt(step.variance)), products(width)];
+  const meter = new StepMeter(STEP_PRODUCTS);
   const byDiffusion = grid.map((from) => diffusionPassage(from, step));
   const byJump = grid.map((from) => normalCdf(-(from + walk.jumpMean) / width));
 
@@ -94,6 +105,7 @@ function splitPassage(walk: Walk, deviation: number): number {
   let plain = density;
   for (let at = 0; at < steps; at++) {
     if (at > 0) {
+      if (meter.isFull(ofDiffusion)) yield FOLLOWING;
       passed += met(density, byDiffusion);
       density = diffuse(density);
       passedPlain += met(plain, byDiffusion);
@@ -105,6 +117,7 @@ function splitPassage(walk: Walk, deviation: number): number {
     let after = density;
     const next = density.map((each) => chance * each);
     for (let n = 1; more > 0; n++) {
+      if (meter.isFull(ofJump)) yield FOLLOWING;
       passed += more * met(after, byJump);
       after = jump(after);
       chance *= walk.jumps / steps / n;

@@ -35,32 +35,62 @@ const [LEVELS, MOVES, SUMS] = [20, 21, 22];
  * @throws RangeError where a column's length is not `count`.
  */
 export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | LogLevels): Float64Array {
+  const partial = partialProfile(levels);
+  addGammaProfile(contracts, levels, partial);
+  return profileOf(partial);
+}
+
+/** Two partial sums a level, before any contract. */
+export function partialProfile(levels: Float64Array | LogLevels): Float64Array {
+  if (!(levels instanceof Float64Array)) checkLengths(levels.count, {});
+  return new Float64Array(2 * levelCount(levels));
+}
+
+/** The profile that partial sums add up to. */
+export function profileOf(partial: Float64Array): Float64Array {
+  const profile = new Float64Array(partial.length >> 1);
+  for (let at = 0; at < profile.length; at++) profile[at] = partial[2 * at]! + partial[2 * at + 1]!;
+  return profile;
+}
+
+function levelCount(levels: Float64Array | LogLevels): number {
+  return levels instanceof Float64Array ? levels.length : levels.count;
+}
+
+/**
+ * Adds contracts to the partial sums of a profile. Added in parts of a multiple of CHUNK_ROWS, but for the last, they give the same to the
+ * bit as all at once.
+ * @throws RangeError where a column's length is not `count`.
+ */
+export function addGammaProfile(
+  contracts: ProfileColumns,
+  levels: Float64Array | LogLevels,
+  partial: Float64Array,
+): void {
   const { count, strike, tte, iv, rate, dividend, weight } = contracts;
   const inputs = { strike, tte, iv, rate, dividend, weight };
   checkLengths(count, inputs);
   const [level, moves, sums] = [arenaColumn(LEVELS), arenaColumn(MOVES), arenaSpan(SUMS, 2)];
   const listed = levels instanceof Float64Array;
-  if (!listed) checkLengths(levels.count, {});
-  const profile = new Float64Array(listed ? levels.length : levels.count);
-  for (let from = 0; from < profile.length; from += CHUNK_ROWS) {
-    const length = Math.min(CHUNK_ROWS, profile.length - from);
+  const all = levelCount(levels);
+  for (let from = 0; from < all; from += CHUNK_ROWS) {
+    const length = Math.min(CHUNK_ROWS, all - from);
     const reference = listed ? levels[0]! : levels.first * Math.exp(from * levels.step);
     if (listed) {
       level.set(levels.subarray(from, from + length));
       kernels.logMoves(length, level.byteOffset, reference, moves.byteOffset);
     }
-    sums.fill(0);
+    sums.set(partial.subarray(2 * from, 2 * (from + length)));
     inChunks(count, inputs, (block, start, end) => {
       if (listed) kernels.addGammaProfile(end - start, block, reference, length, moves.byteOffset, sums.byteOffset);
       else kernels.addGammaLogProfile(end - start, block, reference, levels.step, length, sums.byteOffset);
     });
-    for (let at = 0; at < length; at++) profile[from + at] = sums[2 * at]! + sums[2 * at + 1]!;
+    partial.set(sums.subarray(0, 2 * length), 2 * from);
   }
-  return profile;
 }
 
 /**
- * For each of `strikes` strikes, the sum of gamma * weight over the contracts whose `strikeIndex` it is.
+ * For each of `strikes` strikes, the sum of gamma * weight over the contracts whose `strikeIndex` it is, added to what `into` has.
  * @throws RangeError where lengths differ or an index is not below `strikes`.
  */
 export function gammaByStrike(
@@ -68,19 +98,20 @@ export function gammaByStrike(
   weight: Float64Array,
   strikeIndex: Uint32Array,
   strikes: number,
+  into: Float64Array = new Float64Array(strikes),
 ): Float64Array {
   const count = gamma.length;
   checkLengths(count, { weight, strikeIndex });
+  checkLengths(strikes, { into });
   for (let row = 0; row < count; row++) {
     if (strikeIndex[row]! >= strikes) {
       throw new RangeError(`strikeIndex ${strikeIndex[row]} is outside the ${strikes} strikes`);
     }
   }
   const [gammas, weights, indices, sums] = [arenaColumn(0), arenaColumn(1), arenaColumn(2), arenaColumn(3)];
-  const result = new Float64Array(strikes);
   for (let first = 0; first < strikes; first += CHUNK_ROWS) {
     const length = Math.min(CHUNK_ROWS, strikes - first);
-    sums.fill(0);
+    sums.set(into.subarray(first, first + length));
     for (let start = 0; start < count; start += CHUNK_ROWS) {
       const end = Math.min(start + CHUNK_ROWS, count);
       gammas.set(gamma.subarray(start, end));
@@ -96,7 +127,7 @@ export function gammaByStrike(
         sums.byteOffset,
       );
     }
-    result.set(sums.subarray(0, length), first);
+    into.set(sums.subarray(0, length), first);
   }
-  return result;
+  return into;
 }

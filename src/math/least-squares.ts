@@ -1,10 +1,12 @@
+import { StepMeter, type Steps } from '../steps.ts';
+
 /** A minimum of a sum of squares: the parameters and the sum there. */
 export interface LeastSquares {
   readonly parameters: number[];
   readonly sumOfSquares: number;
 }
 
-const ITERATIONS_MAX = 60;
+export const ITERATIONS_MAX = 60;
 const DAMPING_MAX = 1e10;
 /** Relative gain below which a step is not worth another. */
 const GAIN_MIN = 1e-9;
@@ -14,19 +16,25 @@ const DIFFERENCE_STEP = 1e-7;
 /**
  * Levenberg-Marquardt for a handful of parameters, the Jacobian by forward differences (Marquardt 1963, with his scaling by
  * the diagonal). `residuals` may return non-finite values where it is undefined: such steps are refused. With fewer
- * `iterationsMax` it stops on the way, to compare starts.
+ * `iterationsMax` it stops on the way, to compare starts. A step of the work computes residuals `evaluations` times.
  */
-export function leastSquares(
+export function* leastSquaresInSteps(
   residuals: (parameters: readonly number[]) => Float64Array,
   start: readonly number[],
-  iterationsMax = ITERATIONS_MAX,
-): LeastSquares {
+  { iterationsMax, evaluations }: { readonly iterationsMax: number; readonly evaluations: number },
+): Steps<LeastSquares> {
+  const meter = new StepMeter(evaluations);
   let parameters = [...start];
   let current = residuals(parameters);
   let sumOfSquares = squares(current);
   let damping = 1e-3;
   for (let iteration = 0; iteration < iterationsMax && Number.isFinite(sumOfSquares); iteration++) {
-    const { normal, gradient } = normalEquations(residuals, parameters, current);
+    const jacobian: Float64Array[] = [];
+    for (let i = 0; i < parameters.length; i++) {
+      if (meter.isFull(1)) yield FITTING;
+      jacobian.push(derivative(residuals, parameters, current, i));
+    }
+    const { normal, gradient } = normalEquations(jacobian, current);
     let gain = 0;
     while (damping < DAMPING_MAX) {
       const step = solve(
@@ -34,6 +42,7 @@ export function leastSquares(
         gradient,
       );
       const next = parameters.map((value, i) => value - step[i]!);
+      if (meter.isFull(1)) yield FITTING;
       const nextResiduals = residuals(next);
       const nextSum = squares(nextResiduals);
       if (nextSum < sumOfSquares) {
@@ -49,16 +58,25 @@ export function leastSquares(
   return { parameters, sumOfSquares };
 }
 
-function normalEquations(
+const FITTING = { message: 'Fitting to the quotes' };
+
+/** By parameter i. */
+function derivative(
   residuals: (parameters: readonly number[]) => Float64Array,
   parameters: readonly number[],
   current: Float64Array,
+  i: number,
+): Float64Array {
+  const value = parameters[i]!;
+  const step = DIFFERENCE_STEP * Math.max(Math.abs(value), 0.1);
+  const moved = residuals(parameters.with(i, value + step));
+  return moved.map((each, at) => (each - current[at]!) / step);
+}
+
+function normalEquations(
+  jacobian: readonly Float64Array[],
+  current: Float64Array,
 ): { normal: number[][]; gradient: number[] } {
-  const jacobian = parameters.map((value, i) => {
-    const step = DIFFERENCE_STEP * Math.max(Math.abs(value), 0.1);
-    const moved = residuals(parameters.with(i, value + step));
-    return moved.map((each, at) => (each - current[at]!) / step);
-  });
   return {
     normal: jacobian.map((a) => jacobian.map((b) => dot(a, b))),
     gradient: jacobian.map((a) => dot(a, current)),

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { SignConvention } from '../analytics/chain/options.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type CustomerPositions, customerPositions, summedPositions } from '../analytics/flow/customer-positions.ts';
+import { type CustomerPositions, customerPositions, summedInSteps } from '../analytics/flow/customer-positions.ts';
 import { signedByFlow } from '../analytics/flow/flow-sign.ts';
 import { signPrints } from '../analytics/flow/trade-side.ts';
 import { Failure } from '../errors.ts';
@@ -53,7 +53,7 @@ export function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPosit
 
 function* positionsBy(chain: Chain, tape: Tape): Steps<CustomerPositions> {
   return tape.stretches
-    ? summedPositions(chain, yield* addedUp(tape))
+    ? yield* summedInSteps(chain, yield* addedUp(tape))
     : customerPositions(chain, signPrints(tape.prints));
 }
 

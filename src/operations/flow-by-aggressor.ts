@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type AggressorFlow, type FlowGroups, FlowSums, NOTHING } from '../analytics/flow/aggressor-flow.ts';
-import { deltaByContract } from '../analytics/flow/flow-notional.ts';
-import { contractKey, type SideRule } from '../analytics/flow/trade-side.ts';
+import { deltaLookup } from '../analytics/flow/flow-notional.ts';
+import type { SideRule } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import { PARTS, type Tape } from '../market/tape.ts';
@@ -102,11 +102,7 @@ interface Signed {
 const cache = new StepCache<Chain, Signed>(() => QUESTIONS_CACHED);
 
 function* flowOf(tape: Tape, minPremium: number, prepared: PreparedChain): Steps<Signed> {
-  const deltas = deltaByContract(prepared);
-  const flow = new FlowSums({
-    spot: prepared.chain.spot,
-    deltaOf: (contract) => deltas.get(contractKey(contract)),
-  });
+  const flow = new FlowSums({ spot: prepared.chain.spot, deltaOf: yield* deltaLookup(prepared) });
   const summer = new TapeSummer();
   let day: string | undefined;
   yield* throughTape(tape, minPremium > 0 ? PARTS.one : PARTS.ofDay, (stretch) => {

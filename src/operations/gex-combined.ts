@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { combine } from '../analytics/exposure/combined.ts';
+import { combineInSteps } from '../analytics/exposure/combined.ts';
 import { Failure } from '../errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
@@ -82,7 +82,7 @@ export const getGexCombined = defineOperation({
     }
     const other = yield* readChain({ ...input, ticker: partner }, context);
     requireOneMarket(chain, other.chain);
-    const both = combine(own, other);
+    const both = yield* combineInSteps(own, other);
     const multiple = multipleOf(chain.underlying, other.chain.underlying);
     return {
       result: {

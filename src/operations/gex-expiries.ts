@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox';
+import { bySeries } from '../analytics/chain/by-series.ts';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
 import { skew25 } from '../analytics/chain/skew.ts';
 import { atmVolatility } from '../analytics/chain/smile.ts';
-import { gexByContract } from '../analytics/exposure/exposures.ts';
+import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { maxPain } from '../analytics/exposure/max-pain.ts';
+import type { Steps } from '../steps.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
@@ -50,7 +52,7 @@ export const getGexByExpiry = defineOperation({
   *run(input, context) {
     const prepared = yield* readChain(input, context);
     const { chain } = prepared;
-    const rows = rowsOf(prepared);
+    const rows = yield* rowsInSteps(prepared);
     const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
     const result = {
       ticker: chain.underlying,
@@ -79,44 +81,51 @@ export const getGexByExpiry = defineOperation({
   },
 });
 
-type Row = ReturnType<typeof rowsOf>[number];
+type Row = ReturnType<typeof rowOf>;
 
 /** By settlement; of two at one moment, by root. */
-function rowsOf(prepared: PreparedChain) {
-  const gex = gexByContract(prepared);
+function* rowsInSteps(prepared: PreparedChain): Steps<Row[]> {
   const series = prepared.series.toSorted(
     (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),
   );
-  const all = gex.reduce((sum, each) => sum + Math.abs(each), 0);
+  const rows: Row[] = [];
+  let expired = 0;
+  yield* bySeries(series, 'Reading the expiries', (each) => {
+    const row = rowOf(prepared, each, expired);
+    expired += row.gross;
+    rows.push(row);
+  });
+  return rows;
+}
+
+/** `before` is the gross gamma of what has settled by then, dollars per 1 % move. */
+function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
+  const { start, end, tte, forward, forwardMethod, rate } = each;
+  const gex = gexBySeries(prepared);
+  const index = prepared.series.indexOf(each);
+  const [gross, all] = [gex.gross[index]!, gex.grossOfAll];
   // Without any gamma nothing is a share of it.
   const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
-  let expired = 0;
-  return series.map((each) => {
-    const { start, end, tte, forward, forwardMethod, rate } = each;
-    const own = gex.subarray(start, end);
-    const gross = own.reduce((sum, value) => sum + Math.abs(value), 0);
-    expired += gross;
-    const atmIv = atmVolatility(each);
-    return {
-      root: each.series.root,
-      expiry: each.series.expiry,
-      settlement: each.series.settlement,
-      tte,
-      net: own.reduce((sum, value) => sum + value, 0),
-      gross,
-      share: percent(gross),
-      expired: percent(Math.min(expired, all)),
-      ...contractsOf(prepared, each),
-      // Of nothing held every strike pays as little.
-      maxPain: prepared.weight.subarray(start, end).some((held) => held > 0) ? maxPain(prepared, each) : null,
-      forward,
-      forwardMethod: forwardMethod as string,
-      rate,
-      atmIv: orNull(atmIv),
-      expectedMove: orNull(forward * atmIv * Math.sqrt(tte)),
-      skew: orNull(skew25(each)),
-    };
-  });
+  const atmIv = atmVolatility(each);
+  return {
+    root: each.series.root,
+    expiry: each.series.expiry,
+    settlement: each.series.settlement,
+    tte,
+    net: gex.net[index]!,
+    gross,
+    share: percent(gross),
+    expired: percent(Math.min(before + gross, all)),
+    ...contractsOf(prepared, each),
+    // Of nothing held every strike pays as little.
+    maxPain: prepared.weight.subarray(start, end).some((held) => held > 0) ? maxPain(prepared, each) : null,
+    forward,
+    forwardMethod: forwardMethod as string,
+    rate,
+    atmIv: orNull(atmIv),
+    expectedMove: orNull(forward * atmIv * Math.sqrt(tte)),
+    skew: orNull(skew25(each)),
+  };
 }
 
 function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeries) {

@@ -3,11 +3,11 @@ import type { AnalysisOptions } from '../analytics/chain/options.ts';
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { atmVolatility } from '../analytics/chain/smile.ts';
-import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
+import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../analytics/flow/customer-positions.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import type { Steps } from '../steps.ts';
+import { finish, type Steps } from '../steps.ts';
 import { byFlow, customersInSteps } from './dealer-sign.ts';
 import { MILLION, regimeOf } from './gex-report.ts';
 import type { Context } from './operation.ts';
@@ -121,12 +121,16 @@ export const byFlowLens = Type.Object(
 /** Null where no contract of the chain has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
   const positions = yield* customersInSteps(prepared.chain, context.market.tape(prepared.chain));
-  return positions ? byPositions(prepared, positions) : null;
+  return positions ? yield* byPositionsInSteps(prepared, positions) : null;
 }
 
 export function byPositions(prepared: PreparedChain, positions: CustomerPositions) {
+  return finish(byPositionsInSteps(prepared, positions));
+}
+
+function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositions) {
   const signed = byFlow(prepared, positions);
-  const levels = gexLevels(signed, new Map());
+  const levels = yield* gexLevelsInSteps(signed, new Map());
   const { share, unsignedGex } = signedShare(signed);
   return {
     ...throughLens(levels),
@@ -142,5 +146,5 @@ export function byPositions(prepared: PreparedChain, positions: CustomerPosition
 }
 
 function* levelsUnder(chain: PreparedChain['chain'], options: AnalysisOptions): Steps<GexLevels> {
-  return gexLevels(yield* prepareInSteps(chain, options), new Map());
+  return yield* gexLevelsInSteps(yield* prepareInSteps(chain, options), new Map());
 }

@@ -58,7 +58,7 @@ export const getLiveGexNodes = defineOperation({
   *run(input, context, isWanted) {
     const reading = yield* readMarketAs(optionsOf(input), input.ticker, context);
     const { prepared } = reading;
-    const levels = levelsOf(reading);
+    const levels = yield* levelsOf(reading);
     const report = reportGex(prepared, levels);
     return {
       result: {

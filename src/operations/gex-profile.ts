@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { exposureFlipsInSteps } from '../analytics/exposure/exposure-flips.ts';
-import { gammaFlip, profileHalfWidth } from '../analytics/exposure/gamma-flip.ts';
-import { netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
+import { flipOfPositionsInSteps, profileHalfWidth } from '../analytics/exposure/gamma-flip.ts';
+import { levelsWithin, positionsInSteps, profileInSteps } from '../analytics/exposure/gamma-profile.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
@@ -40,11 +40,13 @@ export const getGexProfile = defineOperation({
   *run(input, context) {
     const prepared = yield* readChain(input, context);
     const { chain } = prepared;
-    const flip = gammaFlip(prepared);
+    const positions = yield* positionsInSteps(prepared);
+    const flip = yield* flipOfPositionsInSteps(positions, chain.spot);
     yield { message: 'Pricing the chain at other spots' };
     const { vanna, charm } = yield* exposureFlipsInSteps(prepared);
     yield { message: 'Pricing gamma over levels of spot' };
-    const { level, gex } = netGammaProfile(prepared, profileHalfWidth(flip, chain.spot));
+    const levels = levelsWithin(profileHalfWidth(flip, chain.spot), chain.spot);
+    const { level, gex } = yield* profileInSteps(positions, levels);
     const result = {
       ticker: chain.underlying,
       spot_price: chain.spot,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
+import { exposuresByStrikeInSteps } from '../analytics/exposure/exposures-by-strike.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
@@ -38,7 +38,7 @@ export const getGexByStrike = defineOperation({
   *run(input, context) {
     const prepared = yield* readChain(input, context);
     const { chain } = prepared;
-    const by = exposuresByStrike(prepared);
+    const by = yield* exposuresByStrikeInSteps(prepared);
     const result = {
       ticker: chain.underlying,
       spot_price: chain.spot,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { exposures } from '../analytics/exposure/exposures.ts';
-import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
+import { netGexAt } from '../analytics/exposure/exposures-by-strike.ts';
+import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
 import type { Step } from '../steps.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
@@ -79,8 +79,11 @@ export const detectLethalNodes = defineOperation({
       gamma * position * multiplier * chain.spot ** 2 * 0.01;
     const ofNodes = nodes.reduce((sum, { parts }) => sum + Math.abs(gexOf(parts)), 0);
     yield step('Exposures of their strikes');
-    const { grossGex: gross } = exposures(prepared);
-    const byStrike = exposuresByStrike(prepared);
+    const { grossOfAll: gross } = gexBySeries(prepared);
+    const ofStrikes = netGexAt(
+      prepared,
+      nodes.map(({ strike }) => strike),
+    );
     return {
       result: {
         top_nodes: nodes.map((each) => ({
@@ -93,7 +96,7 @@ export const detectLethalNodes = defineOperation({
         ...(isPaged && found.length > count && { next_cursor: cursorAt(chain, page.row + count) }),
         ticker: chain.underlying,
         spot_price: chain.spot,
-        components: nodes.map(({ strike, root, parts }) => ({
+        components: nodes.map(({ root, parts }, at) => ({
           root,
           dealer_contracts: parts.position,
           multiplier: parts.multiplier,
@@ -103,7 +106,7 @@ export const detectLethalNodes = defineOperation({
           delta: parts.delta,
           delta_after_a_day: parts.deltaAfter,
           gex: gexOf(parts),
-          strike_shares: -byStrike.netGex[byStrike.strike.indexOf(strike)]! / chain.spot,
+          strike_shares: -ofStrikes[at]! / chain.spot,
         })),
         gross_share_pct: gross > 0 ? Math.min(100, (100 * ofNodes) / gross) : 0,
         sign_convention: conventionOf(prepared),

@@ -1,13 +1,13 @@
 import { DEFAULT_OPTIONS, DEFAULT_SIGN, type ReadOptions } from '../analytics/chain/options.ts';
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type GexLevels, gexLevels } from '../analytics/exposure/gex-levels.ts';
+import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
 import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
 import { shownName } from '../clean-text.ts';
 import { addDays, closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Close, PrintSum } from '../market/prints.ts';
-import type { Steps } from '../steps.ts';
+import { StepCache, type Steps } from '../steps.ts';
 import { signedAs } from './dealer-sign.ts';
 import type { Context, Provenance } from './operation.ts';
 import { analysisPrice } from './prices.ts';
@@ -40,17 +40,15 @@ function largeAround(chain: Chain, { market, largePrintMinUsd }: Context): reado
 }
 
 /** Levels of a reading. Kept while the same chain is read: they are a function of it and of the premium by series. */
-export function levelsOf({ prepared, large }: MarketReading): GexLevels {
+export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = opinionPremium(large);
-  const key = JSON.stringify([...premium]);
-  const known = levels.get(prepared);
-  if (known?.key === key) return known.levels;
-  const fresh = gexLevels(prepared, premium);
-  levels.set(prepared, { key, levels: fresh });
-  return fresh;
+  return levels.of(prepared, JSON.stringify([...premium]), {
+    message: 'Finding levels',
+    steps: () => gexLevelsInSteps(prepared, premium),
+  });
 }
 
-const levels = new WeakMap<PreparedChain, { key: string; levels: GexLevels }>();
+const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
 
 export function provenanceOf(chain: Chain, context: Context, notes: readonly string[] = []): Provenance {
   const ageMs = context.nowMs() - chain.asOf;

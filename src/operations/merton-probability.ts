@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { densityProbability } from '../analytics/density/density-probability.ts';
 import { jumpProbability } from '../analytics/density/jump-probability.ts';
-import { jumpSizesOf } from '../analytics/density/jump-sizes.ts';
-import { surfaceOf } from '../analytics/density/surface.ts';
-import { touchProbability } from '../analytics/density/touch-probability.ts';
+import { jumpSizesInSteps } from '../analytics/density/jump-sizes.ts';
+import { fitDensitiesAround, surfaceOf } from '../analytics/density/surface.ts';
+import { touchInSteps } from '../analytics/density/touch-probability.ts';
 import { Failure } from '../errors.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
@@ -89,7 +89,7 @@ export const calculateMertonProbability = defineOperation({
     { additionalProperties: false },
   ),
   tool: { answers: ['ticker', 'ambush_strike', 'merton_probability'] },
-  *run(input, context) {
+  *run(input, context, isWanted) {
     const { chain, prepared } = yield* readMarket(input.ticker, context);
     const surface = surfaceOf(prepared);
     if (!surface) {
@@ -97,11 +97,14 @@ export const calculateMertonProbability = defineOperation({
         hint: 'The snapshot has neither usable quotes nor implied volatilities.',
       });
     }
-    const jumps = jumpSizesOf(prepared);
+    const jumps = yield* jumpSizesInSteps(prepared);
+    const tte = input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS;
+    yield* fitDensitiesAround(prepared, tte);
+    yield { message: 'Reckoning the probability' };
     const reading = jumpProbability(surface, {
       spot: input.spot_price,
       strike: input.ambush_strike,
-      tte: input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS,
+      tte,
       noJump: input.stag_prob,
       sizes: jumps.sizes,
     });
@@ -109,15 +112,16 @@ export const calculateMertonProbability = defineOperation({
     // The surface has fitted these densities already.
     const density = densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
     const ofDensity = density && (reading.direction === 'at_or_above' ? 1 - density.below : density.below);
+    // It takes longer than all else: only for those whose answer has it.
+    const touch = isWanted('touch_probability')
+      ? yield* touchInSteps(reading, input.spot_price, input.ambush_strike)
+      : Number.NaN;
     return {
       result: {
         ticker: chain.underlying,
         ambush_strike: input.ambush_strike,
         merton_probability: reading.probability,
-        // A getter: only the extended answer reads it, and has it computed.
-        get touch_probability() {
-          return touchProbability(reading, input.spot_price, input.ambush_strike);
-        },
+        touch_probability: touch,
         density_probability: ofDensity,
         density_fit_error: density?.fitError ?? null,
         direction: reading.direction,

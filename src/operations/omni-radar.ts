@@ -1,8 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { type Density, densityOf } from '../analytics/density/density.ts';
-import { gexByContract } from '../analytics/exposure/exposures.ts';
-import { concentratedStrikes, expiringGamma, seriesNearest } from '../analytics/exposure/scan.ts';
+import { type Density, densityInSteps } from '../analytics/density/density.ts';
+import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
+import {
+  type ConcentratedStrike,
+  concentratedStrikes,
+  concentratedStrikesInSteps,
+  expiringGamma,
+  seriesNearest,
+} from '../analytics/exposure/scan.ts';
 import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
 import { realisedVolatility } from '../analytics/returns.ts';
 import { Failure } from '../errors.ts';
@@ -128,7 +134,7 @@ export const runStrategicOmniRadar = defineOperation({
     const reading = yield* readMarket(input.ticker, context);
     const { chain, prepared } = reading;
     yield step('Levels over all expiries');
-    const levels = levelsOf(reading);
+    const levels = yield* levelsOf(reading);
     const today = newYorkDate(chain.asOf);
     const series = seriesNearest(prepared, input.target_dte);
     if (!series) {
@@ -137,12 +143,13 @@ export const runStrategicOmniRadar = defineOperation({
       });
     }
     yield step('Density of the expiry');
-    const density = densityOf(prepared, series);
+    const density = yield* densityInSteps(prepared, series);
     yield step('Concentration and whipsaw risk');
     const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
     const fromPrints = context.market.hasPrints(chain.underlying);
     const expiring = expiringGamma(prepared);
-    const [ofExpiry, ofAll] = [concentrated(prepared, series), concentrated(prepared)];
+    const ofExpiry = columnsOf(concentratedStrikes(prepared, series));
+    const ofAll = columnsOf(yield* concentratedStrikesInSteps(prepared));
     const components = whipsawComponents({
       spot: chain.spot,
       flip: levels.flip,
@@ -172,7 +179,9 @@ export const runStrategicOmniRadar = defineOperation({
         },
         whipsaw_risk_index: whipsawIndex(components),
         whipsaw_components: { ...components },
-        ...(input.limit !== undefined && { largest_gamma_strikes: concentrated(prepared, series, input.limit) }),
+        ...(input.limit !== undefined && {
+          largest_gamma_strikes: columnsOf(concentratedStrikes(prepared, series, input.limit)),
+        }),
         density_components: density.components.map((each) => ({ ...each })),
         realised_volatility: realised,
         flow_from: fromPrints ? 'prints' : 'snapshots',
@@ -191,15 +200,14 @@ function step(message: string): Step {
 
 /** What the figures of the scanned expiry do not show of themselves. */
 function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Density, target: number): string[] {
-  const { series, start, end } = of;
+  const { series } = of;
   const notes: string[] = [];
   const days = daysBetween(newYorkDate(prepared.chain.asOf), series.expiry);
   if (Math.abs(days - target) > Math.max(FAR_DAYS, FAR_SHARE * target)) {
     notes.push(`The expiry nearest ${target} days is ${Math.abs(days - target)} days off.`);
   }
-  const gex = gexByContract(prepared);
-  const gross = (from: number, to: number) => gex.subarray(from, to).reduce((all, each) => all + Math.abs(each), 0);
-  const share = gross(start, end) / gross(0, prepared.count);
+  const { gross, grossOfAll } = gexBySeries(prepared);
+  const share = gross[prepared.series.indexOf(of)]! / grossOfAll;
   if (share < THIN_SHARE) {
     notes.push(`${series.expiry} has ${(100 * share).toPrecision(2)} % of all gamma: its concentration is of little.`);
   }
@@ -211,8 +219,7 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Densi
   return notes;
 }
 
-function concentrated(prepared: PreparedChain, series?: PreparedSeries, limit?: number) {
-  const strikes = concentratedStrikes(prepared, series, limit);
+function columnsOf(strikes: readonly ConcentratedStrike[]) {
   return { strike: strikes.map(({ strike }) => strike), share_pct: strikes.map(({ share }) => 100 * share) };
 }
 

@@ -39,8 +39,7 @@ export const gexBoundaries = Type.Object(
 /** Delta-notional of the large flow of a chain's day. */
 export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<number> {
   if (!context.market.hasPrints(chain.underlying)) {
-    yield { message: "Adding the day's volumes up" };
-    return volumeDeltaNotional(prepared, context.largePrintMinUsd);
+    return yield* volumeDeltaNotional(prepared, context.largePrintMinUsd);
   }
   const { mark, columns } = context.market.largeOn(chain, newYorkDate(chain.asOf), context.largePrintMinUsd);
   return yield* kinetics.of(prepared, mark, {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { greeks } from '../../src/math/black-scholes.ts';
-import { exposureSums } from '../../src/math/exposures.ts';
+import { exposureSums, partialSums } from '../../src/math/exposures.ts';
 import { reference } from './reference.ts';
 
 const bsm = reference('bsm.csv');
@@ -42,6 +42,23 @@ describe('exposure sums', () => {
       });
       expect(Math.abs(sums[name] - sum), name).toBeLessThanOrEqual(1e-13 * gross);
     }
+  });
+
+  test.each([[[1024]], [[2048, 6]], [[2, 4, 1000]]])('of parts are those of the whole, to the bit: %p', (ends) => {
+    const whole = book(3001);
+    const partial = partialSums();
+    let sums = exposureSums(book(0), partial);
+    let from = 0;
+    for (const length of [...ends, 3001]) {
+      const to = Math.min(from + length, 3001);
+      const part = Object.entries(whole).map(([name, column]) => [
+        name,
+        column instanceof Float64Array ? column.subarray(from, to) : column,
+      ]);
+      sums = exposureSums({ ...(Object.fromEntries(part) as typeof whole), count: to - from }, partial);
+      from = to;
+    }
+    expect(sums).toEqual(exposureSums(whole));
   });
 
   test('a weight for all, an empty chain, a row without a number, a column too short', () => {

@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'bun:test';
 import { greeks } from '../../src/math/black-scholes.ts';
 import {
+  addGammaProfile,
   gammaByStrike,
   gammaProfile,
   type LogLevels,
   logLevels,
   type ProfileColumns,
+  partialProfile,
+  profileOf,
 } from '../../src/math/gamma-exposure.ts';
+import { CHUNK_ROWS } from '../../src/math/kernels.ts';
 import { EPSILON } from './reference.ts';
 
 /** More contracts and levels than one chunk holds, of every kind; numbers from a fixed linear congruence. */
@@ -43,6 +47,23 @@ describe('gamma profile', () => {
       });
       expect(Math.abs(profile[at]! - sum) / gross, `level ${levels[at]}`).toBeLessThan(1e-13);
     }
+  });
+
+  test.each([
+    ['listed', Float64Array.from({ length: 1100 }, (_, at) => 60 + 0.08 * at)],
+    ['a fixed percentage apart', { first: 60, step: 0.001, count: 1100 }],
+  ])('added up in parts is that of the whole, to the bit: levels %s', (_what, levels) => {
+    const whole = book(2 * CHUNK_ROWS + 301);
+    const partial = partialProfile(levels);
+    for (let from = 0; from < whole.count; from += CHUNK_ROWS) {
+      const to = Math.min(from + CHUNK_ROWS, whole.count);
+      const part = Object.entries(whole).map(([name, column]) => [
+        name,
+        column instanceof Float64Array ? column.subarray(from, to) : column,
+      ]);
+      addGammaProfile({ ...(Object.fromEntries(part) as typeof whole), count: to - from }, levels, partial);
+    }
+    expect(profileOf(partial)).toEqual(gammaProfile(whole, levels));
   });
 
   test('keeps the gamma of levels far from the strike', () => {
@@ -168,6 +189,15 @@ describe('gamma by strike', () => {
     const expected = new Float64Array(strikes);
     for (let at = 0; at < count; at++) expected[strikeIndex[at]!]! += gamma[at]! * weight[at]!;
     expect(gammaByStrike(gamma, weight, strikeIndex, strikes)).toEqual(expected);
+  });
+
+  test('adds to what there is already, in the order of the contracts', () => {
+    const sums = new Float64Array(2);
+    gammaByStrike(Float64Array.of(0.1, 0.2), Float64Array.of(1, 1), Uint32Array.of(1, 0), 2, sums);
+    expect(gammaByStrike(Float64Array.of(0.3), Float64Array.of(1), Uint32Array.of(1), 2, sums)).toBe(sums);
+    expect([...sums]).toEqual([0.2, 0.1 + 0.3]);
+    const one = Float64Array.of(1);
+    expect(() => gammaByStrike(one, one, Uint32Array.of(0), 1, sums)).toThrow('column into has 2 rows');
   });
 
   test('a strike without contracts has zero', () => {

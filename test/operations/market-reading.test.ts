@@ -115,11 +115,11 @@ test('snapshots of the days before, the last of each', () => {
 describe('levels', () => {
   test('are reckoned once for the same chain and prints', () => {
     const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
-    const levels = levelsOf(finish(readMarket('ACME', context)));
-    expect(levelsOf(finish(readMarket('ACME', context)))).toBe(levels);
+    const levels = finish(levelsOf(finish(readMarket('ACME', context))));
+    expect(finish(levelsOf(finish(readMarket('ACME', context))))).toBe(levels);
     expect([levels.dominant.series.expiry, levels.dominantBy]).toEqual([EXPIRY, 'gamma']);
     store.savePrints([print({ expiry: LATER })]);
-    const moved = levelsOf(finish(readMarket('ACME', context)));
+    const moved = finish(levelsOf(finish(readMarket('ACME', context))));
     expect([moved.dominant.series.expiry, moved.dominantBy]).toEqual([LATER, 'large_prints']);
   });
 
@@ -130,7 +130,7 @@ describe('levels', () => {
     ['an adjusted deliverable', { root: 'ACME1' }],
   ])('are not moved by %s', (_what, over) => {
     const { context } = smallMarket({ chains: [chainAt(AS_OF)], prints: [print({ expiry: LATER, ...over })] });
-    expect(levelsOf(finish(readMarket('ACME', context))).dominantBy).toBe('gamma');
+    expect(finish(levelsOf(finish(readMarket('ACME', context)))).dominantBy).toBe('gamma');
   });
 });
 

@@ -1,46 +1,61 @@
 import type { Chain } from '../../market/chain.ts';
+import { byRange, type Steps } from '../../steps.ts';
+import { bySeries } from './by-series.ts';
 import { isOpinion } from './forward.ts';
 import { pick } from './pick.ts';
-import type { Pairs } from './prepared-chain.ts';
-import { smilesOf } from './strike-smiles.ts';
-import { type SeriesInput, type Strikes, strikesOf } from './strikes.ts';
+import type { Pairs, Smile } from './prepared-chain.ts';
+import { smileOf } from './strike-smiles.ts';
+import { type SeriesInput, type Strikes, strikesInSteps } from './strikes.ts';
 import type { Volatilities } from './volatility.ts';
 
 const NONE: ReadonlySet<number> = new Set();
 
+/** Strikes that are gone through in a step. */
+const STEP_STRIKES = 32_768;
+
 /** Each contract's volatility as the feed gives it, untested; the smile is that of the sides out of the money. */
-export function ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Volatilities {
-  const strikes = strikesOf(chain, inputs);
-  const given = chain.iv.map((iv) => (isOpinion(iv) ? iv : Number.NaN));
+export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
+  const strikes = yield* strikesInSteps(chain, inputs, 'Taking volatilities');
+  const given = (row: number) => (row >= 0 && isOpinion(chain.iv[row]!) ? chain.iv[row]! : Number.NaN);
   const iv = new Float64Array(strikes.contracts[strikes.count]!);
-  let start = 0;
-  for (const { series } of inputs) {
-    iv.set(given.subarray(series.start, series.end), start);
-    start += series.end - series.start;
-  }
-  const ofStrikes = Float64Array.from(strikes.otmRow, (row) => given[row] ?? Number.NaN);
+  const ofStrikes = new Float64Array(strikes.count);
+  const smiles: Smile[] = [];
+  let taken = 0;
+  yield* bySeries(inputs, 'Taking volatilities', (input, index) => {
+    const { series, start, end } = input;
+    for (let at = start; at < end; at++) {
+      iv[at] = given(series.start + at - start);
+      if (!Number.isNaN(iv[at]!)) taken++;
+    }
+    for (let at = strikes.seriesStart[index]!; at < strikes.seriesStart[index + 1]!; at++) {
+      ofStrikes[at] = given(strikes.otmRow[at]!);
+    }
+    smiles.push(smileOf(chain, input, index, strikes, ofStrikes, NONE));
+  });
   return {
     iv,
-    pairs: alike(strikes, iv),
-    smiles: smilesOf(chain, inputs, strikes, ofStrikes, NONE),
-    counts: { taken: iv.filter((each) => !Number.isNaN(each)).length, solved: 0, interpolated: 0, extended: 0 },
+    pairs: yield* alike(strikes, iv),
+    smiles,
+    counts: { taken, solved: 0, interpolated: 0, extended: 0 },
     staleQuotes: 0,
   };
 }
 
 /** Call and put of a strike are a pair where their volatilities happen to be the same. */
-function alike(strikes: Strikes, iv: Float64Array): Pairs {
+function* alike(strikes: Strikes, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);
   const row = new Uint32Array(iv.length);
   let count = 0;
-  for (let at = 0; at < strikes.count; at++) {
-    const [first, end] = [strikes.contracts[at]!, strikes.contracts[at + 1]!];
-    for (let contract = first; contract < end; contract++) {
-      if (contract > first && iv[contract] === iv[contract - 1]) continue;
-      contracts[count] = contract;
-      row[count++] = at;
+  yield* byRange(strikes.count, STEP_STRIKES, 'Taking volatilities', (from, to) => {
+    for (let at = from; at < to; at++) {
+      const [first, end] = [strikes.contracts[at]!, strikes.contracts[at + 1]!];
+      for (let contract = first; contract < end; contract++) {
+        if (contract > first && iv[contract] === iv[contract - 1]) continue;
+        contracts[count] = contract;
+        row[count++] = at;
+      }
     }
-  }
+  });
   contracts[count] = iv.length;
   const rows = row.subarray(0, count);
   return {

@@ -3,12 +3,12 @@ import { countAllocated } from '../../garbage.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
-import { finish, StepCache, type Steps } from '../../steps.ts';
-import { byContract } from './by-contract.ts';
+import { byRange, finish, StepCache, type Steps } from '../../steps.ts';
+import { bySeries } from './by-series.ts';
 import { seriesForward } from './forward.ts';
 import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
-import type { Pairs, PreparedChain, PreparedSeries } from './prepared-chain.ts';
+import { type Pairs, type PreparedChain, type PreparedSeries, partOf } from './prepared-chain.ts';
 import { TTE_FLOOR_MS } from './time.ts';
 import { strikeVolatilities } from './volatility.ts';
 
@@ -39,52 +39,70 @@ const ALLOCATED_BYTES = 250;
 
 /** A chain with more contracts is prepared in several steps. */
 const STEP_CONTRACTS = 20_000;
+/** Pairs whose gamma is computed in a step. */
+const STEP_PAIRS = 32_768;
 
 /** A series to be analysed, before its smile is known. */
 type LiveSeries = Omit<PreparedSeries, 'smile'>;
 
 function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> {
   const isLarge = chain.count > STEP_CONTRACTS;
-  const { live, leftOut } = liveSeries(chain, options);
+  const { live, leftOut } = yield* liveSeries(chain, options);
   if (isLarge) yield { message: 'Solving volatilities' };
+  const { iv, pairs, smiles, counts, staleQuotes } = yield* options.iv === 'own'
+    ? ownVolatilities(chain, live)
+    : strikeVolatilities(chain, live);
+  if (isLarge) yield { message: 'Computing gamma' };
   const count = live.at(-1)!.end;
-  const column = (write: (column: Float64Array, its: LiveSeries) => void): Float64Array => {
-    const written = new Float64Array(count);
-    for (const its of live) write(written, its);
-    return written;
-  };
   // As a rule nothing is left out between the first and the last: then they are the chain's own columns.
   const from = live[0]!.series.start;
   const to = live.at(-1)!.series.end;
-  const taken = (source: Float64Array): Float64Array =>
-    to - from === count
-      ? source.subarray(from, to)
-      : column((into, { series, start }) => into.set(source.subarray(series.start, series.end), start));
-  const seriesIndex = new Uint16Array(count);
-  for (const [index, { start, end }] of live.entries()) seriesIndex.fill(index, start, end);
-  const { iv, pairs, smiles, counts, staleQuotes } =
-    options.iv === 'own' ? ownVolatilities(chain, live) : yield* strikeVolatilities(chain, live, isLarge);
-  if (isLarge) yield { message: 'Computing gamma' };
-  const weight = known(taken(options.weight === 'volume' ? chain.volume : chain.openInterest));
+  const taken = (source: Float64Array): Float64Array => {
+    if (to - from === count) return source.subarray(from, to);
+    const column = new Float64Array(count);
+    for (const { series, start } of live) column.set(source.subarray(series.start, series.end), start);
+    return column;
+  };
+  const gamma = new Float64Array(count);
+  if (options.gamma === 'feed') takeKnown(taken(chain.gamma), gamma, 0, count);
+  else yield* computeGamma(pairs, chain.spot, gamma);
+  if (isLarge) yield { message: 'Filling columns' };
   const callPut = taken(chain.callPut);
+  const counted = taken(options.weight === 'volume' ? chain.volume : chain.openInterest);
+  const columns = {
+    row: new Uint32Array(count),
+    seriesIndex: new Uint16Array(count),
+    tte: new Float64Array(count),
+    rate: new Float64Array(count),
+    dividend: new Float64Array(count),
+    weight: new Float64Array(count),
+    position: new Float64Array(count),
+  };
+  yield* bySeries(live, 'Filling columns', ({ series, start, end, tte, rate, dividend }, index) => {
+    const { row, weight, position } = columns;
+    columns.seriesIndex.fill(index, start, end);
+    columns.tte.fill(tte, start, end);
+    columns.rate.fill(rate, start, end);
+    columns.dividend.fill(dividend, start, end);
+    takeKnown(counted, weight, start, end);
+    const shift = series.start - start;
+    for (let at = start; at < end; at++) {
+      row[at] = at + shift;
+      position[at] = callPut[at]! * weight[at]!;
+    }
+  });
   if (isLarge) countAllocated(ALLOCATED_BYTES * chain.count);
   const prepared: PreparedChain = {
     chain,
     options,
     series: live.map((each, index) => ({ ...each, smile: smiles[index]! })),
     count,
-    row: rowsOf(live, count),
-    seriesIndex,
+    ...columns,
     callPut,
     strike: taken(chain.strike),
-    tte: column((into, { start, end, tte }) => into.fill(tte, start, end)),
     iv,
-    rate: column((into, { start, end, rate }) => into.fill(rate, start, end)),
-    dividend: column((into, { start, end, dividend }) => into.fill(dividend, start, end)),
     pairs,
-    gamma: known(options.gamma === 'feed' ? taken(chain.gamma) : gammaOf(pairs, chain.spot)),
-    weight,
-    position: weight.map((contracts, at) => callPut[at]! * contracts),
+    gamma,
     sign: DEFAULT_SIGN,
     multiplier: taken(chain.multiplier),
     counts: {
@@ -103,39 +121,36 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   return prepared;
 }
 
-function rowsOf(live: readonly LiveSeries[], count: number): Uint32Array {
-  const rows = new Uint32Array(count);
-  for (const { series, start, end } of live) {
-    const shift = series.start - start;
-    for (let at = start; at < end; at++) rows[at] = at + shift;
-  }
-  return rows;
+/** What is not given, or cannot be known, counts nothing: it stays 0. */
+function takeKnown(column: Float64Array, into: Float64Array, from: number, to: number): void {
+  for (let at = from; at < to; at++) if (column[at]! > 0) into[at] = column[at]!;
 }
 
-/** What is not given, or cannot be known, counts nothing. */
-function known(column: Float64Array): Float64Array {
-  const counted = new Float64Array(column.length);
-  for (let at = 0; at < column.length; at++) if (column[at]! > 0) counted[at] = column[at]!;
-  return counted;
-}
-
-/** By contract; `NaN` where there is no volatility. */
-function gammaOf(pairs: Pairs, spot: number): Float64Array {
-  // A put's is its call's.
-  return byContract(pairs, oneGreek('gamma', { ...pairs, callPut: 1, spot }));
+/** Gives each contract its gamma; 0 where there is no volatility. */
+function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<void> {
+  const { contracts } = pairs;
+  yield* byRange(pairs.count, STEP_PAIRS, 'Computing gamma', (from, to) => {
+    // A put's is its call's.
+    const ofPairs = oneGreek('gamma', { ...partOf(pairs, from, to), callPut: 1, spot });
+    for (let pair = from; pair < to; pair++) {
+      const its = ofPairs[pair - from]!;
+      if (!(its > 0)) continue;
+      for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) gamma[at] = its;
+    }
+  });
 }
 
 /** The series to analyse, each with its place and its forward; how many contracts the others have, by why they are left out. */
-function liveSeries(chain: Chain, options: AnalysisOptions) {
+function* liveSeries(chain: Chain, options: AnalysisOptions) {
   const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };
   const live: LiveSeries[] = [];
   let start = 0;
-  for (const series of chain.series) {
+  yield* bySeries(chain.series, 'Finding forwards', (series) => {
     const contracts = series.end - series.start;
     const reason = whyNot(series, chain.asOf, options.expiries);
     if (reason) {
       leftOut[reason] += contracts;
-      continue;
+      return;
     }
     const end = start + contracts;
     const tte = Math.max(series.settlesAt - chain.asOf, TTE_FLOOR_MS) / YEAR_MS;
@@ -143,7 +158,7 @@ function liveSeries(chain: Chain, options: AnalysisOptions) {
     const dividend = rate - Math.log(forward / chain.spot) / tte;
     live.push({ series, start, end, tte, forward, forwardMethod, rate, dividend });
     start = end;
-  }
+  });
   if (live.length > 0) return { live, leftOut };
   throw new Failure('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
     hint:

@@ -51,6 +51,18 @@ export interface Pairs {
   readonly dividend: Float64Array;
 }
 
+/** Pairs [from, to), as columns of their own. */
+export function partOf(pairs: Pairs, from: number, to: number): Omit<Pairs, 'contracts'> {
+  return {
+    count: to - from,
+    strike: pairs.strike.subarray(from, to),
+    tte: pairs.tte.subarray(from, to),
+    iv: pairs.iv.subarray(from, to),
+    rate: pairs.rate.subarray(from, to),
+    dividend: pairs.dividend.subarray(from, to),
+  };
+}
+
 export interface PreparedSeries {
   readonly series: Series;
   /** Rows [start, end) of the prepared columns. */

@@ -7,34 +7,34 @@ import type { SeriesInput, Strikes } from './strikes.ts';
 const BID_STRIKES_MIN = 5;
 
 /**
- * By series, the strikes that have a volatility and whose row is not stale. Where enough of a series are bid, only those: a
+ * The strikes of a series that have a volatility and whose row is not stale. Where enough of them are bid, only those: a
  * volatility that nobody bids for may be a sentinel, and bends the wings.
  */
-export function smilesOf(
+export function smileOf(
   chain: Chain,
-  inputs: readonly SeriesInput[],
-  { count, seriesStart, strike, otmRow }: Strikes,
+  { forward, tte }: SeriesInput,
+  series: number,
+  { seriesStart, strike, otmRow }: Strikes,
   iv: Float64Array,
   stale: ReadonlySet<number>,
-): Smile[] {
-  const known = new Uint32Array(count);
-  const bid = new Uint32Array(count);
-  return inputs.map(({ forward, tte }, series) => {
-    let [knowns, bids] = [0, 0];
-    for (let at = seriesStart[series]!; at < seriesStart[series + 1]!; at++) {
-      const row = otmRow[at]!;
-      if (Number.isNaN(iv[at]!) || stale.has(row)) continue;
-      known[knowns++] = at;
-      if (!Number.isNaN(mid(chain, row))) bid[bids++] = at;
-    }
-    const chosen = bids >= BID_STRIKES_MIN ? bid.subarray(0, bids) : known.subarray(0, knowns);
-    const logMoneyness = new Float64Array(chosen.length);
-    const totalVariance = new Float64Array(chosen.length);
-    for (let each = 0; each < chosen.length; each++) {
-      const at = chosen[each]!;
-      logMoneyness[each] = Math.log(strike[at]! / forward);
-      totalVariance[each] = iv[at]! * iv[at]! * tte;
-    }
-    return { logMoneyness, totalVariance };
-  });
+): Smile {
+  const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
+  const known = new Uint32Array(end - start);
+  const bid = new Uint32Array(end - start);
+  let [knowns, bids] = [0, 0];
+  for (let at = start; at < end; at++) {
+    const row = otmRow[at]!;
+    if (Number.isNaN(iv[at]!) || stale.has(row)) continue;
+    known[knowns++] = at;
+    if (!Number.isNaN(mid(chain, row))) bid[bids++] = at;
+  }
+  const chosen = bids >= BID_STRIKES_MIN ? bid.subarray(0, bids) : known.subarray(0, knowns);
+  const logMoneyness = new Float64Array(chosen.length);
+  const totalVariance = new Float64Array(chosen.length);
+  for (let each = 0; each < chosen.length; each++) {
+    const at = chosen[each]!;
+    logMoneyness[each] = Math.log(strike[at]! / forward);
+    totalVariance[each] = iv[at]! * iv[at]! * tte;
+  }
+  return { logMoneyness, totalVariance };
 }

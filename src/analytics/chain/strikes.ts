@@ -1,9 +1,14 @@
 import type { Chain, Series } from '../../market/chain.ts';
+import type { Steps } from '../../steps.ts';
+import { bySeries } from './by-series.ts';
 import type { Pairs } from './prepared-chain.ts';
 
 /** A series as its volatilities depend on it. */
 export interface SeriesInput {
   readonly series: Series;
+  /** Rows [start, end) of the prepared columns. */
+  readonly start: number;
+  readonly end: number;
   /** Years to settlement. */
   readonly tte: number;
   readonly forward: number;
@@ -22,7 +27,7 @@ export interface Strikes extends Omit<Pairs, 'iv'> {
   readonly otmRow: Int32Array;
 }
 
-export function strikesOf(chain: Chain, inputs: readonly SeriesInput[]): Strikes {
+export function* strikesInSteps(chain: Chain, inputs: readonly SeriesInput[], message: string): Steps<Strikes> {
   const count = inputs.reduce((sum, { series }) => sum + strikesIn(chain, series), 0);
   const seriesStart = new Uint32Array(inputs.length + 1);
   const contracts = new Uint32Array(count + 1);
@@ -31,7 +36,7 @@ export function strikesOf(chain: Chain, inputs: readonly SeriesInput[]): Strikes
   const [tte, rate, dividend] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
   let end = 0;
   let contract = 0;
-  for (const [at, input] of inputs.entries()) {
+  yield* bySeries(inputs, message, (input, at) => {
     const start = end;
     for (let row = input.series.start; row < input.series.end; row++, contract++) {
       if (beginsStrike(chain, input.series, row)) {
@@ -45,7 +50,7 @@ export function strikesOf(chain: Chain, inputs: readonly SeriesInput[]): Strikes
     rate.fill(input.rate, start, end);
     dividend.fill(input.dividend, start, end);
     seriesStart[at + 1] = end;
-  }
+  });
   contracts[count] = contract;
   return { count, seriesStart, contracts, strike, callPut, otmRow, tte, rate, dividend };
 }

@@ -2,16 +2,16 @@ import type { Chain } from '../../market/chain.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
-import type { Steps } from '../../steps.ts';
-import { byContract } from './by-contract.ts';
+import { byRange, type Steps } from '../../steps.ts';
+import { bySeries } from './by-series.ts';
 import { FEED_IV_MAX, isOpinion } from './forward.ts';
 import { pick } from './pick.ts';
 import type { Pairs, PreparationCounts, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import { varianceAt } from './smile.ts';
 import { staleQuotes } from './stale-quotes.ts';
-import { smilesOf } from './strike-smiles.ts';
-import { type SeriesInput, type Strikes, strikesOf } from './strikes.ts';
+import { smileOf } from './strike-smiles.ts';
+import { type SeriesInput, type Strikes, strikesInSteps } from './strikes.ts';
 
 export interface Volatilities {
   /** By contract, series after series; `NaN` where no route gives one. */
@@ -30,65 +30,93 @@ const TICK = 0.01;
 /** A solved volatility below this is a quote at its intrinsic value, not an opinion. */
 const SOLVED_IV_MIN = 1e-3;
 
+/** Strikes whose volatilities are taken or solved in a step: 5 ms where all are solved. */
+const STEP_STRIKES = 16_384;
+
 /**
  * One volatility per strike, that of the out-of-the-money side, serving call and put (in-the-money American quotes carry the
  * early-exercise premium): the feed's where its price fits the quote, else solved from the mid, else interpolated in total
- * variance over log-moneyness, flat beyond the outermost. Stale quotes are no part of the smile. `isLarge` chains take several steps.
+ * variance over log-moneyness, flat beyond the outermost. Stale quotes are no part of the smile.
  */
-export function* strikeVolatilities(
-  chain: Chain,
-  inputs: readonly SeriesInput[],
-  isLarge: boolean,
-): Steps<Volatilities> {
-  const strikes = strikesOf(chain, inputs);
+export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
+  const strikes = yield* strikesInSteps(chain, inputs, 'Solving volatilities');
   const ticks = inputs.map(({ series }) => (isIndexRoot(series.root) ? TICK_INDEX : TICK));
-  const iv = new Float64Array(strikes.count).fill(Number.NaN);
-  const taken = takeFromFeed(chain, strikes, ticks, iv);
-  const solved = solveFromMid(chain, strikes, iv);
-  if (isLarge) yield { message: 'Fitting smiles' };
-  const stale = staleRows(chain, strikes, ticks);
-  const smiles = smilesOf(chain, inputs, strikes, iv, stale);
-  const filled = interpolate(inputs, strikes, smiles, iv);
+  const ofStrikes = new Float64Array(strikes.count).fill(Number.NaN);
+  const counts = { taken: 0, solved: 0, interpolated: 0, extended: 0 };
+  yield* byRange(strikes.count, STEP_STRIKES, 'Solving volatilities', (from, to) => {
+    counts.taken += takeFromFeed(chain, strikes, ticks, ofStrikes, from, to);
+    counts.solved += solveFromMid(chain, strikes, ofStrikes, from, to);
+  });
+  const stale = new Set<number>();
+  const smiles: Smile[] = [];
+  const iv = new Float64Array(inputs.at(-1)!.end);
+  yield* bySeries(inputs, 'Fitting smiles', (input, series) => {
+    findStale(chain, strikes, series, ticks[series]!, stale);
+    const smile = smileOf(chain, input, series, strikes, ofStrikes, stale);
+    smiles.push(smile);
+    interpolate(input, series, strikes, smile, ofStrikes, counts);
+    toContracts(series, strikes, ofStrikes, iv);
+  });
   const { count, contracts, strike, tte, rate, dividend } = strikes;
   return {
-    iv: byContract(strikes, iv),
-    pairs: { count, contracts, strike, tte, iv, rate, dividend },
+    iv,
+    pairs: { count, contracts, strike, tte, iv: ofStrikes, rate, dividend },
     smiles,
-    counts: { taken, solved, ...filled },
+    counts,
     staleQuotes: stale.size,
   };
 }
 
 /** Gives strikes the feed's volatility, where it is an opinion that no two-sided quote denies; counts their contracts. */
-function takeFromFeed(chain: Chain, strikes: Strikes, ticks: readonly number[], iv: Float64Array): number {
-  const { count, seriesStart, contracts, otmRow, callPut, strike, tte, rate, dividend } = strikes;
+function takeFromFeed(
+  chain: Chain,
+  strikes: Strikes,
+  ticks: readonly number[],
+  iv: Float64Array,
+  from: number,
+  to: number,
+): number {
+  const { seriesStart, contracts, otmRow } = strikes;
   // 0 where there is none, whose price nobody asks for.
-  const offered = new Float64Array(count);
-  for (let at = 0; at < count; at++) {
+  const offered = new Float64Array(to - from);
+  for (let at = from; at < to; at++) {
     const row = otmRow[at]!;
-    if (row >= 0 && isOpinion(chain.iv[row]!)) offered[at] = chain.iv[row]!;
+    if (row >= 0 && isOpinion(chain.iv[row]!)) offered[at - from] = chain.iv[row]!;
   }
-  const price = oneGreek('price', { count, callPut, spot: chain.spot, strike, tte, iv: offered, rate, dividend });
+  const part = (column: Float64Array) => column.subarray(from, to);
+  const price = oneGreek('price', {
+    count: to - from,
+    callPut: part(strikes.callPut),
+    spot: chain.spot,
+    strike: part(strikes.strike),
+    tte: part(strikes.tte),
+    iv: offered,
+    rate: part(strikes.rate),
+    dividend: part(strikes.dividend),
+  });
   let taken = 0;
-  for (const [series, tick] of ticks.entries()) {
-    for (let at = seriesStart[series]!; at < seriesStart[series + 1]!; at++) {
-      if (offered[at] === 0) continue;
-      const row = otmRow[at]!;
-      const fits = price[at]! >= chain.bid[row]! - tick && price[at]! <= chain.ask[row]! + tick;
-      if (!fits && !Number.isNaN(mid(chain, row))) continue;
-      iv[at] = offered[at]!;
-      taken += contracts[at + 1]! - contracts[at]!;
-    }
+  let series = 0;
+  for (let at = from; at < to; at++) {
+    while (at >= seriesStart[series + 1]!) series++;
+    const volatility = offered[at - from]!;
+    if (volatility === 0) continue;
+    const tick = ticks[series]!;
+    const row = otmRow[at]!;
+    const its = price[at - from]!;
+    const fits = its >= chain.bid[row]! - tick && its <= chain.ask[row]! + tick;
+    if (!fits && !Number.isNaN(mid(chain, row))) continue;
+    iv[at] = volatility;
+    taken += contracts[at + 1]! - contracts[at]!;
   }
   return taken;
 }
 
 /** Solves from the middle of its quote what is still open; counts the contracts. */
-function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array): number {
-  const open = new Uint32Array(strikes.count);
-  const mids = new Float64Array(strikes.count);
+function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array, from: number, to: number): number {
+  const open = new Uint32Array(to - from);
+  const mids = new Float64Array(to - from);
   let count = 0;
-  for (let at = 0; at < strikes.count; at++) {
+  for (let at = from; at < to; at++) {
     const row = strikes.otmRow[at]!;
     if (!Number.isNaN(iv[at]!) || row < 0) continue;
     const price = mid(chain, row);
@@ -96,6 +124,7 @@ function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array): number 
     open[count] = at;
     mids[count++] = price;
   }
+  if (count === 0) return 0;
   const rows = open.subarray(0, count);
   const solved = impliedVolatility({
     count,
@@ -118,43 +147,54 @@ function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array): number 
 }
 
 /**
- * Rows of the chain whose out-of-the-money quote is stale. They say nothing of the smile; their contracts keep what the quote
+ * Finds the rows of a series whose out-of-the-money quote is stale. They say nothing of the smile; their contracts keep what the quote
  * implies, a volatility that leaves them next to no gamma, since most have been dead since a split and none is known to be
  * alive.
  */
-function staleRows(chain: Chain, { seriesStart, callPut, otmRow }: Strikes, ticks: readonly number[]): Set<number> {
-  const stale = new Set<number>();
-  for (const [series, tick] of ticks.entries()) {
-    const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
-    let firstCall = start;
-    while (firstCall < end && callPut[firstCall] === -1) firstCall++;
-    // Away from the money: puts by falling strike, calls by rising.
-    for (const wing of [otmRow.slice(start, firstCall).reverse(), otmRow.subarray(firstCall, end)]) {
-      for (const row of staleQuotes(chain, wing, tick)) stale.add(row);
-    }
+function findStale(
+  chain: Chain,
+  { seriesStart, callPut, otmRow }: Strikes,
+  series: number,
+  tick: number,
+  stale: Set<number>,
+): void {
+  const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
+  let firstCall = start;
+  while (firstCall < end && callPut[firstCall] === -1) firstCall++;
+  // Away from the money: puts by falling strike, calls by rising.
+  for (const wing of [otmRow.slice(start, firstCall).reverse(), otmRow.subarray(firstCall, end)]) {
+    for (const row of staleQuotes(chain, wing, tick)) stale.add(row);
   }
-  return stale;
 }
 
-/** Gives what is still open the smile's volatility; counts the contracts between its strikes and beyond them. */
+/** Gives what is still open in a series the smile's volatility; counts the contracts between its strikes and beyond them. */
 function interpolate(
-  inputs: readonly SeriesInput[],
+  { forward, tte }: SeriesInput,
+  series: number,
   { seriesStart, contracts, strike }: Strikes,
-  smiles: readonly Smile[],
+  smile: Smile,
   iv: Float64Array,
-): { interpolated: number; extended: number } {
-  const counts = { interpolated: 0, extended: 0 };
-  for (const [series, { forward, tte }] of inputs.entries()) {
-    const smile = smiles[series]!;
-    const { logMoneyness: x } = smile;
-    if (x.length === 0) continue;
-    for (let at = seriesStart[series]!; at < seriesStart[series + 1]!; at++) {
-      if (!Number.isNaN(iv[at]!)) continue;
-      const moneyness = Math.log(strike[at]! / forward);
-      iv[at] = Math.sqrt(varianceAt(smile, moneyness) / tte);
-      const isBeyond = moneyness < x[0]! || moneyness > x[x.length - 1]!;
-      counts[isBeyond ? 'extended' : 'interpolated'] += contracts[at + 1]! - contracts[at]!;
-    }
+  counts: { interpolated: number; extended: number },
+): void {
+  const { logMoneyness: x } = smile;
+  if (x.length === 0) return;
+  for (let at = seriesStart[series]!; at < seriesStart[series + 1]!; at++) {
+    if (!Number.isNaN(iv[at]!)) continue;
+    const moneyness = Math.log(strike[at]! / forward);
+    iv[at] = Math.sqrt(varianceAt(smile, moneyness) / tte);
+    const isBeyond = moneyness < x[0]! || moneyness > x[x.length - 1]!;
+    counts[isBeyond ? 'extended' : 'interpolated'] += contracts[at + 1]! - contracts[at]!;
   }
-  return counts;
+}
+
+/** Gives each contract of a series its strike's volatility. */
+function toContracts(
+  series: number,
+  { seriesStart, contracts }: Strikes,
+  ofStrikes: Float64Array,
+  iv: Float64Array,
+): void {
+  for (let at = seriesStart[series]!; at < seriesStart[series + 1]!; at++) {
+    for (let contract = contracts[at]!; contract < contracts[at + 1]!; contract++) iv[contract] = ofStrikes[at]!;
+  }
 }

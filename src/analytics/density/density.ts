@@ -1,8 +1,9 @@
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { normalCdf } from '../../math/normal.ts';
+import { finish, StepCache, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile.ts';
-import { type Component, fitMixture, mixturePrices } from './lognormal-mixture.ts';
+import { type Component, fitMixtureInSteps, mixturePrices } from './lognormal-mixture.ts';
 import { fitError, pricePoints } from './price-points.ts';
 
 /** What the options of one expiry say about where the price will be at settlement, under the risk-neutral measure. */
@@ -37,18 +38,21 @@ export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
  * series: it is a function of the snapshot.
  */
 export function densityOf(prepared: PreparedChain, series: PreparedSeries): Density {
-  const density = fitted.get(series) ?? fit(prepared, series);
-  fitted.set(series, density);
-  return density;
+  return finish(densityInSteps(prepared, series));
 }
 
-const fitted = new WeakMap<PreparedSeries, Density>();
+export function densityInSteps(prepared: PreparedChain, series: PreparedSeries): Steps<Density> {
+  return fitted.of(series, '', { message: 'Fitting to the quotes', steps: () => fit(prepared, series) });
+}
 
-function fit(prepared: PreparedChain, series: PreparedSeries): Density {
+const fitted = new StepCache<PreparedSeries, Density>(() => 1);
+
+function* fit(prepared: PreparedChain, series: PreparedSeries): Steps<Density> {
   const { forward, tte } = series;
   const atmIv = atmVolatility(series);
   const points = pricePoints(prepared, series);
-  const components = fitMixture(points, atmIv, tte);
+  const components = yield* fitMixtureInSteps(points, atmIv, tte);
+  yield { message: 'Reading the density' };
   const normals = components.map(({ weight, mean, volatility }) => {
     const deviation = volatility * Math.sqrt(tte);
     return { weight, mean: Math.log(mean) - deviation ** 2 / 2, deviation };

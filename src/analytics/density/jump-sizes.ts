@@ -1,5 +1,6 @@
 import { merton } from '../../math/jump-diffusion.ts';
-import { leastSquares } from '../../math/least-squares.ts';
+import { type LeastSquares, leastSquaresInSteps } from '../../math/least-squares.ts';
+import { finish, StepCache, type Steps } from '../../steps.ts';
 import { pick } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile.ts';
@@ -57,18 +58,22 @@ const STARTS: readonly [number, JumpSizes, number][] = [
 ];
 const TRIAL_ITERATIONS = 8;
 const ITERATIONS_MAX = 30;
+/** Of all targets, in some 3 ms. */
+const STEP_EVALUATIONS = 10;
 
 /**
  * Merton's jump diffusion fitted to a ticker's options between a week and three months: one intensity, one mean and one width
  * for all series, a diffusion volatility for each. Fitted once a prepared chain: it is a function of the snapshot.
  */
 export function jumpSizesOf(prepared: PreparedChain): JumpFit {
-  const known = fits.get(prepared) ?? fit(prepared);
-  fits.set(prepared, known);
-  return known;
+  return finish(jumpSizesInSteps(prepared));
 }
 
-const fits = new WeakMap<PreparedChain, JumpFit>();
+export function jumpSizesInSteps(prepared: PreparedChain): Steps<JumpFit> {
+  return fits.of(prepared, '', { message: 'Fitting jumps', steps: () => fit(prepared) });
+}
+
+const fits = new StepCache<PreparedChain, JumpFit>(() => 1);
 
 /** A series to be met. */
 interface Target {
@@ -77,7 +82,7 @@ interface Target {
   readonly tte: number;
 }
 
-function fit(prepared: PreparedChain): JumpFit {
+function* fit(prepared: PreparedChain): Steps<JumpFit> {
   const targets = evenly(targetsOf(prepared), SERIES_MAX);
   const points = targets.reduce((sum, { points: { strike } }) => sum + strike.length, 0);
   if (points < POINTS_MIN) return { sizes: DEFAULT_JUMP_SIZES, fitted: null, points };
@@ -90,13 +95,15 @@ function fit(prepared: PreparedChain): JumpFit {
     );
     return joined([...errors, centre.map((each, at) => pull * (parameters[at]! - each))]);
   };
-  const ahead = STARTS.map((start) => leastSquares(residuals, encode(start, targets.length), TRIAL_ITERATIONS)).reduce(
-    (best, each) => (each.sumOfSquares < best.sumOfSquares ? each : best),
-  );
-  const { intensity, sizes, volatilities } = decode(
-    leastSquares(residuals, ahead.parameters, ITERATIONS_MAX).parameters,
-    targets,
-  );
+  const fitFrom = (start: readonly number[], iterationsMax: number) =>
+    leastSquaresInSteps(residuals, start, { iterationsMax, evaluations: STEP_EVALUATIONS });
+  let ahead: LeastSquares | undefined;
+  for (const start of STARTS) {
+    const its = yield* fitFrom(encode(start, targets.length), TRIAL_ITERATIONS);
+    if (!ahead || its.sumOfSquares < ahead.sumOfSquares) ahead = its;
+  }
+  const { parameters } = yield* fitFrom(ahead!.parameters, ITERATIONS_MAX);
+  const { intensity, sizes, volatilities } = decode(parameters, targets);
   const error = fitError(
     targets.map((target, at) => ({ ...target, prices: prices(target, volatilities[at]!, intensity, sizes) })),
   );

@@ -1,5 +1,6 @@
 import { oneGreek } from '../../math/black-scholes.ts';
-import { leastSquares } from '../../math/least-squares.ts';
+import { ITERATIONS_MAX, type LeastSquares, leastSquaresInSteps } from '../../math/least-squares.ts';
+import type { Steps } from '../../steps.ts';
 import { joined, type PricePoints, pricingErrors, type Strikes } from './price-points.ts';
 
 /** One lognormal of a mixture: its weight, its mean as a multiple of the forward, and its volatility per year. */
@@ -30,6 +31,8 @@ const LOG_RATIO_MAX = 7;
 const PULL = 0.0005;
 /** So many steps from every start tell which one leads to the least. */
 const TRIAL_ITERATIONS = 10;
+/** Points priced in a step, in some 2 ms. */
+const STEP_POINTS = 5_000;
 
 /** [log weight ratio, mean in deviations, log volatility of the first, of the second]: fat to the left, to both, to the right. */
 const TWO = [
@@ -49,19 +52,22 @@ const THREE = [
  * means are normalised. One lognormal of the at-the-money volatility where the points are too few. (Bahra 1997, with the
  * forward pinned.)
  */
-export function fitMixture(points: PricePoints, atmVolatility: number, tte: number): Component[] {
+export function* fitMixtureInSteps(points: PricePoints, atmVolatility: number, tte: number): Steps<Component[]> {
   const single = [{ weight: 1, mean: 1, volatility: atmVolatility }];
   const count = points.strike.length;
   if (count < POINTS_MIN) return single;
   const residuals = residualsOf(points, atmVolatility, tte);
-  const bestFrom = (starts: readonly (readonly number[])[]) => {
-    const ahead = starts
-      .map((start) => leastSquares(residuals, start, TRIAL_ITERATIONS))
-      .reduce((best, each) => (each.sumOfSquares < best.sumOfSquares ? each : best));
-    return leastSquares(residuals, ahead.parameters);
+  const evaluations = Math.max(1, Math.floor(STEP_POINTS / count));
+  const bestFrom = function* (starts: readonly (readonly number[])[]): Steps<LeastSquares> {
+    let ahead: LeastSquares | undefined;
+    for (const start of starts) {
+      const its = yield* leastSquaresInSteps(residuals, start, { iterationsMax: TRIAL_ITERATIONS, evaluations });
+      if (!ahead || its.sumOfSquares < ahead.sumOfSquares) ahead = its;
+    }
+    return yield* leastSquaresInSteps(residuals, ahead!.parameters, { iterationsMax: ITERATIONS_MAX, evaluations });
   };
-  const two = bestFrom(TWO);
-  const three = count < THIRD_POINTS_MIN ? two : bestFrom(THREE);
+  const two = yield* bestFrom(TWO);
+  const three = count < THIRD_POINTS_MIN ? two : yield* bestFrom(THREE);
   const best = three.sumOfSquares < (1 - THIRD_GAIN_MIN) * two.sumOfSquares ? three : two;
   const components = decode(best.parameters, atmVolatility, tte);
   return components.every(({ weight, mean, volatility }) => [weight, mean, volatility].every(Number.isFinite))

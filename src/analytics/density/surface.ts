@@ -1,5 +1,6 @@
+import type { Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { densityOf } from './density.ts';
+import { densityInSteps, densityOf } from './density.ts';
 
 /** What the chain implies at any strike and time, free of arbitrage between strikes at its expiries. */
 export interface Surface {
@@ -20,9 +21,7 @@ export interface Surface {
  * strike rise with the strike. Of a smile that comes of a density both d1 and d2 fall with the strike (Fukasawa 2012).
  */
 export function surfaceOf(prepared: PreparedChain): Surface | undefined {
-  const known = prepared.series
-    .filter((series) => series.smile.logMoneyness.length > 0)
-    .toSorted((a, b) => a.tte - b.tte);
+  const known = seriesWithSmile(prepared);
   if (known.length === 0) return undefined;
   const linear = (tte: number, value: (series: PreparedSeries) => number): number => {
     const next = known.findIndex((series) => series.tte >= tte);
@@ -43,4 +42,18 @@ export function surfaceOf(prepared: PreparedChain): Surface | undefined {
     carry: (tte) => linear(tte, (series) => Math.log(series.forward / prepared.chain.spot)),
     rate: (tte) => linear(tte, (series) => series.rate * series.tte) / tte,
   };
+}
+
+/** Fits the densities that the surface has at `tte` years, and those of both expiries next to it: whoever asks for them then has them at once. */
+export function* fitDensitiesAround(prepared: PreparedChain, tte: number): Steps<void> {
+  const known = seriesWithSmile(prepared);
+  const after = known.find((series) => series.tte >= tte) ?? known.at(-1);
+  const before = known.findLast((series) => series.tte < tte);
+  const within = known.findLast((series) => series.tte <= tte);
+  for (const series of new Set([before, within, after])) if (series) yield* densityInSteps(prepared, series);
+}
+
+/** By time to settlement. */
+function seriesWithSmile({ series }: PreparedChain): PreparedSeries[] {
+  return series.filter(({ smile }) => smile.logMoneyness.length > 0).toSorted((a, b) => a.tte - b.tte);
 }

@@ -1,19 +1,24 @@
-import { passage } from '../../math/first-passage.ts';
+import { passageInSteps } from '../../math/first-passage.ts';
+import { finish, type Steps } from '../../steps.ts';
 import type { JumpProbability } from './jump-probability.ts';
 
 /**
  * Probability that the price is at the strike, or jumps beyond it, at some time before expiry, 0 to 1: under the same diffusion
  * and jumps by which it ends there. Never less than the probability of ending there; 1 for a strike at spot.
  */
-export function touchProbability(
+export function touchProbability(...of: Parameters<typeof touchInSteps>): number {
+  return finish(touchInSteps(...of));
+}
+
+export function* touchInSteps(
   { probability, tte, diffusionVolatility, intensity, sizes, rate, dividend }: JumpProbability,
   spot: number,
   strike: number,
-): number {
+): Steps<number> {
   const side = strike >= spot ? 1 : -1;
   const compensator = Math.expm1(sizes.mean + sizes.width ** 2 / 2);
   const drift = (rate - dividend - intensity * compensator - diffusionVolatility ** 2 / 2) * tte;
-  const touch = passage({
+  const touch = yield* passageInSteps({
     start: side * Math.log(strike / spot),
     drift: -side * drift,
     variance: diffusionVolatility ** 2 * tte,

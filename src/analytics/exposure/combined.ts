@@ -1,8 +1,16 @@
+import { finish, StepMeter, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type Exposures, exposures } from './exposures.ts';
-import { flipOfPositions, type GammaFlip, profileHalfWidth } from './gamma-flip.ts';
-import { type GammaProfile, type Held, levelsWithin, netGex, type Positions, positionsOf } from './gamma-profile.ts';
-import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
+import { type Exposures, exposuresInSteps } from './exposures.ts';
+import { flipOfPositionsInSteps, type GammaFlip, profileHalfWidth } from './gamma-flip.ts';
+import {
+  type GammaProfile,
+  type Held,
+  levelsWithin,
+  netGexInSteps,
+  type Positions,
+  positionsInSteps,
+} from './gamma-profile.ts';
+import { type StrikeGamma, strikeGammaInSteps, type Walls, walls } from './walls.ts';
 
 /** Options on an index and on a fund that tracks it, as one: prices are the index's. */
 export interface Combined {
@@ -26,15 +34,21 @@ export interface Combined {
  * at the nearest that the index has.
  */
 export function combine(index: PreparedChain, fund: PreparedChain): Combined {
+  return finish(combineInSteps(index, fund));
+}
+
+export function* combineInSteps(index: PreparedChain, fund: PreparedChain): Steps<Combined> {
   const { spot } = index.chain;
   const ratio = spot / fund.chain.spot;
-  const own = positionsOf(index);
-  const other = inPricesOf(positionsOf(fund), ratio);
-  const both = { wide: joined(own.wide, other.wide), narrow: joined(own.narrow, other.narrow) };
-  const flip = flipOfPositions(both, spot);
+  const own = yield* positionsInSteps(index);
+  const other = yield* inPricesOf(yield* positionsInSteps(fund), ratio);
+  const both = { wide: yield* joined(own.wide, other.wide), narrow: yield* joined(own.narrow, other.narrow) };
+  const flip = yield* flipOfPositionsInSteps(both, spot);
   const level = levelsWithin(profileHalfWidth(flip, spot), spot);
-  const [indexGex, fundGex] = [netGex(own, level), netGex(other, level)];
-  const [ofIndex, ofFund] = [exposures(index), exposures(fund)];
+  const indexGex = yield* netGexInSteps(own, level);
+  const fundGex = yield* netGexInSteps(other, level);
+  const [ofIndex, ofFund] = [yield* exposuresInSteps(index), yield* exposuresInSteps(fund)];
+  const [indexGamma, fundGamma] = [yield* strikeGammaInSteps(index), yield* strikeGammaInSteps(fund)];
   return {
     ratio,
     exposures: {
@@ -47,25 +61,36 @@ export function combine(index: PreparedChain, fund: PreparedChain): Combined {
     index: ofIndex,
     fund: ofFund,
     flip,
-    walls: walls(onStrikesOf(strikeGamma(index), strikeGamma(fund), ratio), spot),
+    walls: walls(onStrikesOf(indexGamma, fundGamma, ratio), spot),
     profile: { level, gex: indexGex.map((each, at) => each + fundGex[at]!) },
     indexGex,
     fundGex,
   };
 }
 
+/** Rows of columns that are made in a step. */
+const STEP_ROWS = 131_072;
+const MESSAGE = 'Adding up the positions of both';
+
 /** With strikes k times as high, S^2 gamma is k times as much: so much less is held. */
-function inPricesOf({ wide, narrow }: Positions, ratio: number): Positions {
-  const scaled = (held: Held): Held => ({
-    ...held,
-    strike: held.strike.map((each) => each * ratio),
-    weight: held.weight.map((each) => each / ratio),
-  });
-  return { wide: scaled(wide), narrow: scaled(narrow) };
+function* inPricesOf({ wide, narrow }: Positions, ratio: number): Steps<Positions> {
+  const meter = new StepMeter(STEP_ROWS);
+  const scaled = function* (held: Held): Steps<Held> {
+    if (meter.isFull(held.count)) yield { message: MESSAGE };
+    const [strike, weight] = [new Float64Array(held.count), new Float64Array(held.count)];
+    for (let at = 0; at < held.count; at++) {
+      strike[at] = held.strike[at]! * ratio;
+      weight[at] = held.weight[at]! / ratio;
+    }
+    return { ...held, strike, weight };
+  };
+  return { wide: yield* scaled(wide), narrow: yield* scaled(narrow) };
 }
 
-function joined(a: Held, b: Held): Held {
-  const column = (name: Exclude<keyof Held, 'count'>) => {
+function* joined(a: Held, b: Held): Steps<Held> {
+  const meter = new StepMeter(STEP_ROWS);
+  const column = function* (name: Exclude<keyof Held, 'count'>): Steps<Float64Array> {
+    if (meter.isFull(a.count + b.count)) yield { message: MESSAGE };
     const both = new Float64Array(a.count + b.count);
     both.set(a[name]);
     both.set(b[name], a.count);
@@ -73,12 +98,12 @@ function joined(a: Held, b: Held): Held {
   };
   return {
     count: a.count + b.count,
-    strike: column('strike'),
-    tte: column('tte'),
-    iv: column('iv'),
-    rate: column('rate'),
-    dividend: column('dividend'),
-    weight: column('weight'),
+    strike: yield* column('strike'),
+    tte: yield* column('tte'),
+    iv: yield* column('iv'),
+    rate: yield* column('rate'),
+    dividend: yield* column('dividend'),
+    weight: yield* column('weight'),
   };
 }
 

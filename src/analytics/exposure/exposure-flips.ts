@@ -1,6 +1,6 @@
 import { finish, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { pricedExposures } from './exposures.ts';
+import { pricedExposuresInSteps } from './exposures.ts';
 
 /** Spots at which vanna and charm exposure change sign, dollars: of several the nearest, `NaN` where there is none near. */
 export interface ExposureFlips {
@@ -13,6 +13,7 @@ const REACH = 0.2;
 /** Each level prices the whole chain, so they are as many as tell the sign; the step with a change is then divided in four. */
 const STEP = 0.01;
 const PARTS = 4;
+const MESSAGE = 'Pricing the chain at other spots';
 
 export function exposureFlips(prepared: PreparedChain): ExposureFlips {
   return finish(exposureFlipsInSteps(prepared));
@@ -22,35 +23,18 @@ export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFl
   const { spot } = prepared.chain;
   const steps = Math.round(REACH / STEP);
   const levels = Array.from({ length: 2 * steps + 1 }, (_, at) => spot * (1 + (at - steps) * STEP));
-  const coarse = yield* pricedAt(prepared, levels);
+  const coarse = yield* pricedExposuresInSteps(prepared, levels, MESSAGE);
   const flip = function* (name: 'vex' | 'cex'): Steps<number> {
     const values = coarse.map((each) => each[name]);
     const [from, to] = nearestChange(levels, values, spot) ?? [];
     if (from === undefined || to === undefined) return Number.NaN;
     const finer = Array.from({ length: PARTS + 1 }, (_, at) => from + ((to - from) * at) / PARTS);
-    const exact = (yield* pricedAt(prepared, finer)).map((each) => each[name]);
+    const exact = (yield* pricedExposuresInSteps(prepared, finer, MESSAGE)).map((each) => each[name]);
     const [low, high] = nearestChange(finer, exact, spot)!;
     const [a, b] = [exact[finer.indexOf(low)]!, exact[finer.indexOf(high)]!];
     return low + ((high - low) * a) / (a - b);
   };
   return { vanna: yield* flip('vex'), charm: yield* flip('cex') };
-}
-
-/** Contracts priced in a step, in some 5 ms. */
-const STEP_CONTRACTS = 200_000;
-
-function* pricedAt(prepared: PreparedChain, levels: readonly number[]): Steps<ReturnType<typeof pricedExposures>[]> {
-  const priced = [];
-  let inStep = 0;
-  for (const level of levels) {
-    inStep += prepared.count;
-    if (inStep > STEP_CONTRACTS) {
-      yield { message: 'Pricing the chain at other spots' };
-      inStep = 0;
-    }
-    priced.push(pricedExposures(prepared, level));
-  }
-  return priced;
 }
 
 /** The levels next to each other between which values change sign, nearest to spot. */

@@ -1,6 +1,8 @@
-import { greeks, MARKET_UNITS } from '../../math/black-scholes.ts';
-import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { gexByContract } from './exposures.ts';
+import { callPutGreeks, MARKET_UNITS } from '../../math/black-scholes.ts';
+import { byRange, finish, type Steps } from '../../steps.ts';
+import { type PreparedChain, partOf } from '../chain/prepared-chain.ts';
+import { gexScale } from './gex-by-series.ts';
+import { strikePlacesInSteps } from './strike-places.ts';
 
 /**
  * What dealers hold at each strike, over all prepared series, dollars under the stated sign convention; a contract without a
@@ -25,11 +27,17 @@ export interface ExposuresByStrike {
   readonly putVolume: Float64Array;
 }
 
+/** Pairs priced in a step, in some 3 ms. */
+const STEP_PAIRS = 16_384;
+const MESSAGE = 'Summing up exposures by strike';
+
 export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
-  const { chain, count, row, callPut, position, multiplier } = prepared;
-  const gex = gexByContract(prepared);
-  const strike = Float64Array.from(new Set(prepared.strike)).sort();
-  const place = new Map(Array.from(strike, (each, at) => [each, at]));
+  return finish(exposuresByStrikeInSteps(prepared));
+}
+
+export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<ExposuresByStrike> {
+  const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
+  const { strike, place } = yield* strikePlacesInSteps(pairs);
   const column = () => new Float64Array(strike.length);
   const sums = {
     callGex: column(),
@@ -43,30 +51,53 @@ export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
     callVolume: column(),
     putVolume: column(),
   };
-  const { strike: strikes, tte, rate, dividend } = prepared;
-  const iv = prepared.iv.map((each) => each || 0);
-  const { delta, vanna, charm } = greeks({
-    count,
-    callPut,
-    spot: chain.spot,
-    strike: strikes,
-    tte,
-    iv,
-    rate,
-    dividend,
+  const scale = gexScale(chain);
+  if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
+  yield* byRange(pairs.count, STEP_PAIRS, MESSAGE, (from, to) => {
+    const part = partOf(pairs, from, to);
+    for (let at = 0; at < part.count; at++) IV[at] = pairs.iv[from + at]! || 0;
+    const { call, put } = callPutGreeks({ ...part, spot: chain.spot, iv: IV.subarray(0, part.count) });
+    for (let pair = from; pair < to; pair++) {
+      const [to, greek] = [place[pair]!, pair - from];
+      for (let at = pairs.contracts[pair]!; at < pairs.contracts[pair + 1]!; at++) {
+        const isCall = callPut[at] === 1;
+        const gex = position[at]! * gamma[at]! * multiplier[at]! * scale;
+        const openInterest = chain.openInterest[row[at]!]! || 0;
+        const volume = chain.volume[row[at]!]! || 0;
+        sums.netGex[to]! += gex;
+        if (isCall) {
+          sums.callGex[to]! += gex;
+          sums.callOpenInterest[to]! += openInterest;
+          sums.callVolume[to]! += volume;
+        } else {
+          sums.putGex[to]! += gex;
+          sums.putOpenInterest[to]! += openInterest;
+          sums.putVolume[to]! += volume;
+        }
+        if (IV[greek] === 0) continue;
+        const dollars = position[at]! * multiplier[at]! * chain.spot;
+        const { delta, vanna, charm } = isCall ? call : put;
+        sums.dex[to]! += dollars * delta[greek]!;
+        sums.vex[to]! += dollars * vanna[greek]! * MARKET_UNITS.vanna;
+        sums.cex[to]! += dollars * charm[greek]! * MARKET_UNITS.charm;
+      }
+    }
   });
-  for (let at = 0; at < count; at++) {
-    const to = place.get(strikes[at]!)!;
-    const isCall = callPut[at] === 1;
-    const dollars = position[at]! * multiplier[at]! * chain.spot;
-    sums[isCall ? 'callGex' : 'putGex'][to]! += gex[at]!;
-    sums.netGex[to]! += gex[at]!;
-    sums[isCall ? 'callOpenInterest' : 'putOpenInterest'][to]! += chain.openInterest[row[at]!]! || 0;
-    sums[isCall ? 'callVolume' : 'putVolume'][to]! += chain.volume[row[at]!]! || 0;
-    if (iv[at] === 0) continue;
-    sums.dex[to]! += dollars * delta[at]!;
-    sums.vex[to]! += dollars * vanna[at]! * MARKET_UNITS.vanna;
-    sums.cex[to]! += dollars * charm[at]! * MARKET_UNITS.charm;
-  }
   return { strike, ...sums };
+}
+
+/** Volatilities of the pairs in hand: filled and read within a step. */
+const IV = new Float64Array(STEP_PAIRS);
+
+/** Net GEX of all contracts at each of some strikes, dollars per 1 % move. */
+export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): number[] {
+  const { chain, strike, position, gamma, multiplier } = prepared;
+  const scale = gexScale(chain);
+  const wanted = new Map([...new Set(strikes)].map((each, at) => [each, at]));
+  const net = new Float64Array(wanted.size);
+  for (let at = 0; at < strike.length; at++) {
+    const to = wanted.get(strike[at]!);
+    if (to !== undefined) net[to]! += position[at]! * gamma[at]! * multiplier[at]! * scale;
+  }
+  return strikes.map((each) => net[wanted.get(each)!]!);
 }

@@ -1,6 +1,9 @@
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
-import { exposureSums } from '../../math/exposures.ts';
-import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { type ExposureSums, exposureSums, partialSums } from '../../math/exposures.ts';
+import { CHUNK_ROWS } from '../../math/kernels.ts';
+import { finish, StepMeter, type Steps } from '../../steps.ts';
+import { type PreparedChain, partOf } from '../chain/prepared-chain.ts';
+import { gexBySeries, gexScale } from './gex-by-series.ts';
 
 /** What dealers hold over the whole chain, dollars. */
 export interface Exposures {
@@ -17,59 +20,113 @@ export interface Exposures {
 }
 
 export function exposures(prepared: PreparedChain): Exposures {
-  const { dex, vex, cex } = pricedExposures(prepared, prepared.chain.spot);
-  let [gex, grossGex] = [0, 0];
-  const gammaDollars = gexByContract(prepared);
-  for (let at = 0; at < gammaDollars.length; at++) {
-    gex += gammaDollars[at]!;
-    grossGex += Math.abs(gammaDollars[at]!);
+  return finish(exposuresInSteps(prepared));
+}
+
+export function* exposuresInSteps(prepared: PreparedChain): Steps<Exposures> {
+  const [priced] = yield* pricedExposuresInSteps(prepared, [prepared.chain.spot], 'Summing up exposures');
+  const { netOfAll, grossOfAll } = gexBySeries(prepared);
+  return { ...priced!, gex: netOfAll, grossGex: grossOfAll };
+}
+
+/** Pairs that are priced at all spots before the next ones: their columns stay in the cache. */
+const PART_PAIRS = 2 * CHUNK_ROWS;
+/** Pairs priced in a step, each spot for itself, in some 3 ms. */
+const STEP_PAIRS = 32_768;
+
+/**
+ * Delta, vanna and charm exposure were spot at each of `spots`: volatilities stay with their strikes, forwards move in proportion.
+ */
+export function* pricedExposuresInSteps(
+  prepared: PreparedChain,
+  spots: readonly number[],
+  message: string,
+): Steps<Pick<Exposures, 'dex' | 'vex' | 'cex'>[]> {
+  const { count } = prepared.pairs;
+  const sums = spots.map((spot) => new PricedSums(prepared, spot));
+  const meter = new StepMeter(STEP_PAIRS);
+  for (let from = 0; from < count; from += PART_PAIRS) {
+    const to = Math.min(from + PART_PAIRS, count);
+    for (const each of sums) {
+      if (meter.isFull(to - from)) yield { message };
+      each.add(from, to);
+    }
   }
-  return { dex, gex, grossGex, vex, cex };
+  return sums.map((each) => each.exposures());
 }
 
 /**
- * Delta, vanna and charm exposure were spot at `spot`: volatilities stay with their strikes, forwards move in proportion.
- *
- * Of a pair the side out of the money is priced. The other follows by parity: a call's delta is its put's and e^(-qT), its charm
- * its put's and q e^(-qT).
+ * Exposures at one spot, part by part. Of a pair the side out of the money is priced. The other follows by parity: a call's delta is its
+ * put's and e^(-qT), its charm its put's and q e^(-qT).
  */
-export function pricedExposures(
-  { pairs, callPut, position, multiplier }: PreparedChain,
-  spot: number,
-): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
-  const { count, contracts, strike, tte, dividend } = pairs;
-  const priced = new Float64Array(count);
-  const iv = new Float64Array(count);
-  const held = new Float64Array(count);
-  let [delta, charm, discount] = [0, 0, 1];
-  for (let pair = 0; pair < count; pair++) {
-    // One exponential a series.
-    if (tte[pair] !== tte[pair - 1] || dividend[pair] !== dividend[pair - 1]) {
-      discount = Math.exp(-dividend[pair]! * tte[pair]!);
+class PricedSums {
+  private readonly partial = partialSums();
+  private priced: ExposureSums | undefined;
+  private delta = 0;
+  private charm = 0;
+
+  constructor(
+    private readonly prepared: PreparedChain,
+    private readonly spot: number,
+  ) {}
+
+  /** Pairs [from, to), a multiple of CHUNK_ROWS unless they are the last. */
+  add(from: number, to: number): void {
+    const { pairs, callPut, position, multiplier } = this.prepared;
+    const { contracts, strike, tte, dividend } = pairs;
+    const { spot } = this;
+    let { delta, charm } = this;
+    let discount = 1;
+    for (let pair = from; pair < to; pair++) {
+      // One exponential a series.
+      if (pair === from || tte[pair] !== tte[pair - 1] || dividend[pair] !== dividend[pair - 1]) {
+        discount = Math.exp(-dividend[pair]! * tte[pair]!);
+      }
+      const side = strike[pair]! >= spot ? 1 : -1;
+      const at = pair - from;
+      SIDE[at] = side;
+      IV[at] = 0;
+      HELD[at] = 0;
+      // A contract with no volatility has no exposure.
+      if (!(pairs.iv[pair]! > 0)) continue;
+      IV[at] = pairs.iv[pair]!;
+      let net = 0;
+      let other = 0;
+      for (let contract = contracts[pair]!; contract < contracts[pair + 1]!; contract++) {
+        const dollars = position[contract]! * multiplier[contract]! * spot;
+        net += dollars;
+        if (callPut[contract] !== side) other += callPut[contract]! * dollars;
+      }
+      HELD[at] = net;
+      delta += other * discount;
+      charm += other * discount * dividend[pair]!;
     }
-    const side = strike[pair]! >= spot ? 1 : -1;
-    priced[pair] = side;
-    // A contract with no volatility has no exposure.
-    if (!(pairs.iv[pair]! > 0)) continue;
-    iv[pair] = pairs.iv[pair]!;
-    let net = 0;
-    let other = 0;
-    for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) {
-      const dollars = position[at]! * multiplier[at]! * spot;
-      net += dollars;
-      if (callPut[at] !== side) other += callPut[at]! * dollars;
-    }
-    held[pair] = net;
-    delta += other * discount;
-    charm += other * discount * dividend[pair]!;
+    [this.delta, this.charm] = [delta, charm];
+    const count = to - from;
+    const columns = {
+      callPut: SIDE.subarray(0, count),
+      iv: IV.subarray(0, count),
+      weight: HELD.subarray(0, count),
+    };
+    this.priced = exposureSums({ ...partOf(pairs, from, to), ...columns, spot }, this.partial);
   }
-  const sums = exposureSums({ ...pairs, callPut: priced, spot, iv, weight: held });
-  return {
-    dex: sums.delta + delta,
-    vex: sums.vanna * MARKET_UNITS.vanna,
-    cex: (sums.charm + charm) * MARKET_UNITS.charm,
-  };
+
+  exposures(): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
+    const { delta, vanna, charm } = this.priced ?? { delta: 0, vanna: 0, charm: 0 };
+    return {
+      dex: delta + this.delta,
+      vex: vanna * MARKET_UNITS.vanna,
+      cex: (charm + this.charm) * MARKET_UNITS.charm,
+    };
+  }
 }
+
+/** Columns of the part in hand: filled and read within a step. */
+const [SIDE, IV, HELD] = [PART_PAIRS, PART_PAIRS, PART_PAIRS].map((rows) => new Float64Array(rows)) as [
+  Float64Array,
+  Float64Array,
+  Float64Array,
+];
 
 /** GEX of each contract, dollars per 1 % move: Gamma * contracts held * multiplier * S^2 * 0.01. */
 export function gexByContract({
@@ -79,7 +136,7 @@ export function gexByContract({
   position,
   multiplier,
 }: Pick<PreparedChain, 'chain' | 'count' | 'gamma' | 'position' | 'multiplier'>): Float64Array {
-  const scale = chain.spot * chain.spot * 0.01;
+  const scale = gexScale(chain);
   const gex = new Float64Array(count);
   for (let at = 0; at < count; at++) gex[at] = position[at]! * gamma[at]! * multiplier[at]! * scale;
   return gex;

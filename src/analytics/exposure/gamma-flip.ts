@@ -1,6 +1,7 @@
+import { finish, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type GammaProfile, levelsWithin, type Positions, positionsOf, STEP } from './gamma-profile.ts';
-import { type ProfileSketch, sharpen, sketchProfile } from './profile-sketch.ts';
+import { type GammaProfile, levelsWithin, type Positions, positionsInSteps, STEP } from './gamma-profile.ts';
+import { type ProfileSketch, sharpenInSteps, sketchInSteps } from './profile-sketch.ts';
 
 export interface GammaFlip {
   /** Spot at which net gamma changes sign, dollars. */
@@ -23,25 +24,29 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
  * strike, which is another quantity and jumps.
  */
 export function gammaFlip(prepared: PreparedChain): GammaFlip {
-  return flipOfPositions(positionsOf(prepared), prepared.chain.spot);
+  return finish(gammaFlipInSteps(prepared));
+}
+
+export function* gammaFlipInSteps(prepared: PreparedChain): Steps<GammaFlip> {
+  return yield* flipOfPositionsInSteps(yield* positionsInSteps(prepared), prepared.chain.spot);
 }
 
 /** The same of positions however come by. */
-export function flipOfPositions(positions: Positions, spot: number): GammaFlip {
+export function* flipOfPositionsInSteps(positions: Positions, spot: number): Steps<GammaFlip> {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
-    widest = sketchProfile(positions, levelsWithin(halfWidth, spot));
-    const level = crossingOf(widest, positions, spot);
+    widest = yield* sketchInSteps(positions, levelsWithin(halfWidth, spot));
+    const level = yield* crossingInSteps(widest, positions, spot);
     if (level !== undefined) return { level, resolved: true };
   }
   const { gex, doubt } = widest!;
   const least = gex.reduce((sum, each, at) => Math.min(sum, Math.abs(each) + doubt[at]!), Number.POSITIVE_INFINITY);
-  sharpen(widest!, positions, (at) => Math.abs(gex[at]!) - doubt[at]! <= least);
+  yield* sharpenInSteps(widest!, positions, (at) => Math.abs(gex[at]!) - doubt[at]! <= least);
   return { level: leastAbsolute(widest!, spot), resolved: false };
 }
 
 /** Of most levels the sign is enough, and a sketch has it; those that may be of either, or beside the flip, are computed. */
-function crossingOf(sketch: ProfileSketch, positions: Positions, spot: number): number | undefined {
+function* crossingInSteps(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
   const { level, gex, doubt } = sketch;
   const changes = (at: number, to: number) => to in gex && Math.sign(gex[at]!) !== Math.sign(gex[to]!);
   for (;;) {
@@ -51,7 +56,7 @@ function crossingOf(sketch: ProfileSketch, positions: Positions, spot: number): 
     const isOpen = (at: number) =>
       Math.abs(gex[at]!) <= doubt[at]! ||
       (Math.abs(level[at]! - spot) <= reach && (changes(at, at - 1) || changes(at, at + 1)));
-    if (!sharpen(sketch, positions, isOpen)) return nearest;
+    if (!(yield* sharpenInSteps(sketch, positions, isOpen))) return nearest;
   }
 }
 

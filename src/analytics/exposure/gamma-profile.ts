@@ -1,4 +1,13 @@
-import { gammaProfile, type LogLevels, logLevels, type ProfileColumns } from '../../math/gamma-exposure.ts';
+import {
+  addGammaProfile,
+  type LogLevels,
+  logLevels,
+  type ProfileColumns,
+  partialProfile,
+  profileOf,
+} from '../../math/gamma-exposure.ts';
+import { CHUNK_ROWS } from '../../math/kernels.ts';
+import { byRange, finish, StepMeter, type Steps } from '../../steps.ts';
 import { pick } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 
@@ -16,8 +25,15 @@ const WIDE_MIN = 2 * STEP;
 
 /** Net GEX over spots within `halfWidth` (a fraction) of the present one, in steps of a quarter percent. */
 export function netGammaProfile(prepared: PreparedChain, halfWidth: number): GammaProfile {
-  const level = levelsWithin(halfWidth, prepared.chain.spot);
-  return { level, gex: netGex(positionsOf(prepared), level) };
+  return finish(netGammaProfileInSteps(prepared, halfWidth));
+}
+
+function* netGammaProfileInSteps(prepared: PreparedChain, halfWidth: number): Steps<GammaProfile> {
+  return yield* profileInSteps(yield* positionsInSteps(prepared), levelsWithin(halfWidth, prepared.chain.spot));
+}
+
+export function* profileInSteps(positions: Positions, level: Float64Array): Steps<GammaProfile> {
+  return { level, gex: yield* netGexInSteps(positions, level) };
 }
 
 export function levelsWithin(halfWidth: number, spot: number): Float64Array {
@@ -35,44 +51,77 @@ export interface Positions {
 export type Held = Readonly<Record<'strike' | 'tte' | 'iv' | 'rate' | 'dividend' | 'weight', Float64Array>> &
   Pick<ProfileColumns, 'count'>;
 
+/** Pairs gone through in a step, and columns filled. */
+const STEP_PAIRS = 65_536;
+
 /**
  * A call and a put that share their volatility share their gamma at every spot, and count by what is left of both. What counts
  * nothing is left out, as is what has no volatility: it has no gamma elsewhere either.
  */
-export function positionsOf({ pairs, position, multiplier }: PreparedChain): Positions {
+export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
   const { count, contracts, tte, iv } = pairs;
+  const message = 'Adding up positions';
   const net = new Float64Array(count);
   // Wide ones from the front, narrow ones from the back.
   const held = new Uint32Array(count);
   let [wide, narrow] = [0, count];
-  for (let pair = 0; pair < count; pair++) {
-    for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) {
-      net[pair]! += position[at]! * multiplier[at]!;
+  yield* byRange(count, STEP_PAIRS, message, (from, to) => {
+    for (let pair = from; pair < to; pair++) {
+      let its = 0;
+      for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) its += position[at]! * multiplier[at]!;
+      net[pair] = its;
+      if (its === 0 || !(iv[pair]! > 0)) continue;
+      if (iv[pair]! * Math.sqrt(tte[pair]!) >= WIDE_MIN) held[wide++] = pair;
+      else held[--narrow] = pair;
     }
-    if (net[pair] === 0 || !(iv[pair]! > 0)) continue;
-    if (iv[pair]! * Math.sqrt(tte[pair]!) >= WIDE_MIN) held[wide++] = pair;
-    else held[--narrow] = pair;
-  }
-  const columns = (rows: Uint32Array): Held => ({
-    count: rows.length,
-    strike: pick(pairs.strike, rows),
-    tte: pick(tte, rows),
-    iv: pick(iv, rows),
-    rate: pick(pairs.rate, rows),
-    dividend: pick(pairs.dividend, rows),
-    weight: pick(net, rows),
   });
-  return { wide: columns(held.subarray(0, wide)), narrow: columns(held.subarray(narrow)) };
+  const meter = new StepMeter(STEP_PAIRS);
+  const column = function* (rows: Uint32Array, source: Float64Array): Steps<Float64Array> {
+    if (count > STEP_PAIRS && meter.isFull(rows.length)) yield { message };
+    return pick(source, rows);
+  };
+  const columns = function* (rows: Uint32Array): Steps<Held> {
+    return {
+      count: rows.length,
+      strike: yield* column(rows, pairs.strike),
+      tte: yield* column(rows, tte),
+      iv: yield* column(rows, iv),
+      rate: yield* column(rows, pairs.rate),
+      dividend: yield* column(rows, pairs.dividend),
+      weight: yield* column(rows, net),
+    };
+  };
+  return { wide: yield* columns(held.subarray(0, wide)), narrow: yield* columns(held.subarray(narrow)) };
 }
 
 /** Net GEX at each level, of all positions. */
-export function netGex({ wide, narrow }: Positions, level: Float64Array): Float64Array {
-  const gex = gexOf(wide, level);
-  const more = gexOf(narrow, level);
+export function* netGexInSteps({ wide, narrow }: Positions, level: Float64Array): Steps<Float64Array> {
+  const gex = yield* gexInSteps(wide, level);
+  const more = yield* gexInSteps(narrow, level);
   return gex.map((each, at) => each + more[at]!);
 }
 
-export function gexOf(positions: ProfileColumns, levels: Float64Array | LogLevels): Float64Array {
-  const level = levels instanceof Float64Array ? levels : logLevels(levels);
-  return gammaProfile(positions, levels).map((sum, at) => sum * level[at]! ** 2 * 0.01);
+/** Contracts times levels of a step, in some 5 ms: an exponential each, or two products where levels are a fixed percentage apart. */
+const STEP_LISTED = 524_288;
+const STEP_LOG = 3_145_728;
+
+export function* gexInSteps(held: Held, levels: Float64Array | LogLevels): Steps<Float64Array> {
+  const isListed = levels instanceof Float64Array;
+  const level = isListed ? levels : logLevels(levels);
+  const partial = partialProfile(levels);
+  const chunks = Math.floor((isListed ? STEP_LISTED : STEP_LOG) / (level.length * CHUNK_ROWS));
+  yield* byRange(held.count, Math.max(1, chunks) * CHUNK_ROWS, 'Pricing gamma over levels of spot', (from, to) => {
+    const part = (column: Float64Array) => column.subarray(from, to);
+    const its = {
+      count: to - from,
+      strike: part(held.strike),
+      tte: part(held.tte),
+      iv: part(held.iv),
+      rate: part(held.rate),
+      dividend: part(held.dividend),
+      weight: part(held.weight),
+    };
+    addGammaProfile(its, levels, partial);
+  });
+  return profileOf(partial).map((sum, at) => sum * level[at]! ** 2 * 0.01);
 }

@@ -1,8 +1,10 @@
+import { finish, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { type Exposures, exposures, gexByContract } from './exposures.ts';
-import { type GammaFlip, gammaFlip } from './gamma-flip.ts';
+import { type Exposures, exposuresInSteps } from './exposures.ts';
+import { type GammaFlip, gammaFlipInSteps } from './gamma-flip.ts';
+import { gexBySeries } from './gex-by-series.ts';
 import { maxPain } from './max-pain.ts';
-import { strikeGamma, type Walls, walls } from './walls.ts';
+import { strikeGammaInSteps, type Walls, walls } from './walls.ts';
 
 /** The structure that open options put around a price. Dollars; net, flip and walls over all prepared expiries. */
 export interface GexLevels {
@@ -21,41 +23,44 @@ export interface GexLevels {
  * it names a live one; otherwise the series with most gamma does: by open interest alone LEAPS would win everywhere.
  */
 export function gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): GexLevels {
+  return finish(gexLevelsInSteps(prepared, premiumBySeries));
+}
+
+export function* gexLevelsInSteps(
+  prepared: PreparedChain,
+  premiumBySeries: ReadonlyMap<string, number>,
+): Steps<GexLevels> {
   // Where nothing is open there is no pain to be least.
   const isOpen = ({ start, end }: PreparedSeries) => prepared.weight.subarray(start, end).some((each) => each > 0);
   const byPremium = largestSeries(
     prepared.series.filter(isOpen),
     ({ series }) => premiumBySeries.get(`${series.root} ${series.expiry}`) ?? 0,
   );
-  const dominant = byPremium ?? largestSeries(prepared.series, grossGammaOf(prepared)) ?? prepared.series[0]!;
+  const dominant = byPremium ?? mostGamma(prepared) ?? prepared.series[0]!;
   return {
-    exposures: exposures(prepared),
-    walls: walls(strikeGamma(prepared), prepared.chain.spot),
-    flip: gammaFlip(prepared),
+    exposures: yield* exposuresInSteps(prepared),
+    walls: walls(yield* strikeGammaInSteps(prepared), prepared.chain.spot),
+    flip: yield* gammaFlipInSteps(prepared),
     dominant,
     dominantBy: byPremium ? 'large_prints' : 'gamma',
     maxPain: maxPain(prepared, dominant),
   };
 }
 
-function grossGammaOf(prepared: PreparedChain): (series: PreparedSeries) => number {
-  const gex = gexByContract(prepared);
-  return ({ start, end }) => {
-    let sum = 0;
-    for (let at = start; at < end; at++) sum += Math.abs(gex[at]!);
-    return sum;
-  };
+function mostGamma(prepared: PreparedChain): PreparedSeries | undefined {
+  const { gross } = gexBySeries(prepared);
+  return largestSeries(prepared.series, (_, index) => gross[index]!);
 }
 
 /** The series of largest value, the earliest on a tie; undefined where none is above zero. */
 function largestSeries(
   series: readonly PreparedSeries[],
-  value: (series: PreparedSeries) => number,
+  value: (series: PreparedSeries, index: number) => number,
 ): PreparedSeries | undefined {
   let best: PreparedSeries | undefined;
   let most = 0;
-  for (const each of series) {
-    const its = value(each);
+  for (const [index, each] of series.entries()) {
+    const its = value(each, index);
     if (its > most) [best, most] = [each, its];
   }
   return best;

@@ -1,6 +1,7 @@
 import { DAY_MS, YEAR_MS } from '../../market/calendar.ts';
 import { greeks } from '../../math/black-scholes.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { largestRows } from './largest.ts';
 
 /** A contract and the trades it makes its dealer do: + buys, - sells. */
 export interface HedgingNode {
@@ -37,11 +38,10 @@ export interface HedgingNode {
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { chain, gamma, position, multiplier } = prepared;
-  const shares = gamma.map((each, at) => -each * position[at]! * multiplier[at]! * 0.01 * chain.spot);
-  const ranked = Array.from(shares.keys())
-    .filter((at) => shares[at] !== 0)
-    .sort((a, b) => Math.abs(shares[b]!) - Math.abs(shares[a]!))
-    .slice(from, from + limit);
+  const shares = (at: number) => -gamma[at]! * position[at]! * multiplier[at]! * 0.01 * chain.spot;
+  const moved = new Float64Array(prepared.count);
+  for (let at = 0; at < moved.length; at++) moved[at] = Math.abs(shares(at));
+  const ranked = largestRows(moved, from, from + limit);
   const { iv, before, after } = deltasADayApart(prepared, ranked);
   return ranked.map((at, rank) => {
     const { series } = prepared.series[prepared.seriesIndex[at]!]!;
@@ -50,7 +50,7 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
       callPut: prepared.callPut[at]!,
       expiry: series.expiry,
       root: series.root,
-      dealerShares: Math.round(shares[at]!),
+      dealerShares: Math.round(shares(at)),
       deltaFlux: iv[rank]! > 0 ? (before[rank]! - after[rank]!) * position[at]! * multiplier[at]! : 0,
       parts: {
         position: position[at]!,

@@ -6,7 +6,7 @@ import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareInSteps } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile.ts';
-import { gexLevels } from './gex-levels.ts';
+import { gexLevelsInSteps } from './gex-levels.ts';
 
 /** The tenor that volatilities of different days are compared at, years. */
 const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
@@ -17,7 +17,7 @@ const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
  */
 export function* levelRecordInSteps(chain: Chain, premiumBySeries: ReadonlyMap<string, number>): Steps<LevelRecord> {
   const prepared = yield* prepareInSteps(chain, DEFAULT_OPTIONS);
-  const { exposures, walls, flip, dominant, maxPain } = gexLevels(prepared, premiumBySeries);
+  const { exposures, walls, flip, dominant, maxPain } = yield* gexLevelsInSteps(prepared, premiumBySeries);
   return {
     underlying: chain.underlying,
     simulated: chain.simulated,

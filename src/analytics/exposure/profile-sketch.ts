@@ -1,5 +1,6 @@
+import type { Steps } from '../../steps.ts';
 import { pick } from '../chain/pick.ts';
-import { type GammaProfile, gexOf, netGex, type Positions, STEP } from './gamma-profile.ts';
+import { type GammaProfile, gexInSteps, netGexInSteps, type Positions, STEP } from './gamma-profile.ts';
 
 /** A profile that is exact at some levels and interpolated at the others. */
 export interface ProfileSketch extends GammaProfile {
@@ -19,13 +20,13 @@ const ROUNDING = 1e-9;
  * A line over a share t of a step is off by at most t (1 - t) / 2 times the second derivative in it; the doubt is twice that, by
  * the larger of the second differences at either end.
  */
-export function sketchProfile({ wide, narrow }: Positions, level: Float64Array): ProfileSketch {
+export function* sketchInSteps({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);
   const first = level[0]! * Math.exp(-MARGIN * step);
   const count = Math.ceil(Math.log(level.at(-1)! / first) / step) + 1 + MARGIN;
-  const grid = gexOf(wide, { first, step, count });
+  const grid = yield* gexInSteps(wide, { first, step, count });
   const bend = grid.map((each, at) => Math.abs(grid[at - 1]! - 2 * each + grid[at + 1]!));
-  const gex = gexOf(narrow, level);
+  const gex = yield* gexInSteps(narrow, level);
   const doubt = new Float64Array(level.length);
   for (let at = 0; at < level.length; at++) {
     const place = Math.log(level[at]! / first) / step;
@@ -40,10 +41,14 @@ export function sketchProfile({ wide, narrow }: Positions, level: Float64Array):
 }
 
 /** Computes the levels that are in doubt and `matters` names; false where there is none. */
-export function sharpen(sketch: ProfileSketch, positions: Positions, matters: (at: number) => boolean): boolean {
+export function* sharpenInSteps(
+  sketch: ProfileSketch,
+  positions: Positions,
+  matters: (at: number) => boolean,
+): Steps<boolean> {
   const rows = Uint32Array.from(sketch.level.keys().filter((at) => sketch.doubt[at]! > 0 && matters(at)));
   if (rows.length === 0) return false;
-  const exact = netGex(positions, pick(sketch.level, rows));
+  const exact = yield* netGexInSteps(positions, pick(sketch.level, rows));
   for (const [each, at] of rows.entries()) {
     sketch.gex[at] = exact[each]!;
     sketch.doubt[at] = 0;

@@ -1,7 +1,9 @@
 import { DAY_MS, daysBetween, newYorkDate } from '../../market/calendar.ts';
+import type { Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { gexByContract } from './exposures.ts';
-import { strikeGamma } from './walls.ts';
+import { gexBySeries } from './gex-by-series.ts';
+import { largestRows } from './largest.ts';
+import { type StrikeGamma, strikeGamma, strikeGammaInSteps, strikeGammaOf } from './walls.ts';
 
 /** Strikes whose share of gross gamma is the concentration. */
 const CONCENTRATED_STRIKES = 5;
@@ -18,26 +20,42 @@ export function seriesNearest(prepared: PreparedChain, days: number): PreparedSe
   return (open.length > 0 ? open : withSmile).toSorted((a, b) => distance(a) - distance(b) || a.tte - b.tte)[0];
 }
 
-/** The strikes of most gross gamma and their shares of it (0 to 1), of one series or of all; none where there is no gamma. */
+export interface ConcentratedStrike {
+  readonly strike: number;
+  /** Of gross gamma, 0 to 1. */
+  readonly share: number;
+}
+
+/** The strikes of most gross gamma and their shares of it, of one series or of all; none where there is no gamma. */
 export function concentratedStrikes(
   prepared: PreparedChain,
   series?: PreparedSeries,
   limit = CONCENTRATED_STRIKES,
-): { readonly strike: number; readonly share: number }[] {
-  const { strike, call, put } = strikeGamma(prepared, series?.start, series?.end);
-  const gross = Array.from(call, (each, at) => ({ strike: strike[at]!, gamma: each + put[at]! }));
-  const total = gross.reduce((sum, { gamma }) => sum + gamma, 0);
-  return gross
-    .filter(({ gamma }) => gamma > 0)
-    .sort((a, b) => b.gamma - a.gamma)
-    .slice(0, limit)
-    .map(({ strike: at, gamma }) => ({ strike: at, share: gamma / total }));
+): ConcentratedStrike[] {
+  return mostConcentrated(series ? strikeGammaOf(prepared, series) : strikeGamma(prepared), limit);
+}
+
+/** Over all series. */
+export function* concentratedStrikesInSteps(prepared: PreparedChain): Steps<ConcentratedStrike[]> {
+  return mostConcentrated(yield* strikeGammaInSteps(prepared), CONCENTRATED_STRIKES);
+}
+
+function mostConcentrated({ strike, call, put }: StrikeGamma, limit: number): ConcentratedStrike[] {
+  const gross = new Float64Array(strike.length);
+  let total = 0;
+  for (let at = 0; at < gross.length; at++) {
+    gross[at] = call[at]! + put[at]!;
+    total += gross[at]!;
+  }
+  return largestRows(gross, 0, limit).map((at) => ({ strike: strike[at]!, share: gross[at]! / total }));
 }
 
 /** Gross GEX of the series that settle within a day of the snapshot, dollars per 1 % move. */
 export function expiringGamma(prepared: PreparedChain): number {
-  const gex = gexByContract(prepared);
-  return prepared.series
-    .filter(({ series }) => series.settlesAt - prepared.chain.asOf <= DAY_MS)
-    .reduce((sum, { start, end }) => sum + gex.subarray(start, end).reduce((a, each) => a + Math.abs(each), 0), 0);
+  const { gross } = gexBySeries(prepared);
+  let sum = 0;
+  for (const [index, { series }] of prepared.series.entries()) {
+    if (series.settlesAt - prepared.chain.asOf <= DAY_MS) sum += gross[index]!;
+  }
+  return sum;
 }

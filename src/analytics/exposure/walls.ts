@@ -1,5 +1,8 @@
 import { gammaByStrike } from '../../math/gamma-exposure.ts';
-import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { CHUNK_ROWS } from '../../math/kernels.ts';
+import { byRange, finish, type Steps } from '../../steps.ts';
+import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+import { distinct, strikePlacesInSteps } from './strike-places.ts';
 
 /** Gamma that counts at each strike, over all series: Gamma times contracts held, either way, times multiplier, shares per 1.00 of spot. */
 export interface StrikeGamma {
@@ -32,22 +35,72 @@ export interface Walls {
 
 const LARGEST = 3;
 
-/** Over all prepared rows, or rows [start, end). */
-export function strikeGamma(prepared: PreparedChain, start = 0, end = prepared.count): StrikeGamma {
+/** Pairs whose gamma is summed up in a step. The kernel goes through them once for each CHUNK_ROWS sums. */
+const STEP_PAIRS = 32_768;
+const STEP_PASSES = 8 * STEP_PAIRS;
+/** So many strikes are ranked in a step of their own. */
+const STEP_STRIKES = 10_000;
+
+/** Over all series. */
+export function strikeGamma(prepared: PreparedChain): StrikeGamma {
+  return finish(strikeGammaInSteps(prepared));
+}
+
+/** Summed up once a prepared chain. */
+export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma> {
+  const known = summed.get(prepared);
+  if (known) return known;
+  const { strike, place } = yield* strikePlacesInSteps(prepared.pairs);
+  const { count, contracts } = prepared.pairs;
+  const sums = new Float64Array(2 * strike.length);
+  const pairs = Math.min(STEP_PAIRS, Math.floor(STEP_PASSES / Math.ceil(sums.length / CHUNK_ROWS)));
+  if (count > pairs) yield { message: 'Summing up gamma' };
+  yield* byRange(count, pairs, 'Summing up gamma', (from, to) => {
+    const start = contracts[from]!;
+    const ofRows = new Uint32Array(contracts[to]! - start);
+    for (let pair = from; pair < to; pair++) {
+      for (let row = contracts[pair]!; row < contracts[pair + 1]!; row++) ofRows[row - start] = place[pair]!;
+    }
+    addGamma(prepared, start, contracts[to]!, ofRows, sums);
+  });
+  if (strike.length > STEP_STRIKES) yield { message: 'Summing up gamma' };
+  const gamma = { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
+  summed.set(prepared, gamma);
+  return gamma;
+}
+
+const summed = new WeakMap<PreparedChain, StrikeGamma>();
+
+/** Of one series. */
+export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedSeries): StrikeGamma {
   const strikes = prepared.strike.subarray(start, end);
   const strike = distinct(strikes);
-  // Calls' sums first, then puts'.
-  const place = new Uint32Array(strikes.length);
-  const weight = new Float64Array(strikes.length);
+  const ofRows = new Uint32Array(strikes.length);
+  // Strikes ascend within a series.
   for (let row = 0, at = 0; row < strikes.length; row++) {
-    // Strikes ascend within a series.
-    if (strike[at]! > strikes[row]!) at = 0;
-    while (strike[at]! < strikes[row]!) at++;
-    place[row] = prepared.callPut[start + row] === 1 ? at : strike.length + at;
-    weight[row] = Math.abs(prepared.position[start + row]!) * prepared.multiplier[start + row]!;
+    if (strike[at] !== strikes[row]) at++;
+    ofRows[row] = at;
   }
-  const sums = gammaByStrike(prepared.gamma.subarray(start, end), weight, place, 2 * strike.length);
+  const sums = new Float64Array(2 * strike.length);
+  addGamma(prepared, start, end, ofRows, sums);
   return { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
+}
+
+/** Adds rows [start, end), whose strikes' places are `place`: calls' sums come first, then puts'. */
+function addGamma(
+  { callPut, position, multiplier, gamma }: PreparedChain,
+  start: number,
+  end: number,
+  place: Uint32Array,
+  sums: Float64Array,
+): void {
+  const strikes = sums.length >> 1;
+  const weight = new Float64Array(end - start);
+  for (let row = start; row < end; row++) {
+    if (callPut[row] !== 1) place[row - start]! += strikes;
+    weight[row - start] = Math.abs(position[row]!) * multiplier[row]!;
+  }
+  gammaByStrike(gamma.subarray(start, end), weight, place, sums.length, sums);
 }
 
 /** Strikes where gamma is heaped; ties go to the strike nearest spot. */
@@ -91,14 +144,4 @@ function heaviest(
     found.push(best);
   }
   return found;
-}
-
-/** Ascending, each once. */
-function distinct(values: Float64Array): Float64Array {
-  const sorted = values.slice().sort();
-  let count = 0;
-  for (let at = 0; at < sorted.length; at++) {
-    if (count === 0 || sorted[at] !== sorted[count - 1]) sorted[count++] = sorted[at]!;
-  }
-  return sorted.subarray(0, count);
 }

@@ -9,6 +9,7 @@ import {
   type TapeSums,
   toShareParts,
 } from '../../market/tape-sums.ts';
+import type { DeltaLookup } from './flow-notional.ts';
 
 /** What customers paid for in some prints, and which way it leans. Dollars. */
 export interface AggressorFlow {
@@ -37,7 +38,7 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
 /** Dollars of the underlying per 1.00 of delta, and the delta of a contract whose prints do not give one. */
 export interface DeltaReading {
   readonly spot: number;
-  readonly deltaOf: (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
+  readonly deltaOf: DeltaLookup;
 }
 
 /** Flow in all, by manner, by New York day and by expiry. */

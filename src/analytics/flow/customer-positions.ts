@@ -1,6 +1,7 @@
-import type { Chain } from '../../market/chain.ts';
+import type { Chain, Series } from '../../market/chain.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
-import { contractKey, type SideRule, type SignedPrint } from './trade-side.ts';
+import { byRange, type Steps } from '../../steps.ts';
+import type { SideRule, SignedPrint } from './trade-side.ts';
 
 /** What the tape says customers hold of a chain's contracts. */
 export interface CustomerPositions {
@@ -19,14 +20,14 @@ export interface CustomerPositions {
  * stays within the open interest (which is the day before's; not given is none) and what was traded since.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
-  const rows = rowsByContract(chain);
+  const live = liveSeries(chain);
   const net = new Float64Array(chain.count);
   const seen = new Set<number>();
   const prints = { feed: 0, quote: 0, tick: 0, unknown: 0 };
   for (const { print, aggressor, by } of signed) {
     if (print.at > chain.asOf) continue;
-    const row = rows.get(contractKey(print));
-    if (row === undefined) continue;
+    const row = rowOf(chain, live.get(seriesKey(print)), print.callPut, print.strike);
+    if (row < 0) continue;
     prints[by]++;
     if (aggressor === 0) continue;
     net[row]! += aggressor * print.size;
@@ -35,27 +36,41 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
   return held(chain, net, seen, prints);
 }
 
+/** Contracts and cells of a tape that are gone through in a step. */
+const STEP_ROWS = 32_768;
+
 /** The same of a tape up to the chain's instant that was added up. */
-export function summedPositions(chain: Chain, { contracts, byContract, cells }: TapeSums): CustomerPositions {
-  const rows = rowsByContract(chain);
+export function* summedInSteps(chain: Chain, { contracts, byContract, cells }: TapeSums): Steps<CustomerPositions> {
+  const message = 'Signing the tape';
+  const live = liveSeries(chain);
+  const series = contracts.series.map((each) => live.get(seriesKey(each)));
   const net = new Float64Array(chain.count);
   const seen = new Set<number>();
   const prints = { feed: 0, quote: 0, tick: 0, unknown: 0 };
-  const rowOf = Array.from(contracts.strike, (strike, contract) =>
-    rows.get(contractKey({ ...contracts.series[contracts.seriesIndex[contract]!]!, strike })),
-  );
-  for (const [contract, row] of rowOf.entries()) {
-    if (row === undefined) continue;
-    const figure = (field: keyof typeof BY_CONTRACT) => byContract[contract * BY_CONTRACT.width + BY_CONTRACT[field]]!;
-    net[row] = figure('net');
-    prints.feed += figure('feed');
-    prints.quote += figure('quote');
-    prints.tick += figure('tick');
-    if (figure('feed') + figure('quote') + figure('tick') > 0) seen.add(row);
-  }
-  for (const [cell, contract] of cells.contract.entries()) {
-    if (rowOf[contract] !== undefined) prints.unknown += cells.values[cell * CELL.width + CELL.pendingPrints]!;
-  }
+  const { strike, seriesIndex } = contracts;
+  const rows = new Int32Array(strike.length);
+  yield* byRange(strike.length, STEP_ROWS, message, (from, to) => {
+    for (let contract = from; contract < to; contract++) {
+      const index = seriesIndex[contract]!;
+      const row = rowOf(chain, series[index], contracts.series[index]!.callPut, strike[contract]!);
+      rows[contract] = row;
+      if (row < 0) continue;
+      const at = contract * BY_CONTRACT.width;
+      const feed = byContract[at + BY_CONTRACT.feed]!;
+      const quote = byContract[at + BY_CONTRACT.quote]!;
+      const tick = byContract[at + BY_CONTRACT.tick]!;
+      net[row] = byContract[at + BY_CONTRACT.net]!;
+      prints.feed += feed;
+      prints.quote += quote;
+      prints.tick += tick;
+      if (feed + quote + tick > 0) seen.add(row);
+    }
+  });
+  yield* byRange(cells.contract.length, STEP_ROWS, message, (from, to) => {
+    for (let cell = from; cell < to; cell++) {
+      if (rows[cells.contract[cell]!]! >= 0) prints.unknown += cells.values[cell * CELL.width + CELL.pendingPrints]!;
+    }
+  });
   return held(chain, net, seen, prints);
 }
 
@@ -75,13 +90,28 @@ function held(
   return { net, contracts: seen.size, capped, prints };
 }
 
-function rowsByContract(chain: Chain): Map<string, number> {
-  const rows = new Map<string, number>();
-  for (const { root, expiry, start, end, adjusted, settlesAt } of chain.series) {
-    if (adjusted || chain.asOf >= settlesAt) continue;
-    for (let row = start; row < end; row++) {
-      rows.set(contractKey({ root, expiry, callPut: chain.callPut[row]!, strike: chain.strike[row]! }), row);
-    }
+/** By `ROOT EXPIRY`. */
+function liveSeries(chain: Chain): Map<string, Series> {
+  const live = new Map<string, Series>();
+  for (const series of chain.series) {
+    if (!series.adjusted && chain.asOf < series.settlesAt) live.set(seriesKey(series), series);
   }
-  return rows;
+  return live;
+}
+
+function seriesKey({ root, expiry }: Pick<Series, 'root' | 'expiry'>): string {
+  return `${root} ${expiry}`;
+}
+
+/** Row of a contract; -1 where the series does not list it. Rows ascend by strike, calls before puts. */
+function rowOf({ strike, callPut }: Chain, series: Series | undefined, side: number, price: number): number {
+  if (!series) return -1;
+  let [low, high] = [series.start, series.end];
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (strike[half]! < price) low = half + 1;
+    else high = half;
+  }
+  for (let row = low; row < series.end && strike[row] === price; row++) if (callPut[row] === side) return row;
+  return -1;
 }

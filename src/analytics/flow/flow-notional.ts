@@ -1,9 +1,10 @@
+import type { Print } from '../../market/prints.ts';
 import type { TapeColumns } from '../../market/tape-columns.ts';
-import { greeks } from '../../math/black-scholes.ts';
-import type { Steps } from '../../steps.ts';
+import { greeks, oneGreek } from '../../math/black-scholes.ts';
+import { byRange, StepCache, type Steps } from '../../steps.ts';
+import { pick } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
-import { contractKey } from './trade-side.ts';
 
 /**
  * Net delta-notional of a day's large flow, dollars, customers taken as buyers (as in the flow figures): the kinetic term of
@@ -46,37 +47,62 @@ function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): 
   return new Map(Array.from(delta, (each, at) => [own(callPut)[at]! * own(strike)[at]!, known[at]! > 0 ? each : 0]));
 }
 
-/** The same from a snapshot's volumes, counting contracts whose day's premium reaches the threshold of a large print. */
-export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): number {
-  const { chain, multiplier } = prepared;
-  const delta = deltasOf(prepared);
+/** The same from a snapshot's volumes, counting contracts whose day's premium reaches the threshold of a large print. Cached by chain. */
+export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): Steps<number> {
+  return volumeDeltas.of(prepared, `${minPremiumUsd}`, {
+    message: MESSAGE,
+    steps: () => addVolumes(prepared, minPremiumUsd),
+  });
+}
+
+const volumeDeltas = new StepCache<PreparedChain, number>(() => 1);
+const MESSAGE = "Adding up the day's volumes";
+/** Contracts whose volumes are added up in a step. */
+const STEP_CONTRACTS = 32_768;
+
+function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<number> {
+  const { chain, iv, multiplier } = prepared;
   let sum = 0;
-  for (let at = 0; at < prepared.count; at++) {
-    const row = prepared.row[at]!;
-    const volume = chain.volume[row]!;
-    if (volume * tradedPrice(chain, row) * multiplier[at]! >= minPremiumUsd) {
-      sum += delta[at]! * volume * multiplier[at]! * chain.spot;
+  yield* byRange(prepared.count, STEP_CONTRACTS, MESSAGE, (from, to) => {
+    const large = new Uint32Array(to - from);
+    let count = 0;
+    for (let at = from; at < to; at++) {
+      const row = prepared.row[at]!;
+      const premium = chain.volume[row]! * tradedPrice(chain, row) * multiplier[at]!;
+      if (premium >= minPremiumUsd && iv[at]! > 0) large[count++] = at;
     }
-  }
+    const rows = large.subarray(0, count);
+    const delta = oneGreek('delta', {
+      count,
+      callPut: pick(prepared.callPut, rows),
+      spot: chain.spot,
+      strike: pick(prepared.strike, rows),
+      tte: pick(prepared.tte, rows),
+      iv: pick(iv, rows),
+      rate: pick(prepared.rate, rows),
+      dividend: pick(prepared.dividend, rows),
+    });
+    for (let each = 0; each < count; each++) {
+      const at = rows[each]!;
+      sum += delta[each]! * chain.volume[prepared.row[at]!]! * multiplier[at]! * chain.spot;
+    }
+  });
   return sum;
 }
 
-/** Delta of each contract by its key. */
-export function deltaByContract(prepared: PreparedChain): Map<string, number> {
-  const delta = deltasOf(prepared);
-  const byContract = new Map<string, number>();
-  for (let at = 0; at < prepared.count; at++) {
-    const { root, expiry } = prepared.series[prepared.seriesIndex[at]!]!.series;
-    byContract.set(
-      contractKey({ root, expiry, callPut: prepared.callPut[at]!, strike: prepared.strike[at]! }),
-      delta[at]!,
-    );
-  }
-  return byContract;
-}
+/** Delta of a contract, per 1.00 of spot: 0 without a volatility, undefined if the chain does not have the contract. */
+export type DeltaLookup = (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
 
-function deltasOf({ chain, count, callPut, strike, tte, iv, rate, dividend }: PreparedChain): Float64Array {
-  const known = iv.map((each) => each || 0);
-  const { delta } = greeks({ count, callPut, spot: chain.spot, strike, tte, iv: known, rate, dividend });
-  return delta.map((each, at) => (known[at]! > 0 ? each : 0));
+export function* deltaLookup(prepared: PreparedChain): Steps<DeltaLookup> {
+  const deltas = new Map<string, ReadonlyMap<number, number>>();
+  let inStep = 0;
+  for (const { series, start, end } of prepared.series) {
+    inStep += end - start;
+    if (inStep > STEP_CONTRACTS / 2) {
+      yield { message: 'Computing deltas' };
+      inStep = 0;
+    }
+    deltas.set(`${series.root} ${series.expiry}`, deltasOfSeries(prepared, series.root, series.expiry));
+  }
+  return ({ root, expiry, callPut, strike }) => deltas.get(`${root} ${expiry}`)?.get(callPut * strike);
 }

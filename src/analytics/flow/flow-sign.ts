@@ -1,5 +1,5 @@
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { gexByContract } from '../exposure/exposures.ts';
+import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
 
 /**
@@ -7,7 +7,9 @@ import type { CustomerPositions } from './customer-positions.ts';
  * nothing: it is known to neither side.
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
-  return { ...prepared, sign: 'flow', position: Float64Array.from(prepared.row, (row) => -net[row]!) };
+  const position = new Float64Array(prepared.count);
+  for (let at = 0; at < position.length; at++) position[at] = -net[prepared.row[at]!]!;
+  return { ...prepared, sign: 'flow', position };
 }
 
 /** How much of a chain its prints sign. */
@@ -21,16 +23,15 @@ export interface SignedShare {
 /** Of a chain signed by flow. */
 export function signedShare(prepared: PreparedChain): SignedShare {
   const { chain, row, position, gamma, multiplier } = prepared;
-  let [signed, open] = [0, 0];
-  const rest = new Float64Array(prepared.count);
+  const scale = gexScale(chain);
+  let [signed, open, unsignedGex] = [0, 0, 0];
   for (let at = 0; at < prepared.count; at++) {
     // Of open interest, whatever contracts count by elsewhere.
     const its = chain.openInterest[row[at]!]! || 0;
     const held = Math.min(Math.abs(position[at]!), its);
     signed += held;
     open += its;
-    rest[at] = its - held;
+    unsignedGex += (its - held) * gamma[at]! * multiplier[at]! * scale;
   }
-  const unsigned = gexByContract({ chain: prepared.chain, count: prepared.count, gamma, multiplier, position: rest });
-  return { share: open > 0 ? signed / open : 0, unsignedGex: unsigned.reduce((sum, each) => sum + each, 0) };
+  return { share: open > 0 ? signed / open : 0, unsignedGex };
 }

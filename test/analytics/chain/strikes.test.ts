@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
-import { byContract } from '../../../src/analytics/chain/by-contract.ts';
-import { strikesOf } from '../../../src/analytics/chain/strikes.ts';
+import { type SeriesInput, strikesInSteps } from '../../../src/analytics/chain/strikes.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import { finish } from '../../../src/steps.ts';
 import { chainOf, contract, EXPIRY, LATER } from '../small-chains.ts';
 
 /** Strikes 95 (both sides), 100 (a put alone) and 105 (both); later 100 (both) and 110 (a call alone). */
@@ -16,9 +17,11 @@ const chain = chainOf([
 ]);
 const [near, later] = chain.series;
 const inputs = [
-  { series: near!, tte: 0.1, forward: 100, rate: 0.04, dividend: 0.01 },
-  { series: later!, tte: 0.2, forward: 101, rate: 0.05, dividend: 0.02 },
+  { series: near!, start: 0, end: 5, tte: 0.1, forward: 100, rate: 0.04, dividend: 0.01 },
+  { series: later!, start: 5, end: 8, tte: 0.2, forward: 101, rate: 0.05, dividend: 0.02 },
 ];
+
+const strikesOf = (of: Chain, series: readonly SeriesInput[]) => finish(strikesInSteps(of, series, ''));
 
 test('one row a strike of a series, with what the series gives it', () => {
   const strikes = strikesOf(chain, inputs);
@@ -50,8 +53,4 @@ test('the same strike at the end of one series and the start of the next is two'
     two.series.map((series) => ({ ...inputs[0]!, series })),
   );
   expect([...strikes.contracts]).toEqual([0, 1, 2]);
-});
-
-test('what holds of a strike holds of each of its contracts', () => {
-  expect([...byContract(strikesOf(chain, inputs), Float64Array.of(1, 2, 3, 4, 5))]).toEqual([1, 1, 2, 3, 3, 4, 4, 5]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { exposureFlips } from '../../../src/analytics/exposure/exposure-flips.ts';
-import { exposures, pricedExposures } from '../../../src/analytics/exposure/exposures.ts';
+import { exposures, pricedExposuresInSteps } from '../../../src/analytics/exposure/exposures.ts';
+import { finish } from '../../../src/steps.ts';
 import { prepared, quoted, range } from '../small-chains.ts';
 
 const weighed = (openInterest: (strike: number, callPut: number) => number) =>
@@ -15,6 +16,7 @@ describe('vanna and charm flips', () => {
   // Calls around spot: vanna is positive where spot is below them, negative above.
   const book = weighed((strike, callPut) => (callPut === 1 && Math.abs(strike - 101) < 10 ? strike : 0));
   const flips = exposureFlips(book);
+  const pricedAt = (spot: number) => finish(pricedExposuresInSteps(book, [spot], ''))[0]!;
 
   test('are where the exposure is next to nothing, and of another sign on either side', () => {
     for (const [name, level] of [
@@ -22,7 +24,7 @@ describe('vanna and charm flips', () => {
       ['cex', flips.charm],
     ] as const) {
       expect(level).toBeWithin(80, 120);
-      const at = (spot: number) => pricedExposures(book, spot)[name];
+      const at = (spot: number) => pricedAt(spot)[name];
       expect(Math.sign(at(level * 0.995))).toBe(-Math.sign(at(level * 1.005)));
       const scale = Math.max(...range(80, 120).map((spot) => Math.abs(at(spot))));
       expect(Math.abs(at(level)) / scale).toBeLessThan(2e-3);
@@ -37,6 +39,6 @@ describe('vanna and charm flips', () => {
 
   test('exposures at the present spot are those of the chain', () => {
     const { dex, vex, cex } = exposures(book);
-    expect(pricedExposures(book, book.chain.spot)).toEqual({ dex, vex, cex });
+    expect(pricedAt(book.chain.spot)).toEqual({ dex, vex, cex });
   });
 });

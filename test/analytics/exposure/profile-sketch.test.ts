@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { levelsWithin, netGex, positionsOf } from '../../../src/analytics/exposure/gamma-profile.ts';
-import { sharpen, sketchProfile } from '../../../src/analytics/exposure/profile-sketch.ts';
+import { levelsWithin, netGexInSteps, positionsInSteps } from '../../../src/analytics/exposure/gamma-profile.ts';
+import { sharpenInSteps, sketchInSteps } from '../../../src/analytics/exposure/profile-sketch.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
+import { finish } from '../../../src/steps.ts';
 import { contract, LATER, prepared, range, TODAY } from '../small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;
@@ -25,10 +26,10 @@ describe('a sketch is off by less than its doubt', () => {
     ['one as jagged as a sketch will draw', book(2, 0.47, { expiry: TODAY })],
     ['several expiries', [...book(3, 0.5, { expiry: TODAY }), ...book(4, 0.2), ...book(5, 0.3, { expiry: LATER })]],
   ])('%s', (_what, rows) => {
-    const positions = positionsOf(prepared(rows, FLAT));
+    const positions = finish(positionsInSteps(prepared(rows, FLAT)));
     expect(positions.narrow.count).toBe(0);
-    const exact = netGex(positions, LEVEL);
-    const { gex, doubt } = sketchProfile(positions, LEVEL);
+    const exact = finish(netGexInSteps(positions, LEVEL));
+    const { gex, doubt } = finish(sketchInSteps(positions, LEVEL));
     const largest = Math.max(...exact.map(Math.abs));
     for (let at = 0; at < LEVEL.length; at++) expect(Math.abs(gex[at]! - exact[at]!)).toBeLessThanOrEqual(doubt[at]!);
     // It would not be worth drawing if it left everything in doubt.
@@ -38,19 +39,19 @@ describe('a sketch is off by less than its doubt', () => {
 });
 
 test('narrow peaks are drawn as they are, though they lie between the points of the grid', () => {
-  const positions = positionsOf(prepared(book(6, 0.03, { expiry: TODAY }), FLAT));
+  const positions = finish(positionsInSteps(prepared(book(6, 0.03, { expiry: TODAY }), FLAT)));
   expect(positions.wide.count).toBe(0);
-  const { gex, doubt } = sketchProfile(positions, LEVEL);
-  expect([...gex]).toEqual([...netGex(positions, LEVEL)]);
+  const { gex, doubt } = finish(sketchInSteps(positions, LEVEL));
+  expect([...gex]).toEqual([...finish(netGexInSteps(positions, LEVEL))]);
   expect(Math.max(...doubt)).toBe(0);
 });
 
 test('sharpened levels are exact, the others stay as they were', () => {
-  const positions = positionsOf(prepared(book(7, 0.3), FLAT));
-  const before = sketchProfile(positions, LEVEL);
-  const sketch = sketchProfile(positions, LEVEL);
-  const exact = netGex(positions, LEVEL);
-  expect(sharpen(sketch, positions, (at) => at === 3 || at === 90)).toBe(true);
+  const positions = finish(positionsInSteps(prepared(book(7, 0.3), FLAT)));
+  const before = finish(sketchInSteps(positions, LEVEL));
+  const sketch = finish(sketchInSteps(positions, LEVEL));
+  const exact = finish(netGexInSteps(positions, LEVEL));
+  expect(finish(sharpenInSteps(sketch, positions, (at) => at === 3 || at === 90))).toBe(true);
   for (const at of [3, 90]) {
     expect(sketch.doubt[at]).toBe(0);
     expect(Math.abs(sketch.gex[at]! / exact[at]! - 1)).toBeLessThan(1e-11);
@@ -60,9 +61,9 @@ test('sharpened levels are exact, the others stay as they were', () => {
 });
 
 test('what is exact is not computed again', () => {
-  const positions = positionsOf(prepared(book(8, 0.3), FLAT));
-  const sketch = sketchProfile(positions, LEVEL);
-  expect(sharpen(sketch, positions, (at) => at < 9)).toBe(true);
-  expect(sharpen(sketch, positions, (at) => at < 9)).toBe(false);
-  expect(sharpen(sketch, positions, () => false)).toBe(false);
+  const positions = finish(positionsInSteps(prepared(book(8, 0.3), FLAT)));
+  const sketch = finish(sketchInSteps(positions, LEVEL));
+  expect(finish(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(true);
+  expect(finish(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(false);
+  expect(finish(sharpenInSteps(sketch, positions, () => false))).toBe(false);
 });

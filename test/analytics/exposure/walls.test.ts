@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { strikeGamma, walls } from '../../../src/analytics/exposure/walls.ts';
+import { strikeGamma, strikeGammaOf, walls } from '../../../src/analytics/exposure/walls.ts';
 import { contract, FEED_GAMMA, LATER, prepared } from '../small-chains.ts';
 
 /** [strike, gamma of calls that counts, of puts] */
@@ -137,7 +137,7 @@ describe('gamma by strike', () => {
   test('of one series', () => {
     const ready = prepared(rows, FEED_GAMMA);
     const [, later] = ready.series;
-    const { strike, call, put } = strikeGamma(ready, later!.start, later!.end);
+    const { strike, call, put } = strikeGammaOf(ready, later!);
     expect([...strike]).toEqual([95, 100, 120]);
     expect([...call]).toEqual([0, 3, 0]);
     expect([...put]).toEqual([15, 0, 0]);

@@ -43,6 +43,6 @@ describe('of volumes', () => {
     ['and those below, with a lower one', 10_000, callDay + putDay],
     ['none', 1e9, 0],
   ])('%s', (_what, threshold, expected) => {
-    expect(volumeDeltaNotional(ready, threshold)).toBeCloseTo(expected, 6);
+    expect(finish(volumeDeltaNotional(ready, threshold))).toBeCloseTo(expected, 6);
   });
 });

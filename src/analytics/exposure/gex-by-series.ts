@@ -1,0 +1,47 @@
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+
+/** GEX that dealers hold, dollars per 1 % move. */
+export interface GexBySeries {
+  /** By series, in the chain's order: calls held long, puts short, or as they are signed. */
+  readonly net: Float64Array;
+  /** Sums of absolute values. */
+  readonly gross: Float64Array;
+  /** Over the whole chain. */
+  readonly netOfAll: number;
+  readonly grossOfAll: number;
+}
+
+/** Summed up once a prepared chain: most figures of gamma begin with it. */
+export function gexBySeries(prepared: PreparedChain): GexBySeries {
+  const known = summed.get(prepared) ?? sumUp(prepared);
+  summed.set(prepared, known);
+  return known;
+}
+
+const summed = new WeakMap<PreparedChain, GexBySeries>();
+
+function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): GexBySeries {
+  const scale = gexScale(chain);
+  const net = new Float64Array(series.length);
+  const gross = new Float64Array(series.length);
+  let [netOfAll, grossOfAll] = [0, 0];
+  for (let index = 0; index < series.length; index++) {
+    const { start, end } = series[index]!;
+    let [its, absolute] = [0, 0];
+    for (let at = start; at < end; at++) {
+      const gex = position[at]! * gamma[at]! * multiplier[at]! * scale;
+      its += gex;
+      absolute += Math.abs(gex);
+      netOfAll += gex;
+      grossOfAll += Math.abs(gex);
+    }
+    net[index] = its;
+    gross[index] = absolute;
+  }
+  return { net, gross, netOfAll, grossOfAll };
+}
+
+/** Of gamma times contracts held times multiplier. */
+export function gexScale({ spot }: PreparedChain['chain']): number {
+  return spot * spot * 0.01;
+}

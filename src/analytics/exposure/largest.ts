@@ -1,0 +1,40 @@
+/**
+ * Rows of the largest values, the largest first, of as large the first: those of places [from, to) in that order. Values of 0 are none.
+ * Native sorting of the values and a few rows takes a tenth of the time of sorting all rows by them.
+ */
+export function largestRows(values: Float64Array, from: number, to: number): number[] {
+  const ascending = positive(values).sort();
+  const end = Math.min(to, ascending.length);
+  if (from >= end) return [];
+  const most = ascending[ascending.length - 1 - from]!;
+  const least = ascending[ascending.length - end]!;
+  // Of values as large as the first and the last of these places, only some are among them.
+  let before = from - countAbove(ascending, most);
+  let lasts = end - countAbove(ascending, least);
+  const rows: number[] = [];
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row]!;
+    if (!(value >= least && value <= most)) continue;
+    if (value === least && lasts-- <= 0) continue;
+    if (value === most && before-- > 0) continue;
+    rows.push(row);
+  }
+  return rows.sort((a, b) => values[b]! - values[a]!);
+}
+
+function positive(values: Float64Array): Float64Array {
+  const found = new Float64Array(values.length);
+  let count = 0;
+  for (let at = 0; at < values.length; at++) if (values[at]! > 0) found[count++] = values[at]!;
+  return found.subarray(0, count);
+}
+
+function countAbove(ascending: Float64Array, value: number): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (ascending[half]! > value) high = half;
+    else low = half + 1;
+  }
+  return ascending.length - low;
+}

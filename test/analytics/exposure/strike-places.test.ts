@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test';
+import { distinct, strikePlacesInSteps } from '../../../src/analytics/exposure/strike-places.ts';
+import { finish } from '../../../src/steps.ts';
+import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
+
+test('each pair’s strike is at its place, whatever the other series list', () => {
+  const listed = { [TODAY]: [99, 100, 101], [EXPIRY]: [90, 95, 100, 105, 110], [LATER]: [50, 100, 150] };
+  const rows = Object.entries(listed).flatMap(([expiry, strikes]) =>
+    strikes.flatMap((strike) => [1, -1].map((callPut) => contract({ expiry, strike, callPut, iv: 0.3 }))),
+  );
+  const { pairs } = prepared(rows);
+  const { strike, place } = finish(strikePlacesInSteps(pairs));
+  expect([...strike]).toEqual([50, 90, 95, 99, 100, 101, 105, 110, 150]);
+  expect(pairs.count).toBe(11);
+  expect(Array.from(place, (at) => strike[at]!)).toEqual([...pairs.strike]);
+});
+
+test('distinct strikes ascend', () => {
+  expect([...distinct(Float64Array.of(100, 9, 100, 20, 9))]).toEqual([9, 20, 100]);
+  expect([...distinct(new Float64Array(0))]).toEqual([]);
+});

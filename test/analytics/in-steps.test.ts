@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test';
+import { indexChain } from '../../bench/index-chain.ts';
+import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { prepareChain, prepareInSteps } from '../../src/analytics/chain/prepare.ts';
+import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
+import { densityInSteps } from '../../src/analytics/density/density.ts';
+import { jumpSizesInSteps } from '../../src/analytics/density/jump-sizes.ts';
+import { combineInSteps } from '../../src/analytics/exposure/combined.ts';
+import { exposureFlipsInSteps } from '../../src/analytics/exposure/exposure-flips.ts';
+import { exposuresInSteps } from '../../src/analytics/exposure/exposures.ts';
+import { exposuresByStrikeInSteps } from '../../src/analytics/exposure/exposures-by-strike.ts';
+import { gammaFlipInSteps } from '../../src/analytics/exposure/gamma-flip.ts';
+import { levelsWithin, positionsInSteps, profileInSteps } from '../../src/analytics/exposure/gamma-profile.ts';
+import { gexLevelsInSteps } from '../../src/analytics/exposure/gex-levels.ts';
+import { concentratedStrikesInSteps } from '../../src/analytics/exposure/scan.ts';
+import { finish, type Steps } from '../../src/steps.ts';
+
+/** Does the steps of several works in turn, as the scheduler does; counts the steps of each. */
+function inTurn(works: readonly Steps<unknown>[]): { result: unknown; steps: number }[] {
+  const done: { result: unknown; steps: number }[] = works.map(() => ({ result: undefined, steps: 0 }));
+  const open = new Set(works.keys());
+  while (open.size > 0) {
+    for (const at of open) {
+      const next = works[at]!.next();
+      done[at]!.steps++;
+      if (!next.done) continue;
+      done[at]!.result = next.value;
+      open.delete(at);
+    }
+  }
+  return done;
+}
+
+/** 90,000 contracts, and 3,000. */
+const LARGE = indexChain(60, 800);
+const SMALL = indexChain(15, 100);
+const OWN = { ...DEFAULT_OPTIONS, iv: 'own' } as const;
+
+describe('preparing', () => {
+  test('a chain of 3,000 contracts takes one step after the first, which says what it costs', () => {
+    expect(SMALL.count).toBe(3_000);
+    for (const options of [DEFAULT_OPTIONS, OWN]) {
+      expect(inTurn([prepareInSteps({ ...SMALL }, options)])[0]!.steps).toBe(2);
+    }
+  });
+
+  test.each([
+    ['by default', DEFAULT_OPTIONS],
+    ['with volatilities of their own', OWN],
+    ['with the feed’s gamma', { ...DEFAULT_OPTIONS, gamma: 'feed' }],
+  ] as const)('a large one beside another gives what it gives alone: %s', (_what, options) => {
+    const [large, other] = inTurn([
+      prepareInSteps({ ...LARGE }, options),
+      prepareInSteps({ ...LARGE, spot: LARGE.spot * 1.01 }, options),
+    ]);
+    expect(large!.steps).toBeGreaterThan(8);
+    const { chain: _, ...alone } = prepareChain({ ...LARGE }, options);
+    expect(large!.result).toMatchObject(alone);
+    expect((other!.result as PreparedChain).series[0]!.tte).toBe(alone.series[0]!.tte);
+  });
+});
+
+describe('analyses of a large chain done in turn give what each gives alone', () => {
+  const ready = prepareChain(LARGE, DEFAULT_OPTIONS);
+  const moved = prepareChain({ ...LARGE, spot: LARGE.spot * 1.02 }, DEFAULT_OPTIONS);
+  const small = prepareChain(SMALL, DEFAULT_OPTIONS);
+  /** What is kept by chain or series is not there yet. */
+  const fresh = (of: PreparedChain): PreparedChain => ({
+    ...of,
+    pairs: { ...of.pairs },
+    series: of.series.map((each) => ({ ...each })),
+  });
+  const level = levelsWithin(0.2, LARGE.spot);
+  const profile = function* (of: PreparedChain) {
+    return yield* profileInSteps(yield* positionsInSteps(of), level);
+  };
+  const analyses: [string, (of: PreparedChain) => Steps<unknown>, number][] = [
+    ['exposures', exposuresInSteps, 1],
+    ['exposures by strike', exposuresByStrikeInSteps, 2],
+    ['vanna and charm flips', exposureFlipsInSteps, 20],
+    ['gamma flip', gammaFlipInSteps, 2],
+    ['gamma profile', profile, 10],
+    ['levels', (of) => gexLevelsInSteps(of, new Map()), 4],
+    ['concentration', concentratedStrikesInSteps, 2],
+    ['both of two', (of) => combineInSteps(of, small), 10],
+    ['density', (of) => densityInSteps(of, of.series[20]!), 5],
+    ['jump sizes', jumpSizesInSteps, 10],
+  ];
+
+  test('all of them at once, of two chains', () => {
+    const works = analyses.flatMap(([, analyse]) => [analyse(fresh(ready)), analyse(fresh(moved))]);
+    const done = inTurn(works);
+    for (const [at, [name, analyse, steps]] of analyses.entries()) {
+      expect(done[2 * at]!.steps, name).toBeGreaterThan(steps);
+      for (const [side, of] of [ready, moved].entries()) {
+        expect(figures(done[2 * at + side]!.result), name).toEqual(figures(finish(analyse(fresh(of)))));
+      }
+    }
+  });
+
+  test('a small one takes a single step, but where residuals are computed again and again', () => {
+    for (const [name, analyse] of analyses.filter(([name]) => !/flips|profile|density|jump|both/.test(name))) {
+      expect(inTurn([analyse(fresh(small))])[0]!.steps, name).toBe(1);
+    }
+  });
+});
+
+/** Without functions, which are equal to no other. */
+function figures(result: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(result, (_, value) => {
+      if (ArrayBuffer.isView(value)) return Array.from(value as Float64Array);
+      return Number.isNaN(value) ? 'NaN' : value;
+    }),
+  );
+}

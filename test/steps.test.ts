@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test';
+import { byRange, StepMeter } from '../src/steps.ts';
+
+test('rows are gone through in ranges, with a step between two', () => {
+  const ranges: number[][] = [];
+  const steps = byRange(7, 3, 'reading', (from, to) => ranges.push([from, to]));
+  expect(steps.next()).toEqual({ done: false, value: { message: 'reading' } });
+  expect(ranges).toEqual([[0, 3]]);
+  expect([...steps]).toHaveLength(1);
+  expect(ranges).toEqual([
+    [0, 3],
+    [3, 6],
+    [6, 7],
+  ]);
+  expect([...byRange(3, 3, '', () => {})]).toEqual([]);
+  expect([...byRange(0, 3, '', () => expect.unreachable())]).toEqual([]);
+});
+
+test('a step is full before the piece that would overfill it; a piece too large is a step of its own', () => {
+  const meter = new StepMeter(10);
+  expect([4, 6, 1, 20, 20, 5, 5].map((work) => meter.isFull(work))).toEqual([
+    false,
+    false,
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
