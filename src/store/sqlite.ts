@@ -57,10 +57,13 @@ const BUSY_PAUSE_MS = 5;
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 function storeOn(db: Database): Store {
+  const { version, unchanged } = versionOf(db);
+  const prints = printTable(db);
   return {
-    version: versionOf(db),
+    version,
     ...chainTable(db),
-    ...printTable(db),
+    ...prints,
+    packTape: (...range) => unchanged(prints.packTape(...range)),
     ...closeTable(db),
     ...levelTable(db),
     ...feedTable(db),
@@ -75,22 +78,38 @@ function storeOn(db: Database): Store {
 /** How often the store checks whether another process has written. A check locks the file, which costs as much as a read. */
 const OTHERS_LOOK_MS = 10;
 
-/** SQLite counts the rows changed by this connection, and the commits of others. */
-function versionOf(db: Database): () => string {
+/**
+ * The version of what the store says. SQLite counts the rows changed by this connection, and the commits of others. Steps that only change
+ * how data is stored are `unchanged`: results that are cached by version stay good.
+ */
+function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
   const selectOthers = db.prepare<{ data_version: number }, []>('PRAGMA data_version');
   let [own, others, version] = [-1, -1, ''];
   let lookedAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    const nowMs = performance.now();
-    const look = nowMs - lookedAt >= OTHERS_LOOK_MS;
-    if (look) lookedAt = nowMs;
-    const [ownNow, othersNow] = [selectOwn.get()!.changes, look ? selectOthers.get()!.data_version : others];
-    if (ownNow !== own || othersNow !== others) {
-      [own, others] = [ownNow, othersNow];
-      version = `${others}.${own}`;
-    }
-    return version;
+  let discounted = 0;
+  const changes = () => selectOwn.get()!.changes;
+  return {
+    version(): string {
+      const nowMs = performance.now();
+      const look = nowMs - lookedAt >= OTHERS_LOOK_MS;
+      if (look) lookedAt = nowMs;
+      const [ownNow, othersNow] = [changes() - discounted, look ? selectOthers.get()!.data_version : others];
+      if (ownNow !== own || othersNow !== others) {
+        [own, others] = [ownNow, othersNow];
+        version = `${others}.${own}`;
+      }
+      return version;
+    },
+    *unchanged<T>(steps: Generator<T, void>): Generator<T, void> {
+      for (;;) {
+        const before = changes();
+        const { value, done } = steps.next();
+        discounted += changes() - before;
+        if (done) return;
+        yield value;
+      }
+    },
   };
 }
 

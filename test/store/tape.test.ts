@@ -346,6 +346,22 @@ test('a database from before keeps all that it had, and packs it when it may', (
     store.close();
   }));
 
+test('packing leaves the version of the store as it is, a write does not', () =>
+  inFolder((folder) => {
+    const store = openStore(`${folder}/z.db`);
+    store.savePrints(tape(3, 200));
+    const before = store.version();
+    let packed = 0;
+    for (const prints of store.packTape(LATER_DAY)) {
+      packed += prints;
+      expect(store.version()).toBe(before);
+    }
+    expect(packed).toBeGreaterThan(0);
+    store.savePrints(tape(4, 10));
+    expect(store.version()).not.toBe(before);
+    store.close();
+  }));
+
 test('what is removed as too old goes with its parts', () =>
   inFolder((folder) => {
     const store = openStore(`${folder}/z.db`);
