@@ -4,6 +4,9 @@ import { FLOODS } from './floods.ts';
 import { NONSENSE } from './nonsense.ts';
 import { STREAM_ATTACKS } from './streams.ts';
 
+/** How much longer attacks may take to meet the answers that they must. */
+const GIVE_UP_MS = 30_000;
+
 /**
  * `bun test/faults/hostile/attackers.ts URL DATA_DIR SECONDS ENDPOINT SESSION_ID`: every attack at once, from a process of its own, each with
  * members of its own. The last two are the victim's sessions. What each has seen leaves on stdout as JSON.
@@ -12,9 +15,15 @@ const [url, dataDir, seconds, endpoint, sessionId] = process.argv.slice(2) as [s
 const store = openData(dataDir);
 const access = openAccess(store, dataDir);
 const endsAt = performance.now() + 1_000 * Number(seconds);
+const givesUpAt = endsAt + GIVE_UP_MS;
+/** Attacks that have not met all the answers that they must. */
+const unmet = new Map<string, Set<string>>();
+const isOver = () => performance.now() >= (unmet.size === 0 ? endsAt : givesUpAt);
 
-const attacks = [...STREAM_ATTACKS, ...FLOODS, ...NONSENSE].map(async ({ name, members, run }, attack) => {
+const attacks = [...STREAM_ATTACKS, ...FLOODS, ...NONSENSE].map(async ({ name, members, meets, run }, attack) => {
   const seen: Record<string, number> = {};
+  const missing = new Set(meets);
+  if (missing.size > 0) unmet.set(name, missing);
   const uuids = Array.from(
     { length: members },
     (_, at) => `00000000-0000-4000-9000-${String(100 * attack + at).padStart(12, '0')}`,
@@ -23,12 +32,13 @@ const attacks = [...STREAM_ATTACKS, ...FLOODS, ...NONSENSE].map(async ({ name, m
     url,
     targets: uuids.map((uuid) => ({ url, key: access.addMember({ uuid }).apiKey })),
     victim: { endpoint, sessionId },
-    isOver: () => performance.now() >= endsAt,
+    isOver,
     revoke() {
       for (const uuid of uuids) access.revoke(uuid);
     },
     count(what) {
       seen[what] = (seen[what] ?? 0) + 1;
+      if (missing.delete(String(what)) && missing.size === 0) unmet.delete(name);
     },
   };
   await run(battle);

@@ -5,6 +5,8 @@ export interface Attack {
   readonly name: string;
   /** Members that it needs. */
   readonly members: number;
+  /** Answers that it must meet: on a slow machine the battle goes on until it has. */
+  readonly meets?: readonly string[];
   /** Ends, with all that it has opened, once the battle is over. */
   run(battle: Battle): Promise<void>;
 }

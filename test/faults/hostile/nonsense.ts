@@ -4,10 +4,15 @@ import { type Attack, type Battle, cutAll, PAUSE_MS, postTo, repeat, statusOf } 
 
 /** Clients that send what is none, and look for what is not theirs. */
 export const NONSENSE: readonly Attack[] = [
-  { name: 'bodies and headers that are none', members: 1, run: sendNonsense },
-  { name: 'guessed sessions', members: 1, run: guess },
+  {
+    name: 'bodies and headers that are none',
+    members: 1,
+    meets: ['400', '403', '413', '415', '422'],
+    run: sendNonsense,
+  },
+  { name: 'guessed sessions', members: 1, meets: ['403', '404'], run: guess },
   { name: 'drop by drop', members: 1, run: drip },
-  { name: 'not HTTP', members: 0, run: sendNoHttp },
+  { name: 'not HTTP', members: 0, meets: ['400', '431', '505'], run: sendNoHttp },
 ];
 
 async function sendNonsense(battle: Battle): Promise<void> {
