@@ -21,7 +21,7 @@ export const SETTINGS = {
   dataMax: {
     flag: '--data-max <size>',
     env: 'ZOMMA_DATA_MAX',
-    help: 'maximum size of the data folder, e.g. 20GB. Above it, no market data is stored until there is room. Without it, market data is stored as long as 256 MB of the disk are free',
+    help: 'maximum size of the data folder, e.g. 20GB; at this size, or with less than 256 MB free on the disk, no market data is stored until there is room',
   },
   host: { flag: '--host <host>', env: 'ZOMMA_HOST', help: 'address to listen on', default: '127.0.0.1' },
   port: { flag: '--port <port>', env: 'ZOMMA_PORT', help: 'port to listen on; 0 picks a free port', default: '8080' },
