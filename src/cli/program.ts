@@ -36,7 +36,7 @@ function named(names: readonly string[], load: () => Promise<Add>): Record<strin
 
 function describeProgram(version: string): Command {
   return new Command('zomma')
-    .description('Options-market analytics server: Greeks, GEX levels, flow, jump probabilities, over REST and MCP.')
+    .description('Options-market analytics server: Greeks, GEX levels, flow and jump probabilities over REST and MCP.')
     .version(version)
     .showHelpAfterError('(see --help)')
     .addHelpText(
