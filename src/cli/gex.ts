@@ -68,7 +68,7 @@ export function addGex(program: Command, ports: Ports): void {
         ),
       )
       .option('--prints <tape>', 'CSV of prints for a chain file; adds the levels by signed flow')
-      .addOption(new Option('--expiries <which>', 'expiries to include: all, 0dte, YYYY-MM-DD, or next:N (days)').default('all'))
+      .addOption(new Option('--expiries <which>', 'expiries: all, 0dte, YYYY-MM-DD, or next:N (days)').default('all'))
       .option('--json', 'print one JSON object')
       .addOption(
         new Option('--csv [table]', 'print one CSV table: strikes (GEX by strike) or profile (net GEX over spot)')
