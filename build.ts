@@ -1,4 +1,4 @@
-/** `bun build.ts [step ...]`: without a step, all of them in order. */
+/** Builds Zomma: `bun build.ts [step ...]`. Without a step, runs all steps in order. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ const steps: Record<string, () => void | Promise<void>> = { kernels, binary };
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : Object.keys(steps)) {
   const step = steps[name];
-  if (!step) fail(`no step "${name}"; there are: ${Object.keys(steps).join(', ')}`);
+  if (!step) fail(`no step "${name}"; the steps are: ${Object.keys(steps).join(', ')}`);
   await step();
 }
 
-/** Compiles assembly/ to build/kernels.wasm, unless the one there came from these very sources. */
+/** Compiles assembly/ to build/kernels.wasm. Does nothing if the existing file was built from the same sources. */
 function kernels(): void {
   const wasm = join(ROOT, 'build/kernels.wasm');
   const stamp = join(ROOT, 'build/kernels.stamp');
@@ -28,7 +28,7 @@ function kernels(): void {
   if (existsSync(wasm) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
   const started = performance.now();
-  // Made aside and moved into place: a build or a server beside this one sees the old file or the new, never half of one.
+  // Built in a temporary folder and then renamed, so that another build or a server sees the old file or the new one, never a partial file.
   const aside = mkdtempSync(join(ROOT, 'build/kernels-'));
   try {
     const made = join(aside, 'kernels.wasm');
@@ -46,17 +46,18 @@ function kernels(): void {
   told('kernels compiled', started);
 }
 
-/** Packs the server with its kernels into one file, build/zomma, which needs nothing beside it. */
+/** Compiles the server with its kernels into one self-contained file, build/zomma. */
 function binary(): void {
   const started = performance.now();
-  // Without the autoload flags a stray .env or bunfig in the folder it is started from would be taken in. Names stay: Elysia reads
-  // the source text of handlers to find what they need of a request, and in names of one letter it finds everything.
+  // Without the two `no-compile-autoload` flags, the binary would read a .env or bunfig file in the folder from which it is started.
+  // Names are not minified, because Elysia reads the source text of handlers to find which parts of a request they use. With one-letter
+  // names it would find every part.
   const flags = [
     '--minify-whitespace',
     '--minify-syntax',
     '--bytecode',
     '--format=esm',
-    // Each command, and MCP, is a chunk of its own, which is read when it is asked for.
+    // Each command, and MCP, is a separate chunk that is loaded when it is needed.
     '--splitting',
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
@@ -69,7 +70,7 @@ function binary(): void {
   told('build/zomma written', started);
 }
 
-/** On stderr: what a server prints on stdout is for programs. */
+/** Reports a completed step on stderr. stdout is reserved for output that programs read. */
 function told(what: string, started: number): void {
   console.error(`build: ${what} in ${Math.round(performance.now() - started)} ms`);
 }

@@ -24,10 +24,10 @@ export interface AppSettings extends DataSettings, FeedSettings, OriginSettings 
   readonly behindProxy?: boolean | undefined;
 }
 
-/** The service, built and not yet listening. */
+/** The composed service. It does not listen yet. */
 export interface App {
   readonly handle: Handler;
-  /** Every route that is served. */
+  /** Every route that the service has. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
   readonly feeds: readonly Feed[];
   readonly store: Store;
@@ -37,11 +37,14 @@ export interface App {
   readonly access: Access;
   readonly context: Context;
   readonly scheduler: Scheduler;
-  /** The first load of the feeds, begun by who starts them. */
+  /** The first load of the feeds. The caller that starts the feeds begins it. */
   readonly loading: Loading;
 }
 
-/** Puts the service together: the one place that names the concrete feed, store and stream. What is given to offer takes the place of its own. */
+/**
+ * Composes the service. Only this module names the concrete feeds, store and streams. `offered` replaces tools or resources that MCP offers
+ * by default.
+ */
 export function buildApp(settings: AppSettings, observe: Observe, offered: Partial<Offered> = {}): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.marks('files'));
@@ -89,7 +92,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   });
   const events = createGexEvents(store, simulated);
   const gexStreams = createGexStreams({ scheduler, events, market, observe, limits: { streamsMax: liveStreamsMax } });
-  // A server that starts with data serves what it has; one that has none yet lets requests wait for it.
+  // A server that starts with stored data serves that data at once. Without stored data, requests wait for the first load.
   const isEmpty = store.underlyings(simulated).length === 0;
   const http = createServerApp({
     context,
@@ -122,5 +125,5 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   };
 }
 
-/** The simulated market takes less than a second. A folder may take minutes: clients are told to come again. */
+/** The simulated market loads in less than a second. A folder may take minutes: then clients get 503 with `Retry-After`. */
 const LOADING_WAIT_MS = 5_000;

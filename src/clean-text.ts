@@ -1,22 +1,22 @@
 /**
- * Text from files, providers and callers is cleaned where it is shown: to agents, in answers and header fields, on a terminal. What it
- * is kept and compared by stays as it came.
+ * Cleans text from files, providers and callers before it is shown: to agents, in answers and header fields, on a terminal. Text that is
+ * only stored or compared stays unchanged.
  */
-
-/** Longest text of an answer, in characters: names, notes and refusals are shorter; a longer one would talk in the operator's place. */
-const TEXT_MAX = 2_000;
-/** Longest text within a line. */
-export const LINE_MAX = 200;
-/** Longest name of a file or a source. */
-const NAME_MAX = 64;
 
 /**
- * What a person would not see: control characters, marks that turn the direction of writing, characters without width, and tags, in
- * which text can hide.
+ * Maximum length of a text in an answer, in characters. Names, notes and error messages are shorter. A longer text could imitate
+ * instructions of the operator.
  */
+const TEXT_MAX = 2_000;
+/** Maximum length of a text within a line, in characters. */
+export const LINE_MAX = 200;
+/** Maximum length of the name of a file or a source, in characters. */
+const NAME_MAX = 64;
+
+/** Characters that a person does not see: control characters, direction marks, zero-width characters, and tags, which can hide text. */
 const UNSEEN = /(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]|\p{Variation_Selector})+/gu;
 
-/** The same value with every text in it cleaned and cut to `max` characters. Names of fields are ours and stay. */
+/** Returns the same value with every text in it cleaned and cut to `max` characters. Names of fields are Zomma's own and stay unchanged. */
 export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   if (typeof value === 'string') return cleanText(value, max) as Value;
   if (Array.isArray(value)) {
@@ -26,9 +26,9 @@ export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each, max)])) as Value;
 }
 
-/** A text as one line of at most `max` characters. Of a longer one the middle is left out: paths tell most at their end. */
+/** Returns a text as one line of at most `max` characters. Cuts a longer text in the middle, because the end of a path says most. */
 export function cleanLine(text: string, max = LINE_MAX): string {
-  // A text of megabytes is not searched to its end for what is left out of it anyway.
+  // Cleans only the two ends of a long text. Its middle is cut anyway.
   const line = seen(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
   if (line.length <= max) return line;
   const tail = max >> 1;
@@ -36,8 +36,8 @@ export function cleanLine(text: string, max = LINE_MAX): string {
 }
 
 /**
- * The name of a file or a source as it is shown, e.g. `files:tapes/SPY.csv`: letters, digits and `._/-`, others replaced by `_`, and of
- * a long name its end. It holds no prose that a reader, or a model, could take for an instruction.
+ * Returns the name of a file or a source as it is shown, e.g. `files:tapes/SPY.csv`. Characters other than letters, digits and `._/-`
+ * become `_`. Of a long name only the end is shown. The result has no prose that a reader or a model could take for an instruction.
  */
 export function shownName(name: string): string {
   const [, kind = '', path = ''] = /^([a-z]{1,16}:)?(.*)$/s.exec(name)!;
@@ -45,10 +45,10 @@ export function shownName(name: string): string {
   return kind + (plain.length <= NAME_MAX && path.length <= 4 * NAME_MAX ? plain : `...${plain.slice(3 - NAME_MAX)}`);
 }
 
-/** JSON of the same value in which what a terminal would not show is escaped. */
+/** Returns the value as JSON, with the characters escaped that a terminal would not show. */
 export function shownJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(UNSEEN, (run) =>
-    // Line ends are the indentation's: those within texts are escaped already.
+    // Line breaks belong to the indentation. `JSON.stringify` has escaped the line breaks within texts.
     run.replace(/[^\n]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }
@@ -56,13 +56,13 @@ export function shownJson(value: unknown, indent?: number): string {
 const PLAIN = /^[\x20-\x7e]*$/;
 
 function cleanText(text: string, max: number): string {
-  // What is beyond is cut off anyway: a text of megabytes is not searched to its end.
+  // Cleans only the beginning of a long text. The rest is cut anyway.
   const clean = seen(text.slice(0, 2 * max));
   return clean.length <= max ? clean : `${clean.slice(0, max).trimEnd()}…`.toWellFormed();
 }
 
 function seen(text: string): string {
-  // Most text is plain: one pass, without the tables of Unicode.
+  // Most text is plain ASCII. It needs one pass and no Unicode tables.
   if (PLAIN.test(text)) return text.trim();
   return text.toWellFormed().replace(UNSEEN, ' ').trim();
 }

@@ -1,12 +1,10 @@
-/**
- * A refusal the caller can act on. Everything else that is thrown is a defect and reaches clients as an opaque 500.
- */
+/** An error that the caller can act on. Any other error is a defect, and clients get it as an opaque 500. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly hint: string | undefined;
-  /** Where in the input the fault lies, as a JSON Pointer with what was expected there. */
+  /** The invalid fields of the input, each with what was expected there. */
   readonly faults: readonly Fault[];
-  /** Whole seconds after which the same request may succeed; undefined where that is not known. */
+  /** Whole seconds after which the same request may succeed. Undefined if that is not known. */
   readonly retryAfterS: number | undefined;
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
@@ -28,8 +26,8 @@ export class Failure extends Error {
 }
 
 /**
- * A fault of the installation that only its operator can put right (a readable secret, a database of a newer version): the
- * command line prints message and hint, clients meet an opaque 500.
+ * An error of the installation that only the operator can fix, for example a secret that others can read, or a database of a newer version.
+ * The command line prints the message and the hint. Clients get an opaque 500.
  */
 export class OperatorError extends Error {
   readonly hint: string;
@@ -41,7 +39,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** Whether a write failed because another process was writing: it will succeed when that is done. */
+/** Whether a write failed because another process was writing. It can succeed once that process is done. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
@@ -49,7 +47,7 @@ export function isBusy(error: unknown): boolean {
 export interface Fault {
   /** JSON Pointer into the input, e.g. `/spot`. */
   readonly field: string;
-  /** What holds there, e.g. `must be at most 10`. */
+  /** The condition that the field must meet, e.g. `must be at most 10`. */
   readonly expected: string;
 }
 
@@ -59,15 +57,15 @@ interface FailureDetails {
   readonly retryAfterS?: number;
 }
 
-/** Every code a client can meet, with its HTTP status: the statuses of the contract, and what HTTP itself needs. */
+/** Every error code that a client can get, with its HTTP status. The API contract names some of the statuses, HTTP requires the others. */
 export const FAILURES = {
   invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },
   unknown_ticker: { status: 400, title: 'Ticker is not tracked' },
   no_chain: { status: 400, title: 'No usable option chain for this ticker' },
   key_missing: { status: 401, title: 'API key missing' },
-  key_invalid: { status: 403, title: 'API key refused' },
+  key_invalid: { status: 403, title: 'API key rejected' },
   member_refused: { status: 403, title: 'Member not authorized' },
-  host_foreign: { status: 403, title: 'Host is not this server' },
+  host_foreign: { status: 403, title: 'Host name is not accepted' },
   origin_foreign: { status: 403, title: 'Origin is not allowed' },
   session_foreign: { status: 403, title: 'Session belongs to another key' },
   not_found: { status: 404, title: 'Not found' },
@@ -77,12 +75,12 @@ export const FAILURES = {
   invalid_body: { status: 422, title: 'Request body failed validation' },
   unprocessable: { status: 422, title: 'Request cannot be computed' },
   too_many_streams: { status: 429, title: 'Account has too many streams' },
-  too_many_requests: { status: 429, title: 'Account has too many requests under way' },
-  too_many_bytes: { status: 429, title: 'Account has too many bytes under way' },
+  too_many_requests: { status: 429, title: 'Account has too many requests in progress' },
+  too_many_bytes: { status: 429, title: 'Account has too many bytes in progress' },
   rate_limited: { status: 429, title: 'Account rate limit exceeded' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Service is at its limit' },
-  overdue: { status: 503, title: 'The answer took too long' },
+  overdue: { status: 503, title: 'Request took too long' },
   loading: { status: 503, title: 'Market data is being loaded' },
 } as const;
 

@@ -1,8 +1,8 @@
 import type { Observe } from './events.ts';
 
-/** A step that holds the event loop for longer delays every other request by as much. */
+/** The longest time that a step may block the event loop. A longer step delays every other request. */
 export const STEP_MS_MAX = 25;
-/** Interval of the timer that measures the loop. It runs only while work is under way. */
+/** Interval of the timer that measures the event loop. The timer runs only while work is in progress. */
 const TICK_MS = 2;
 /** The timer stops after this long without a step, so that an idle service uses no CPU. */
 const REST_MS = 1_000;
@@ -21,30 +21,30 @@ export interface Watchdog {
 let current: { began(step: string): void; readonly blocked: Readonly<Blocked> } | undefined;
 
 /**
- * Says that a step of work begins: a request, a transaction, an analysis. If the event loop is then held for longer than STEP_MS_MAX,
- * this step is the one that is named. Does nothing in a process without a watchdog.
+ * Announces the start of a step of work: a request, a transaction, an analysis. If the event loop is then blocked for longer than
+ * STEP_MS_MAX, the watchdog reports this step. Does nothing in a process without a watchdog.
  */
 export function began(step: string): void {
   current?.began(step);
 }
 
-/** What the watchdog of this process has counted; nothing without one. */
+/** Returns the counts of this process's watchdog, or zeros if the process has no watchdog. */
 export function blockedSteps(): Readonly<Blocked> {
   return current?.blocked ?? { count: 0, totalMs: 0, longestMs: 0 };
 }
 
 /**
- * Watches the event loop of this process, one watchdog at a time: each time that it did not turn for longer than STEP_MS_MAX is counted
- * and observed, with the step that took most of that. A timer of TICK_MS runs from a step's begin until nothing has begun for REST_MS, so
- * that what is not announced is noticed too, while anything else is under way.
+ * Watches the event loop of this process. A process has one watchdog at a time. Each time that the loop was blocked for longer than
+ * STEP_MS_MAX is counted and observed, with the longest step of that time. A timer of TICK_MS starts with a step and runs until no step has
+ * begun for REST_MS. So the watchdog also notices work that is not announced, if it runs shortly after a step.
  */
 export function startWatchdog(observe: Observe): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
-  /** When the loop was last seen to turn, with what the process had used of the processors then, µs. */
+  /** The time of the last tick, ms, and the CPU time that the process had used by then, µs. */
   let tickedAt = 0;
   let cpuAtTick = 0;
-  /** The step that is under way, and the longest since that tick. */
+  /** The current step, and the longest step since the last tick. */
   let step: { readonly name: string | undefined; readonly at: number } = { name: undefined, at: 0 };
   let longest: { readonly name: string | undefined; readonly ms: number } = { name: undefined, ms: 0 };
   let lastBeganAt = 0;
@@ -63,7 +63,7 @@ export function startWatchdog(observe: Observe): Watchdog {
   const tick = (): void => {
     const now = performance.now();
     enter(undefined, now);
-    // The loop may have turned the whole of the timer's pause ago.
+    // The timer itself pauses for TICK_MS, so that time does not count as blocked.
     const held = now - tickedAt - TICK_MS;
     if (held > STEP_MS_MAX) {
       blocked.count++;

@@ -1,6 +1,6 @@
 /**
- * Everything Zomma observes of itself. Emitters say what happened; the log chooses what to show. No event carries a key, a
- * UUID or a raw path: paths are route patterns, accounts are opaque ids.
+ * Everything that Zomma reports about itself. Modules emit observations, and the log selects which ones to show. No observation contains a
+ * key, a UUID or a raw path: paths are route patterns, accounts are opaque ids.
  */
 export type Observation =
   | {
@@ -46,7 +46,7 @@ export type Observation =
       readonly duration_ms: number;
     }
   | { readonly kind: 'ingest_failed'; readonly error: unknown }
-  /** The data folder has no room: no market data is stored. */
+  /** The data folder or its disk is full. Market data is not stored until there is room. */
   | { readonly kind: 'data_full'; readonly reason: string }
   | { readonly kind: 'data_has_room' }
   | { readonly kind: 'old_removed'; readonly prints: number; readonly chains: number }
@@ -54,11 +54,11 @@ export type Observation =
   | { readonly kind: 'tape_packed'; readonly prints: number }
   | { readonly kind: 'packing_failed'; readonly error: unknown }
   | { readonly kind: 'feed_connection'; readonly up: boolean; readonly reason?: string }
-  /** Levels of a snapshot could not be kept; null: none could. */
+  /** The levels of a snapshot could not be recorded. `snapshot` is null if no levels at all could be recorded. */
   | { readonly kind: 'levels_failed'; readonly snapshot: number | null; readonly error: unknown }
   /**
-   * The event loop was held for longer than a step may take; by which step, where it was announced. Where the processors worked for much
-   * less of that time, the machine had no time for this process, or the disk none for a write.
+   * The event loop was blocked for longer than a step may take. `step` is the longest step of that time, if it was announced. If `cpu_ms`
+   * is much below `duration_ms`, the machine gave this process no CPU time, or a write waited for the disk.
    */
   | {
       readonly kind: 'event_loop_blocked';
@@ -69,13 +69,13 @@ export type Observation =
   /** The group of the data folder may write to it. */
   | { readonly kind: 'data_folder_open'; readonly mended_by: string }
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }
-  /** What lay at hand is loaded, since the start. */
+  /** The local data is loaded. `duration_ms` counts from the start. */
   | { readonly kind: 'loaded'; readonly duration_ms: number }
-  /** Connections were ended so that others find a place; how many are open then. */
+  /** Connections were closed to make room for others. `open` is the number that is still open. */
   | { readonly kind: 'connections_ended'; readonly connections: number; readonly open: number }
-  /** Connections cannot be told apart on this system: nothing bounds those of one address. */
+  /** This system does not let the service inspect connections, so the connections of one address are not limited. */
   | { readonly kind: 'connections_unwatched'; readonly platform: string }
-  /** The limit of open descriptors is low: how many connections, and streams over MCP, it allows. */
+  /** The limit on open file descriptors is low. `connections` and `streams` are how many connections and MCP streams it allows. */
   | {
       readonly kind: 'few_descriptors';
       readonly descriptors: number;
@@ -83,12 +83,12 @@ export type Observation =
       readonly streams: number;
     }
   | { readonly kind: 'stopping'; readonly signal: string }
-  /** Something did not end in time: the process ends without it. */
+  /** Something did not stop in time. The process exits without waiting for it. */
   | { readonly kind: 'stop_forced' };
 
-/** Takes observations. */
+/** Receives observations. */
 export interface Observe {
   (observation: Observation): void;
-  /** Kinds that the observer drops, so that an emitter need not build them. */
+  /** Kinds that the observer drops. An emitter can skip building them. */
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }

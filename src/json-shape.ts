@@ -1,29 +1,29 @@
-/** No schema, market data or provider answer is deeper than a few levels; parsers and validators recurse. */
+/** Limits the recursion of parsers and validators. Schemas, market data and answers of providers have only a few levels. */
 export const JSON_DEPTH_MAX = 32;
 
-/** How much a JSON text may hold before anybody parses it. */
+/** Limits on a JSON text. They are checked before the text is parsed. */
 export interface JsonBounds {
-  /** Objects and arrays. */
+  /** Maximum number of objects and arrays. */
   readonly containers: number;
-  /** Entries of all of them together. */
+  /** Maximum number of entries in all objects and arrays together. */
   readonly values: number;
 }
 
 /**
- * Why a JSON text must not be parsed, in words; undefined where it may be. Parsed, 60 MB of `[` take 11 GB and as much `{},` takes 2 GB.
- * Marks within strings count as well: market data has none there.
+ * Returns the reason why a JSON text must not be parsed, or `undefined` if it may be parsed. Parsed, 60 MB of `[` take 11 GB, and 60 MB of
+ * `{},` take 2 GB. Brackets and commas within strings count too: the strings of market data contain none.
  */
 export function jsonExcess(text: string, { containers, values }: JsonBounds): string | undefined {
   if (isDeeperThan(text, JSON_DEPTH_MAX)) return `JSON nested deeper than ${JSON_DEPTH_MAX} levels`;
   if (countUpTo(text, '{', containers) + countUpTo(text, '[', containers) > containers) {
     return `JSON of more than ${containers} objects and arrays`;
   }
-  // An entry takes two characters at the least, with its comma.
+  // An entry takes at least two characters, including its comma.
   const mayExceed = text.length > 2 * values;
   return mayExceed && countUpTo(text, ',', values) > values ? `JSON of more than ${values} values` : undefined;
 }
 
-/** Whether brackets outside strings nest deeper than `limit`, found without parsing. */
+/** Whether brackets outside strings nest deeper than `limit`. Does not parse the text. */
 export function isDeeperThan(text: string, limit: number): boolean {
   if (nestingOpenings(text, '{', limit) + nestingOpenings(text, '[', limit) <= limit) return false;
   let depth = 0;
@@ -42,9 +42,10 @@ export function isDeeperThan(text: string, limit: number): boolean {
 }
 
 /**
- * How many openings may make the text deeper, counted until there are more than `limit`. One that follows a closing and a comma does not,
- * as in `},{`: no quote is among the three, so that either all of them are in a string or none. Of the rows of a table all are such, and
- * to hop from one to the next takes a twentieth of the time of looking at each character.
+ * Returns how many opening brackets may increase the depth. Stops counting above `limit`. An opening bracket that follows a closing bracket
+ * and a comma, as in `},{`, does not increase the depth. (None of the three characters is a quote, so all three are inside a string or none
+ * is.) Almost all openings in a table of rows are like this. To jump from one opening to the next takes a twentieth of the time of
+ * inspecting every character.
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {
   let count = 0;
@@ -55,13 +56,13 @@ function nestingOpenings(text: string, opening: string, limit: number): number {
   return count;
 }
 
-/** The place of the last character at or before `at` that is no white space. */
+/** Returns the index of the last character at or before `at` that is not white space. */
 function beforeSpaces(text: string, at: number): number {
   while (SPACES.has(text.charCodeAt(at))) at--;
   return at;
 }
 
-/** How often a character occurs, counted until it is more than `max`. */
+/** Returns how often a character occurs. Stops counting above `max`. */
 function countUpTo(text: string, mark: string, max: number): number {
   let count = 0;
   for (let at = text.indexOf(mark); at >= 0 && count <= max; at = text.indexOf(mark, at + 1)) count++;

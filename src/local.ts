@@ -8,7 +8,7 @@ import type { StdioSettings } from './serve-stdio.ts';
 import type { Store } from './store/sqlite.ts';
 import type { DataSettings } from './stored-data.ts';
 
-/** What the command line can do on this machine. Each loads what it needs when it is asked for: most commands need no server. */
+/** The commands' ports on this machine. Each port loads its modules when it is called, because most commands need no server. */
 export const ports: Ports = {
   async serve(settings, { demo }) {
     const { serve } = await import('./serve.ts');
@@ -43,10 +43,10 @@ export const ports: Ports = {
   async withMarket(settings, work) {
     const { createContext, openData, openMemory, readUniverse } = await import('./stored-data.ts');
     const data = settings as unknown as DataSettings;
-    // Asking a question makes no data folder: where there is none, nothing is stored.
+    // A read does not create the data folder. If the folder does not exist, the market is empty.
     const store = existsSync(data.dataDir) ? openData(data.dataDir) : openMemory();
     try {
-      // Real data where there is any: the simulated market answers only where nothing else can.
+      // Recorded data goes first. The simulated market is used only if there is no recorded data.
       const simulated = store.underlyings(false).length === 0;
       return work(createContext(data, store, readUniverse(data.universe), simulated));
     } finally {
@@ -75,7 +75,7 @@ async function openedFor<T>(settings: Settings, work: (opened: Opened) => T | Pr
   }
 }
 
-/** Makes the demo member where there is none yet, and prints its key with a first request. */
+/** Adds the demo member if there is none yet. Prints the demo member's key and a first request. */
 function welcomeDemo({ store, access, feeds }: App, url: string): void {
   const known = store.members().find(({ tier }) => tier === 'demo');
   const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });

@@ -4,7 +4,7 @@ import type { Observation, Observe } from './events.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
 
-/** Which observations show at which level. */
+/** The log level of each kind of observation. */
 const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   request_answered: 'debug',
   request_failed: 'error',
@@ -37,7 +37,7 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
   stop_forced: 'warning',
 };
 
-/** Writes observations as JSON lines on stderr, from a level up; stdout stays free for what programs read. */
+/** Writes observations of `lowestLevel` and above to stderr, as JSON lines. stdout is reserved for output that programs read. */
 export function createLog(lowestLevel: (typeof LOG_LEVELS)[number]): Observe {
   const format = getJsonLinesFormatter({ properties: 'flatten' });
   configureSync({
@@ -61,11 +61,11 @@ export function createLog(lowestLevel: (typeof LOG_LEVELS)[number]): Observe {
   return Object.assign(observe, { ignores });
 }
 
-/** Throws `OperatorError` for a text that is no level. */
+/** Throws `OperatorError` if the text is not a log level. */
 export function logLevel(text: string): (typeof LOG_LEVELS)[number] {
   const level = LOG_LEVELS.find((each) => each === text);
   if (level) return level;
-  throw new OperatorError(`"${text}" is not a log level`, `use ${LOG_LEVELS.join(', ')}`);
+  throw new OperatorError(`"${text}" is not a log level`, `Use one of: ${LOG_LEVELS.join(', ')}.`);
 }
 
 function describe(error: unknown): string {

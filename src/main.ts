@@ -6,7 +6,7 @@ import { READER_COMMAND } from './config.ts';
 import { Failure, OperatorError } from './errors.ts';
 import { ports } from './local.ts';
 
-/** argv to command. What a person can mend is said in two lines; a defect keeps its stack. */
+/** Runs the command in argv. An error that the user can fix is printed in two lines, a defect with its stack. */
 try {
   if (process.argv[2] === READER_COMMAND) await (await import('./feeds/reader/reader-child.ts')).runReader();
   else await (await createProgram(ports, version, process.argv[2])).parseAsync();
@@ -22,7 +22,7 @@ function describe(error: unknown): string {
   if (error instanceof OperatorError || error instanceof Failure) {
     return `zomma: ${cleaned(error.message)}${error.hint ? `\n  ${cleaned(error.hint)}` : ''}`;
   }
-  // A path that is not there or may not be used: the system's own words name it.
+  // A system call failed, usually on a path. The message of the system names the path.
   if (error instanceof Error && 'syscall' in error) return `zomma: ${cleaned(error.message)}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

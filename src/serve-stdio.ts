@@ -13,18 +13,18 @@ import type { Store } from './store/sqlite.ts';
 import { createContext, type DataSettings, openData, openMemory, readUniverse } from './stored-data.ts';
 
 export interface StdioSettings extends DataSettings, Omit<FeedSettings, 'feed'> {
-  /** Undefined: what is stored answers, and where nothing is, the simulated market. */
+  /** If omitted, requests use the stored data, or the simulated market if nothing is stored. */
   readonly feed?: string | undefined;
   readonly logLevel: string;
 }
 
-/** Serves MCP over standard input and output, from the store and the feed, until the client closes its end or a signal comes. */
+/** Serves MCP over standard input and output, with data of the store and the feeds. Ends if the client closes its end, or at a signal. */
 export async function serveStdio(settings: StdioSettings): Promise<void> {
   const observe = createLog(logLevel(settings.logLevel));
   const universe = readUniverse(settings.universe);
   const stopped = Promise.withResolvers<true>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
-  // Asking makes no data folder; a feed that was asked for has to keep what it brings.
+  // Without `--feed`, a missing data folder is not created. With `--feed`, the folder is needed to store what the feed delivers.
   const isKept = settings.feed !== undefined || existsSync(settings.dataDir);
   const store = isKept ? openData(settings.dataDir) : openMemory();
   const feeds = feedsOf(settings, universe, store);
@@ -52,11 +52,14 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   }
 }
 
-/** The feeds that were asked for; without one the simulated market, unless anything is stored already: a server beside may feed it. */
+/**
+ * Returns the feeds that `--feed` names. Without the flag, returns the simulated market if nothing is stored, else no feed: a server on the
+ * same data folder may store new data.
+ */
 function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Feed[] {
   if (settings.feed === undefined && store.underlyings(false).length > 0) return [];
   if (settings.feed === undefined) {
-    process.stderr.write(`zomma: nothing is stored in ${settings.dataDir}: answers are from a simulated market\n`);
+    process.stderr.write(`zomma: nothing is stored in ${settings.dataDir}: answers use the simulated market\n`);
   }
   const feeds = createFeeds({ ...settings, feed: settings.feed ?? 'simulated' }, universe, () => store.marks('files'));
   store.openFeeds(feeds);

@@ -21,18 +21,21 @@ export interface ServeSettings extends DataSettings, FeedSettings, ListenSetting
   readonly keepPrints?: string | undefined;
 }
 
-/** Requests in flight get so long to finish; with streams closed first, the process ends within five seconds. */
+/** Requests in flight get this long to complete. Streams are closed before, so that the process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
-/** What has not ended by then, a file system that does not answer say, ends with the process. What is stored is complete at any moment. */
+/**
+ * The process exits after this time even if something still runs, for example a read from a file system that does not answer. Stored data
+ * is complete at every moment.
+ */
 const FORCED_STOP_MS = 4_700;
-/** A reading ends with what it has in hand, unless the system keeps it from that. */
+/** A feed stops after its current piece of work. If the system blocks that work, the service stops waiting for the feed after this time. */
 const INGEST_STOP_MS = 3_000;
-/** Flow reads thirty days, and parts of one. */
+/** The flow window is 30 days. It begins within a 31st day. */
 const FLOW_DAYS = 31;
 
 /**
- * Runs the service until SIGTERM or SIGINT: listens, prints the ready line, loads what lies at hand, polls on.
- * `welcome` may print to stdout before the ready line.
+ * Runs the service until SIGTERM or SIGINT. Listens, prints the ready line, loads local data, then polls the feeds. `welcome` may print to
+ * stdout before the ready line.
  */
 export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
   const startedAt = performance.now();
@@ -69,7 +72,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, stored: () => recorder?.wake() }),
     );
-    // A network has its own time: what is stored is served meanwhile.
+    // The server does not wait for feeds over a network. It serves the stored data until they deliver.
     const atHand = Promise.all(ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded));
     loading.begin(atHand);
     if (!(await Promise.race([atHand, stopped.promise.then(() => undefined)]))) return await shutDown(server);
@@ -85,7 +88,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     retention = startRetention({ store, kept, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now });
     await Promise.race([recorder.idle(), stopped.promise]);
-    // What was made and compiled for the load alone goes back to the system: of the simulated market's 115 MiB a third.
+    // Returns memory that only the load needed to the system: a third of 115 MiB with the simulated market.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     await stopped.promise;
@@ -97,7 +100,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     const isIdle = await stopIngests();
     await recorder?.stop();
     store.close();
-    // A read that hangs in the system, on a network mount that is gone, would hold the process for ever.
+    // A read that hangs in the system, for example on a network mount that is gone, would keep the process alive for ever.
     if (!isIdle && isStopping) process.exit();
   }
 
@@ -106,14 +109,14 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     isStopping = true;
     loading.giveUp();
     void stopIngests();
-    // Streams first: the server would wait for them for ever.
+    // Streams must close first, because the server waits for open streams without a limit.
     app.gexStreams.close();
     await app.mcp.close();
     await server.stop(STOP_DEADLINE_MS);
   }
 }
 
-/** Whether something is over within so long. */
+/** Resolves with whether `work` completes within `ms`. */
 function withinMs(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, ms, false);
@@ -132,7 +135,7 @@ function days(text: string | undefined, flag: string, least: number): number | u
   if (text === undefined) return undefined;
   if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);
   throw new OperatorError(
-    `${flag} is not a number of days from ${least} on`,
-    `e.g. ${flag} 90; leave it out to keep all`,
+    `${flag} is not a number of days, ${least} or more`,
+    `Use a number of days, e.g. ${flag} 90, or leave the flag out to keep everything.`,
   );
 }

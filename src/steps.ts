@@ -1,16 +1,16 @@
-/** Work in steps of at most some 25 ms each: between two of them, other requests have their turn. */
+/** Work in steps of at most 25 ms each. Between two steps, other requests have their turn. */
 export type Steps<Result> = Generator<Step, Result>;
 
 /** What the next step does. */
 export interface Step {
   readonly message: string;
-  /** Steps in all, if that is known. */
+  /** The total number of steps, if it is known. */
   readonly total?: number;
-  /** What the work that begins here costs its account, beside the token of the request. */
+  /** Rate-limit tokens that the work from here on costs the account, in addition to the token of the request. */
   readonly tokens?: number;
 }
 
-/** Does all steps at once. */
+/** Runs all steps without a break. Returns the result. */
 export function finish<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { value, done } = steps.next();
@@ -18,7 +18,7 @@ export function finish<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Does work for rows [0, count), at most `rows` of them in a step: fewer are done in the step in hand. */
+/** Does work for the rows [0, count), at most `rows` of them in a step. The first `rows` belong to the caller's current step. */
 export function* byRange(
   count: number,
   rows: number,
@@ -31,14 +31,14 @@ export function* byRange(
   }
 }
 
-/** Counts work, which comes in pieces of different sizes, toward the end of a step. */
+/** Groups pieces of work of different sizes into steps. */
 export class StepMeter {
   private done = 0;
 
-  /** `most` is what fits into a step, in the caller's unit. */
+  /** `most` is the most work that fits into a step, in a unit of the caller's choice. */
   constructor(private readonly most: number) {}
 
-  /** Whether a piece of work belongs to the next step. */
+  /** Counts a piece of work. Returns true if the piece belongs to the next step, because it does not fit into the current one. */
   isFull(work: number): boolean {
     const isFull = this.done > 0 && this.done + work > this.most;
     this.done = isFull ? work : this.done + work;
@@ -46,26 +46,26 @@ export class StepMeter {
   }
 }
 
-/** Work that a request begins, if its result is not cached. */
+/** The work that a request starts if its result is not cached. */
 export interface Work<Result> extends Step {
   steps(): Steps<Result>;
 }
 
 /**
- * A cache of results by owner and key, whose work is done in steps. Requests for a result that is being computed take part in the work: the
- * next step is done by whoever has its turn. So the work is done once, and goes on if the request that began it is dropped. An owner has up
- * to `entriesMax` results; the least recently used one is dropped first.
+ * A cache of results by owner and key. The results are computed in steps. Requests for a result that is being computed share the work: each
+ * step is done by the request that has its turn. So the work is done only once, and continues if the request that started it is dropped.
+ * An owner has at most `entriesMax` results. The least recently used one is dropped first.
  */
 export class StepCache<Owner extends WeakKey, Result> {
   private readonly caches = new WeakMap<Owner, Map<string, Entry<Result>>>();
 
   constructor(private readonly entriesMax: (owner: Owner) => number) {}
 
-  /** Throws what the work throws; a failure is not cached. */
+  /** Returns the result for the key, from the cache or computed. Throws what the work throws. Errors are not cached. */
   *of(owner: Owner, key: string, { steps, ...step }: Work<Result>): Steps<Result> {
     const entries = this.caches.get(owner) ?? new Map<string, Entry<Result>>();
     this.caches.set(owner, entries);
-    // Before an entry is made: a request that cannot pay for the work must not leave it to the next one for nothing.
+    // The request pays before the entry is created. Otherwise a request that cannot pay would leave free work to the next request.
     if (!entries.has(key)) yield step;
     const entry = entries.get(key) ?? { steps: steps(), ended: undefined };
     entries.delete(key);
@@ -86,7 +86,7 @@ interface Entry<Result> {
   ended: { readonly result: Result } | { readonly error: unknown } | undefined;
 }
 
-/** Does a step of the work. Returns the step that follows, if there is one. */
+/** Does one step of the work. Returns the next step, or `undefined` if the work is complete. */
 function advance<Result>(entry: Entry<Result>): Step | undefined {
   try {
     const { value, done } = entry.steps.next();

@@ -8,7 +8,7 @@ import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/univers
 import type { Context } from './operations/operation.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 
-/** Settings of everything that reads the stored market of a data folder, with a service or without one. */
+/** Settings of every command that reads the stored market of a data folder, the service included. */
 export interface DataSettings {
   readonly dataDir: string;
   readonly universe?: string | undefined;
@@ -17,7 +17,7 @@ export interface DataSettings {
   readonly staleAfter: string;
 }
 
-/** What operations need, over an open store: recorded data, or the simulated market's. */
+/** Creates the context of the operations over an open store. `simulated` selects the simulated data instead of the recorded data. */
 export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
   return {
     market: createMarket(store, universe, simulated),
@@ -36,8 +36,8 @@ export function readUniverse(file: string | undefined): Universe {
 }
 
 /**
- * Opens the database of a data folder, made where it is missing and closed to others than its owner. Throws `OperatorError` if every user of
- * the machine may write there; `warn` hears that its group may.
+ * Opens the database of a data folder. Creates the folder with mode 0700 if it does not exist. Throws `OperatorError` if every user of the
+ * machine may write to the folder. Calls `warn` if the group of the folder may write to it.
  */
 export function openData(dataDir: string, warn = () => {}): Store {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -45,7 +45,7 @@ export function openData(dataDir: string, warn = () => {}): Store {
   return openStore(join(dataDir, 'zomma.sqlite'));
 }
 
-/** A store of nothing, gone with the process. */
+/** Opens an empty store in memory. */
 export function openMemory(): Store {
   return openStore(':memory:');
 }
@@ -57,11 +57,11 @@ export function openAccess(store: Store, dataDir: string): Access {
 function dollars(text: string, flag: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
-  throw new OperatorError(`${flag} is not an amount of dollars`, `use a number of 0 or more, e.g. ${flag} 100000`);
+  throw new OperatorError(`${flag} is not an amount of dollars`, `Use a number of 0 or more, e.g. ${flag} 100000.`);
 }
 
 function minutes(text: string, flag: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value * 60_000;
-  throw new OperatorError(`${flag} is not a number of minutes`, `use a number above 0, e.g. ${flag} 30`);
+  throw new OperatorError(`${flag} is not a number of minutes`, `Use a number above 0, e.g. ${flag} 30.`);
 }

@@ -5,24 +5,24 @@ import { merton } from '../math/jump-diffusion.ts';
 import bsmPath from './reference/bsm.csv' with { type: 'file' };
 import mertonPath from './reference/merton.csv' with { type: 'file' };
 
-/** How far one output of a kernel is from 60-digit values, at its worst row. */
+/** The error of one output of a kernel against values in 60-digit arithmetic, at its worst row. */
 export interface Accuracy {
   readonly kernel: string;
   readonly output: string;
-  /** |x - X| / (2.22e-16 (|X| + condition)): 1 is what one rounding of each input can do. */
+  /** |x - X| / (2.22e-16 (|X| + condition)). 1 is the error that rounding each input once can cause. */
   readonly worstScaledError: number;
-  /** The inputs that show it. */
+  /** The inputs of the worst row. */
   readonly at: Readonly<Record<string, number>>;
 }
 
 const EPSILON = 2.22e-16;
-/** Below it the reference asks for no digits, only for as little. */
+/** Rows with a smaller reference value are skipped. The reference requires no exact digits of such values. */
 const NEGLIGIBLE = 1e-290;
 
-/** A volatility that one rounding of price, spot or strike moves by more is not known, whatever finds it. */
+/** If one rounding of price, spot or strike moves a volatility by more than this share of it, no method can determine the volatility. */
 const BLURRED = 0.01;
 
-/** Holds the kernels against the embedded reference values, every row and output. */
+/** Compares the kernels with the embedded reference values, in every row and output. */
 export function measureAccuracy(): Accuracy[] {
   const bsm = readReference(bsmPath);
   const jumps = readReference(mertonPath);
@@ -53,7 +53,10 @@ export function measureAccuracy(): Accuracy[] {
   ];
 }
 
-/** What one rounding of all inputs can move the volatility by, through the price; NaN where it is not known. */
+/**
+ * Returns the condition of the volatility: relative errors of e in all inputs move the volatility by up to e times this, through the price.
+ * NaN if the volatility cannot be determined.
+ */
 function volatilityCondition(bsm: Reference): Float64Array {
   const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);
   return price!.map((each, row) => {
@@ -64,9 +67,9 @@ function volatilityCondition(bsm: Reference): Float64Array {
 
 interface Reference {
   readonly count: number;
-  /** Names of its inputs. */
+  /** Names of the input columns. */
   readonly inputs: readonly string[];
-  /** A column as numbers, C as 1 and P as -1. */
+  /** Returns a column as numbers, with C as 1 and P as -1. */
   column(name: string): Float64Array;
 }
 
@@ -86,7 +89,7 @@ function readReference(path: string): Reference {
   };
 }
 
-/** Over the rows that have a condition. */
+/** Finds the worst error of an output over the rows that have a condition. */
 function worst(
   kernel: string,
   output: string,
@@ -100,7 +103,7 @@ function worst(
   exact.forEach((X, at) => {
     if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[at]!)) return;
     const error = Math.abs(values[at]! - X) / (EPSILON * (Math.abs(X) + condition[at]!));
-    // Not a number is the worst error there is.
+    // NaN counts as an infinite error.
     if (!(error <= worstScaledError)) [worstScaledError, row] = [error || Number.POSITIVE_INFINITY, at];
   });
   const at = Object.fromEntries(reference.inputs.map((name) => [name, reference.column(name)[row]!]));

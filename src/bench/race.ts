@@ -1,31 +1,31 @@
-/** One way of doing the same work. */
+/** One implementation of the work that is compared. */
 export interface Runner {
   readonly name: string;
-  /** Does the work once; what it computes must not be optimised away, so it writes into columns of its own. */
+  /** Does the work once. Writes the results into columns of its own, so that the compiler does not optimise the work away. */
   run(): void;
 }
 
 export interface Result {
   readonly name: string;
-  /** Median nanoseconds a unit of work. */
+  /** Median nanoseconds per unit of work. */
   readonly ns: number;
-  /** Median over rounds of this runner's time over the first one's in the same round. */
+  /** Median, over the rounds, of this runner's time divided by the first runner's time in the same round. */
   readonly ratio: number;
-  /** Quartiles of that ratio: how far a single round may be believed. */
+  /** Quartiles of that ratio. They show how reliable a single round is. */
   readonly spread: readonly [low: number, high: number];
 }
 
 export interface RaceOptions {
-  /** Units of work in one run: options, or contract-levels. */
+  /** Units of work in one run: options, or pairs of a contract and a level. */
   readonly units: number;
   readonly rounds: number;
-  /** How long a runner works in each round, ms. */
+  /** How long each runner works in a round, ms. */
   readonly sliceMs: number;
 }
 
 /**
- * Times runners side by side: in every round each has a slice, in turning order, so that what disturbs the machine disturbs all
- * of them; ratios are taken within a round. The compiler's tiers are climbed before anything counts.
+ * Times the runners side by side. In every round each runner has one slice of time, in rotating order, so that a disturbance of the machine
+ * affects all of them. Ratios compare times of the same round. A warm-up first lets the compiler reach its highest tier.
  */
 export function race(runners: readonly Runner[], { units, rounds, sliceMs }: RaceOptions): Result[] {
   const repeats = runners.map((runner) => warmUp(runner, sliceMs));
@@ -47,10 +47,10 @@ export function race(runners: readonly Runner[], { units, rounds, sliceMs }: Rac
   });
 }
 
-/** Compilers look at a function again after so many runs; what takes long has loops, at which they look as well. */
+/** The number of runs after which a compiler has optimised a function again. Longer functions have loops, which it optimises sooner. */
 const WARM_RUNS = 60;
 
-/** Runs until the time of a run is steady; gives how many runs fill a slice. */
+/** Runs until the time of a run is stable. Returns how many runs fill a slice. */
 function warmUp(runner: Runner, sliceMs: number): number {
   const started = performance.now();
   let fastest = Number.POSITIVE_INFINITY;
@@ -61,7 +61,7 @@ function warmUp(runner: Runner, sliceMs: number): number {
   return Math.max(1, Math.round((sliceMs * 1e6) / fastest));
 }
 
-/** Nanoseconds. */
+/** Returns the time of `repeats` runs, in nanoseconds. */
 function timed(runner: Runner, repeats: number): number {
   const started = Bun.nanoseconds();
   for (let repeat = 0; repeat < repeats; repeat++) runner.run();

@@ -5,18 +5,18 @@ import { merton, mertonProbabilities } from '../math/jump-diffusion.ts';
 import { race } from './race.ts';
 import { distinctOptions, jumpsFor, outOfTheMoney } from './workloads.ts';
 
-/** How long one unit of a kernel's work takes on this machine. */
+/** The time that one unit of a kernel's work takes on this machine. */
 export interface Speed {
   readonly kernel: string;
   readonly unit: string;
-  /** Median nanoseconds a unit, columns copied in and out. */
+  /** Median nanoseconds per unit. Includes copying the columns in and out. */
   readonly ns: number;
 }
 
 const SIZE = 4096;
 const LEVELS = 200;
 
-/** Times every kernel on options that all differ. `effort` 1 takes some seconds; less is quicker and rougher. */
+/** Times every kernel on options that all differ. `effort` 1 takes some seconds. A lower effort is quicker and less exact. */
 export function measureSpeed(effort = 1): Speed[] {
   const options = distinctOptions(SIZE);
   const priced = outOfTheMoney(options);
@@ -37,7 +37,7 @@ export function measureSpeed(effort = 1): Speed[] {
   const two = callPutGreeks(options);
   return [
     timed('price and eight Greeks', 'option', SIZE, () => greeks(options, undefined, one)),
-    timed('the same for call and put', 'option', 2 * SIZE, () => callPutGreeks(options, undefined, two)),
+    timed('price and eight Greeks, call and put', 'option', 2 * SIZE, () => callPutGreeks(options, undefined, two)),
     timed('implied volatility', 'option', SIZE, () => impliedVolatility(asked)),
     timed('Merton probabilities', 'option', SIZE, () => mertonProbabilities(jumps)),
     timed('Merton probabilities and prices', 'option', SIZE, () => merton(jumps)),

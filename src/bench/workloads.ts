@@ -1,4 +1,4 @@
-/** Columns of `count` options that differ in every field: none can be answered from the one before. */
+/** Columns of `count` options. The options differ in every field, so that no result can be reused for the next option. */
 export interface OptionSet {
   readonly count: number;
   readonly callPut: Float64Array;
@@ -10,7 +10,10 @@ export interface OptionSet {
   readonly dividend: Float64Array;
 }
 
-/** Listed options as they come: spots from 20 to 520, strikes within 30 %, a day to two years, volatilities from 8 to 80 %. */
+/**
+ * Draws options like listed ones: spots from 20 to 520, strikes within 30 % of spot, expiries in a day to two years, volatilities from 8 to
+ * 80 %.
+ */
 export function distinctOptions(count: number, seed = 1): OptionSet {
   const random = generator(seed);
   const column = (value: (at: number) => number) => Float64Array.from({ length: count }, (_, at) => value(at));
@@ -27,7 +30,10 @@ export function distinctOptions(count: number, seed = 1): OptionSet {
   };
 }
 
-/** What volatilities are solved from: strikes within two and a half deviations of the forward, by the side out of the money. */
+/**
+ * Redraws the strikes within two and a half standard deviations of the forward, and selects the side that is out of the money. Implied
+ * volatilities are solved from these options.
+ */
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);
   const deviations = options.spot.map(() => 5 * random() - 2.5);
@@ -41,7 +47,7 @@ export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   return { ...options, strike, callPut: deviations.map((each) => (each >= 0 ? 1 : -1)) };
 }
 
-/** Jumps to go with the options: a handful a year, of a few percent. */
+/** Draws jump parameters for the options: a few jumps a year, of a few percent. */
 export function jumpsFor({ count }: OptionSet, seed = 2) {
   const random = generator(seed);
   const column = (value: () => number) => Float64Array.from({ length: count }, value);
@@ -52,7 +58,7 @@ export function jumpsFor({ count }: OptionSet, seed = 2) {
   };
 }
 
-/** Mulberry32: small, good enough for inputs, the same everywhere. */
+/** Mulberry32, a small random number generator. It is good enough for inputs and gives the same numbers on every machine. */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -3,13 +3,13 @@ import { type Command, Option } from 'commander';
 import { measureAccuracy } from '../bench/accuracy.ts';
 import { measureSpeed } from '../bench/speed.ts';
 
-/** `zomma bench`: speed and accuracy of the kernels, on the machine that runs it. */
+/** `zomma bench`: measures speed and accuracy of the kernels on this machine. */
 export function addBench(program: Command): void {
   program
     .command('bench')
     .description('Measure speed and accuracy of the kernels on this machine.')
     .option('--json', 'print one JSON object')
-    .addOption(new Option('--quick', 'a rough look in a second'))
+    .addOption(new Option('--quick', 'measure roughly, in about a second'))
     .addHelpText('after', '\nExamples:\n  $ zomma bench\n  $ zomma bench --json > bench.json\n')
     .action((options: { json?: boolean; quick?: boolean }) => {
       if (process.stderr.isTTY) process.stderr.write('measuring …\n');
@@ -35,7 +35,7 @@ export function addBench(program: Command): void {
             `  ${`${kernel}, per ${unit}`.padEnd(56)} ${ns.toFixed(2).padStart(9)} ${(1000 / ns).toFixed(1).padStart(10)}`,
         ),
         '',
-        `${'accuracy (1 is what one rounding of each input can do)'.padEnd(56)}       worst  at`,
+        `${'accuracy (1: the effect of rounding each input once)'.padEnd(56)}       worst  at`,
         ...accuracy.map(
           ({ kernel, output, worstScaledError, at }) =>
             `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)}  ${told(at)}`,

@@ -6,15 +6,15 @@ import { findTool, TOOLS } from '../operations/registry.ts';
 import type { Ports } from './ports.ts';
 import { DATA_SETTINGS, withSettings } from './settings.ts';
 
-/** `zomma call`: any tool of the registry, on the stored market. */
+/** `zomma call`: calls any tool of the registry on the stored market. */
 export function addCall(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('call')
       .description('Call a tool on the stored market and print its answer as JSON.')
       .addArgument(new Argument('<tool>', 'name of the tool'))
-      .addArgument(new Argument('<json>', 'its arguments as a JSON object'))
-      .option('--extended', 'all that is known beside the default answer'),
+      .addArgument(new Argument('<json>', 'arguments of the tool, as a JSON object'))
+      .option('--extended', 'print every field of the answer, not only the default fields'),
     DATA_SETTINGS,
   )
     .addHelpText(
@@ -33,7 +33,7 @@ Examples:
       if (!tool)
         throw new OperatorError(
           `Tool '${name}' is not registered`,
-          `tools: ${TOOLS.map((each) => each.name).join(', ')}`,
+          `Use one of: ${TOOLS.map((each) => each.name).join(', ')}.`,
         );
       const view = options.extended ? extendedView(tool) : datedToolView(tool);
       const args = parse(json);
@@ -47,7 +47,7 @@ function parse(json: string): unknown {
     return JSON.parse(json);
   } catch {
     throw new Failure('invalid_body', 'The arguments are not JSON', {
-      hint: `Quote them for the shell: '{"ticker":"SPY"}'.`,
+      hint: `Quote the arguments for the shell, e.g. '{"ticker":"SPY"}'.`,
     });
   }
 }

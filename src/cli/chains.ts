@@ -5,12 +5,12 @@ import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** `zomma chains`: the stored snapshots, and how to be rid of one that should never have been taken. */
+/** `zomma chains`: lists the stored snapshots, and removes snapshots that should not have been stored. */
 export function addChains(program: Command, ports: Ports): void {
-  const chains = program.command('chains').description('List and forget stored option chains.');
+  const chains = program.command('chains').description('List and remove stored option chains.');
 
   withSettings(chains.command('list').description('List the stored snapshots.'), ['dataDir'])
-    .addOption(new Option('--ticker <ticker>', 'only of this underlying'))
+    .addOption(new Option('--ticker <ticker>', 'list only this underlying'))
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExamples:\n  $ zomma chains list\n  $ zomma chains list --ticker SPY --json\n')
     .action(async (options) => {
@@ -31,20 +31,21 @@ export function addChains(program: Command, ports: Ports): void {
     });
 
   withSettings(
-    chains.command('forget').description('Remove stored snapshots for good; a running server sees it at once.'),
+    chains.command('forget').description('Remove stored snapshots for good. A running server notices at once.'),
     ['dataDir'],
   )
     .addOption(new Option('--ticker <ticker>', 'underlying of the snapshots').makeOptionMandatory())
-    .addOption(new Option('--as-of <time>', 'only the snapshot of this moment, ISO 8601 as `chains list` shows it'))
+    .addOption(new Option('--as-of <time>', 'remove only the snapshot of this moment, ISO 8601 as in `chains list`'))
     .addHelpText('after', '\nExamples:\n  $ zomma chains forget --ticker XLF --as-of 2026-08-21T20:00:00.000Z\n')
     .action(async (options) => {
       const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);
       if (Number.isNaN(asOf))
-        throw new OperatorError('--as-of is not a time', 'use ISO 8601, as `zomma chains list` shows it');
+        throw new OperatorError('--as-of is not a time', 'Use ISO 8601, as in the output of `zomma chains list`.');
       const count = await ports.withStore(options, (store) =>
         store.forgetSnapshots(canonicalTicker(options.ticker), asOf),
       );
-      if (count === 0) throw new OperatorError('there is no such snapshot', '`zomma chains list` shows what there is');
-      process.stdout.write(`${count} forgotten\n`);
+      if (count === 0)
+        throw new OperatorError('there is no such snapshot', 'List the stored snapshots with `zomma chains list`.');
+      process.stdout.write(`snapshots removed: ${count}\n`);
     });
 }

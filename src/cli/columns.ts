@@ -3,13 +3,13 @@ import { greeksKernel, impliedVolatilityKernel, mertonKernel } from './csv/kerne
 import type { RowKernel } from './csv/row-kernel.ts';
 import { streamCsv } from './csv/stream-csv.ts';
 
-/** `zomma greeks`, `zomma iv` and `zomma merton`: a kernel over the rows of a CSV of any length. */
+/** `zomma greeks`, `zomma iv` and `zomma merton`: run a kernel over the rows of a CSV of any length. */
 export function addColumns(program: Command): void {
   csvCommand(program, 'greeks', 'Price and Greeks (Black-Scholes-Merton) of each row of a CSV.', greeksKernel('market'))
     .addOption(
       new Option(
         '--units <units>',
-        'market: vega and volga per vol point, theta and charm per day, rho per 1 %; raw: per 1.00, per year',
+        'market: vega and volga per vol point, theta and charm per day, rho per 1 %; raw: per 1.00 and per year',
       )
         .choices(['market', 'raw'])
         .default('market'),
@@ -42,19 +42,19 @@ export function addColumns(program: Command): void {
 
 function csvCommand(program: Command, name: string, description: string, { inputs, outputs }: RowKernel): Command {
   const columns = Object.entries(inputs).map(([column, { default: value }]) =>
-    value === undefined ? column : `${column} (else ${value})`,
+    value === undefined ? column : `${column} (default ${value})`,
   );
   return program
     .command(name)
     .description(description)
-    .addArgument(new Argument('[file]', 'a CSV whose first line names its columns; without it, stdin'))
+    .addArgument(new Argument('[file]', 'CSV file with the column names in the first line (default: stdin)'))
     .addHelpText(
       'after',
       `
 Columns in:   ${columns.join(', ')}
 Columns out:  ${outputs.join(', ')}, with 17 significant digits
-Others pass through; a column named like an output is replaced. A row that cannot be computed has empty outputs; it is
-told on stderr, and the exit code is 1 in the end.
+Other columns pass through unchanged. An input column with the name of an output is replaced. A row that cannot be
+computed does not stop the run: its outputs are empty, stderr reports the row, and the exit code is 1.
 `,
     );
 }

@@ -6,18 +6,18 @@ import type { Ports } from './ports.ts';
 import { DATA_SETTINGS, withSettings } from './settings.ts';
 import { columns } from './table.ts';
 
-/** Rows that are told of refusals and gaps of a feed, unless all are asked for. */
+/** Maximum number of rejections, and of gaps, that are shown for a feed without `--all`. */
 const TOLD = 10;
 
-/** `zomma feeds`: what the feeds of a server last did and brought. */
+/** `zomma feeds`: shows the state of a server's feeds. */
 export function addFeeds(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('feeds')
-      .description('What each feed last did and brought, per ticker, and what it could not.')
-      .option('--all', 'tell tickers that are fresh too, and every refusal')
-      .option('--check', 'exit with 1 unless every feed is ok: for monitoring')
-      .option('--json', 'print one JSON object, as GET /api/v1/feeds answers, with every row'),
+      .description('Show the state of each feed: its polls, its data per ticker, its rejections and its gaps.')
+      .option('--all', 'also show tickers that are fresh, and every rejection and gap')
+      .option('--check', 'exit with 1 unless every feed is ok, for monitoring')
+      .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds'),
     DATA_SETTINGS,
   )
     .addHelpText(
@@ -32,41 +32,41 @@ export function addFeeds(program: Command, ports: Ports): void {
 }
 
 function pageOf({ feeds, checked_at }: FeedReport, all: boolean): string {
-  if (feeds.length === 0) return 'No server has run on this data folder: zomma serve asks its feeds.\n';
+  if (feeds.length === 0) return 'No server has run on this data folder. Poll feeds with: zomma serve\n';
   return `${feeds.map((feed) => linesOf(feed, Date.parse(checked_at), all).join('\n')).join('\n\n')}\n`;
 }
 
 function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
   const ago = (moment: string | null) => (moment === null ? 'never' : `${span(now - Date.parse(moment))} ago`);
-  const next = feed.next_attempt === null ? 'being asked now' : nextIn(Date.parse(feed.next_attempt) - now);
+  const next = feed.next_attempt === null ? 'polling now' : nextIn(Date.parse(feed.next_attempt) - now);
   const states = Object.entries(feed.tickers_by_state).map(([state, count]) => `${count} ${state}`);
   const coverage = feed.expected_contracts > 0 ? ` (${share(feed.received_contracts, feed.expected_contracts)})` : '';
   const told = all ? feed.tickers : feed.tickers.filter(({ state }) => state !== 'fresh');
   return [
     `${feed.feed}${feed.simulated ? ' (SIMULATED)' : ''}  ${feed.state.toUpperCase()}`,
-    `  asked      ${ago(feed.last_attempt)}, completed ${ago(feed.last_completed)}, ${next}`,
+    `  polled     ${ago(feed.last_attempt)}, completed ${ago(feed.last_completed)}, ${next}`,
     ...(feed.error === null ? [] : [`  error      ${feed.error}`]),
     ...(feed.stream === null ? [] : [`  stream     ${streamOf(feed.stream, ago)}`]),
     ...(feed.tickers_expected === 0 && feed.last_data !== null
       ? [`  data       ${ago(feed.last_data)}: prints or closes`]
       : []),
-    `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'none ever came'}`,
+    `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
     `  contracts  ${feed.received_contracts.toLocaleString('en-US')} of ${feed.expected_contracts.toLocaleString('en-US')} expected${coverage}`,
     ...indented(tickerTable(told, ago)),
-    // The table tells why of tickers.
+    // The ticker table already shows the reasons of these tickers.
     ...listed(
-      'refused',
+      'rejected',
       all ? feed.refusals : feed.refusals.filter((each) => !toldOf(told, each)),
       all,
       ({ origin, reason, at, times }) => [origin, times > 1 ? `${ago(at)}, ${times} times` : ago(at), reason],
     ),
-    ...listed('gaps', feed.gaps, all, ({ from, to, reason }) => [from, to ?? 'lasts', reason]),
+    ...listed('gaps', feed.gaps, all, ({ from, to, reason }) => [from, to ?? 'ongoing', reason]),
   ];
 }
 
 function tickerTable(tickers: FeedStatus['tickers'], ago: (moment: string | null) => string): string[] {
   if (tickers.length === 0) return [];
-  const heads = ['ticker', 'state', 'quotes', 'last fresh', 'last attempt', 'contracts', 'rows refused', 'why'];
+  const heads = ['ticker', 'state', 'quotes', 'last fresh', 'last attempt', 'contracts', 'rows rejected', 'why'];
   return columns([
     heads,
     ...tickers.map((each) => [
@@ -95,7 +95,7 @@ function listed<Row>(name: string, rows: readonly Row[], all: boolean, cells: (r
   return [
     `  ${name} (${rows.length})`,
     ...indented(columns(told.map(cells))),
-    ...(rest > 0 ? [`    and ${rest} more: --all tells them`] : []),
+    ...(rest > 0 ? [`    and ${rest} more: --all shows them`] : []),
   ];
 }
 
@@ -121,7 +121,7 @@ const SPANS: readonly [unit: string, ms: number][] = [
   ['min', 60_000],
 ];
 
-/** A span in its largest unit that is at least two of it: 90 s, 45 min, 30 h, 12 d. */
+/** Formats a span in the largest unit of which it has at least two: 90 s, 45 min, 30 h, 12 d. */
 function span(ms: number): string {
   const [unit, length] = SPANS.find(([, each]) => ms >= 2 * each) ?? ['s', 1_000];
   return `${Math.round(ms / length)} ${unit}`;

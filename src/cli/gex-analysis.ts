@@ -13,27 +13,30 @@ import { byFlow, customersOf } from '../operations/dealer-sign.ts';
 import { byPositions } from '../operations/gex-lens.ts';
 import { reportGex } from '../operations/gex-report.ts';
 
-/** Of the gamma profile: a fraction of spot to each side. */
+/** How far the gamma profile reaches to each side of spot, as a fraction of spot. */
 const PROFILE_HALF_WIDTH = 0.2;
 
-/** Prints around a chain, in time order. */
+/** The prints that belong to a chain, in time order. */
 export interface PrintsAround {
-  /** Large ones of the flow window, which ends at the later of the chain and the last print. */
+  /** The large prints of the flow window. The window ends at the chain's instant or at the last print, whichever is later. */
   readonly large: readonly PrintSum[];
-  /** Every one up to the chain's instant. */
+  /** Every print up to the chain's instant. */
   readonly tape: Tape;
 }
 
 export type GexAnalysis = ReturnType<typeof analyseGex>;
 
-/** A chain made ready, and its levels with where they come from; by flow too, where there are prints. */
+/**
+ * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by signed flow. Throws
+ * `OperatorError` if `sign` is `flow` and no print can sign the options.
+ */
 export function analyseGex(chain: Chain, { large, tape }: PrintsAround, { sign, ...options }: ReadOptions) {
   const conventional = prepareChain(chain, options);
   const positions = customersOf(chain, tape);
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
       `no prints of ${chain.underlying} are known that could sign its options`,
-      'name a tape with --prints, load one with `zomma ingest`, or leave --sign at its default',
+      'Name a tape with --prints, load one with `zomma ingest`, or leave --sign at its default.',
     );
   }
   const prepared = sign === 'flow' ? byFlow(conventional, positions!) : conventional;

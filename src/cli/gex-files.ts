@@ -8,16 +8,19 @@ import { type Print, premiumOf, sumOf } from '../market/prints.ts';
 import type { PrintsAround } from './gex-analysis.ts';
 import type { Ports } from './ports.ts';
 
-/** Prints of a chain's underlying in a tape, each once; a copy that says it was cancelled cancels it. */
+/**
+ * Reads the prints of a chain's underlying from a tape. Each print counts once. A copy with the canceled flag removes the print. Throws
+ * `OperatorError` if the file does not exist, is not a tape, or has no such print.
+ */
 export async function printsOf(path: string, chain: Chain, minPremiumUsd: number, ports: Ports): Promise<PrintsAround> {
-  if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, 'name a prints CSV');
+  if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, 'Name a CSV of prints.');
   const byId = new Map<string, Print>();
   const today = newYorkDate(chain.asOf);
   for await (const delivery of ports.readFile(path)) {
-    if (delivery.kind === 'refusal') throw new OperatorError(`${path}: ${delivery.reason}`, 'name a prints CSV');
+    if (delivery.kind === 'refusal') throw new OperatorError(`${path}: ${delivery.reason}`, 'Name a CSV of prints.');
     if (delivery.kind !== 'prints') continue;
     for (const print of delivery.prints) {
-      // What has expired says nothing of positions, and nothing of flow unless it is large.
+      // Expired contracts do not affect positions. Their prints affect flow only if they are large.
       const counts = print.expiry >= today || premiumOf(print) >= minPremiumUsd;
       if (print.underlying !== chain.underlying || !counts) continue;
       if (print.canceled || !byId.has(print.id)) byId.set(print.id, print);
@@ -25,7 +28,7 @@ export async function printsOf(path: string, chain: Chain, minPremiumUsd: number
   }
   const prints = [...byId.values()].filter(({ canceled }) => !canceled).sort((a, b) => a.at - b.at);
   if (prints.length === 0)
-    throw new OperatorError(`${path} holds no print of ${chain.underlying}`, 'name another tape');
+    throw new OperatorError(`${path} holds no print of ${chain.underlying}`, 'Name another tape.');
   const from = Math.max(chain.asOf, prints.at(-1)!.at) - FLOW_WINDOW_DAYS * DAY_MS;
   return {
     large: largePrints(
@@ -36,7 +39,10 @@ export async function printsOf(path: string, chain: Chain, minPremiumUsd: number
   };
 }
 
-/** The newest chain of a file, of one underlying where it holds several. */
+/**
+ * Reads the newest chain of a file. `ticker` selects one of several underlyings. Throws `OperatorError` if the file has no chain of the
+ * ticker, or if it has several underlyings and `ticker` is missing.
+ */
 export async function chainOf(path: string, ticker: string | undefined, ports: Ports): Promise<Chain> {
   const deliveries = await Array.fromAsync(ports.readFile(path));
   const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));
@@ -45,12 +51,15 @@ export async function chainOf(path: string, ticker: string | undefined, ports: P
     ticker === undefined ? chains : chains.filter(({ underlying }) => underlying === canonicalTicker(ticker));
   const underlyings = [...new Set(named.map(({ underlying }) => underlying))];
   if (underlyings.length > 1) {
-    throw new OperatorError(`${path} holds several underlyings`, `choose one with --ticker: ${underlyings.join(', ')}`);
+    throw new OperatorError(
+      `${path} holds several underlyings`,
+      `Choose one with --ticker: ${underlyings.join(', ')}.`,
+    );
   }
   const newest = named.toSorted((a, b) => b.asOf - a.asOf)[0];
   if (newest) return newest;
   throw new OperatorError(
     refusal?.kind === 'refusal' ? `${path}: ${refusal.reason}` : `${path} holds no option chain`,
-    'known formats: normalised chain CSV, delayed-quote JSON, quote-table CSV',
+    'Use a chain as CSV or Parquet, a quote-table CSV or a delayed-quote JSON.',
   );
 }

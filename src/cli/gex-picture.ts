@@ -3,7 +3,7 @@ import { type GexAnalysis, profileAround } from './gex-analysis.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/level.ts';
 
-/** What the plot shows of an analysis. */
+/** Selects the values of an analysis that the plot shows. */
 export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
   const { strike, netGex } = exposuresByStrike(prepared);
   const spot: Level = { name: 'spot', price: report.spot_price };

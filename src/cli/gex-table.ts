@@ -1,12 +1,12 @@
 import type { GexAnalysis } from './gex-analysis.ts';
 
-/** What signed prints say, beside the convention or as what the levels above are by. */
+/** Rows on signed flow: with `--sign flow` only the signed share, otherwise also the levels by signed flow. */
 function flowRows(
   { by_flow: flow, options }: GexAnalysis['report'],
   price: (value: number) => string,
 ): [string, string][] {
   if (!flow) return [];
-  const signed = `${flow.signed_share_pct.toFixed(1)} % of open interest signed, ${price(flow.unsigned_gex_mil)} million of gamma not`;
+  const signed = `${flow.signed_share_pct.toFixed(1)} % of open interest signed, ${price(flow.unsigned_gex_mil)} million of gamma unsigned`;
   if (options.sign === 'flow') return [['by flow', signed]];
   const flip = flow.flip_resolved ? price(flow.gex_flip) : 'unresolved';
   return [
@@ -15,14 +15,14 @@ function flowRows(
   ];
 }
 
-/** The levels as a person reads them. */
+/** Formats the levels as a table for people. */
 export function gexTable(report: GexAnalysis['report']): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
   const rows: [string, string][] = [
     ['spot', price(report.spot_price)],
     ['call wall', price(report.call_wall)],
-    ['gamma flip', `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (unresolved: nearest to zero)'}`],
+    ['gamma flip', `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (unresolved: nearest to zero net GEX)'}`],
     ['put wall', price(report.put_wall)],
     ['max pain', `${price(report.max_pain)}  (${report.expiry}, by ${report.expiry_chosen_by.replace('_', ' ')})`],
     ['net GEX', `${price(report.net_gex_mil)} million per 1 %  (${report.regime.replace('_', ' ')})`],

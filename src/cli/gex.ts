@@ -22,61 +22,61 @@ import { terminalOf } from './plot/terminal.ts';
 import type { Ports } from './ports.ts';
 import { DATA_SETTINGS, withSettings } from './settings.ts';
 
-/** Lines of the plot. */
+/** Height of the plot, in lines. */
 const PLOT_LINES = { least: 23, most: 50 };
 
 type CsvTable = 'strikes' | 'profile';
 
-/** `zomma gex`: levels of a file or a stored ticker, under options that reproduce other tools' figures. */
+/** `zomma gex`: computes the levels of a file or a stored ticker. Its options can reproduce the figures of other tools. */
 export function addGex(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('gex')
-      .description('Gamma-exposure levels of a chain file, or of a ticker of the stored market.')
-      .argument('<file|ticker>', 'a chain file of any known format, or a ticker')
-      .option('--ticker <ticker>', 'which underlying of a file that holds several')
+      .description('Compute the gamma-exposure levels of a chain file, or of a ticker of the stored market.')
+      .argument('<file|ticker>', 'chain file of any known format, or ticker')
+      .option('--ticker <ticker>', 'underlying to use from a file that has several')
       .addOption(
         choice(
           '--forward <how>',
-          'forward price: parity of the quotes, or spot carried flat',
+          'forward price: from put-call parity of the quotes, or from spot with a flat rate and dividend',
           ['parity', 'flat'],
           'parity',
         ),
       )
       .addOption(
-        new Option('--rate <r>', 'rate where the quotes imply none, decimal per year').default(
+        new Option('--rate <r>', 'rate if the quotes imply none, decimal per year').default(
           String(DEFAULT_OPTIONS.rate),
         ),
       )
-      .addOption(new Option('--dividend <q>', 'dividend yield with a flat forward, decimal per year').default('0'))
+      .addOption(new Option('--dividend <q>', 'dividend yield for --forward flat, decimal per year').default('0'))
       .addOption(choice('--gamma <which>', 'gamma for net GEX and walls', ['recomputed', 'feed'], 'recomputed'))
       .addOption(
         choice(
           '--iv <which>',
-          "out-of-the-money side's tested IV, or each contract's own as given",
+          "implied volatility: the out-of-the-money side's for call and put, or each contract's own as given",
           ['otm', 'own'],
           'otm',
         ),
       )
-      .addOption(choice('--weight <by>', 'what a contract counts by', ['open_interest', 'volume'], 'open_interest'))
+      .addOption(choice('--weight <by>', 'weight of a contract', ['open_interest', 'volume'], 'open_interest'))
       .addOption(
         choice(
           '--sign <how>',
-          "dealers' side: long calls and short puts, or opposite customers by signed prints",
+          'dealer sign: long calls and short puts, or opposite the signed prints',
           ['calls_long_puts_short', 'flow'],
           DEFAULT_SIGN,
         ),
       )
-      .option('--prints <tape>', 'prints CSV beside a chain file: levels by flow are shown with the others')
-      .addOption(new Option('--expiries <which>', 'all, 0dte, YYYY-MM-DD, or next:N (days)').default('all'))
+      .option('--prints <tape>', 'CSV of prints for a chain file; adds the levels by signed flow')
+      .addOption(new Option('--expiries <which>', 'expiries: all, 0dte, YYYY-MM-DD, or next:N (days)').default('all'))
       .option('--json', 'print one JSON object')
       .addOption(
-        new Option('--csv [table]', 'print one CSV table: strikes (GEX by strike), or profile (net GEX over spot)')
+        new Option('--csv [table]', 'print one CSV table: strikes (GEX by strike) or profile (net GEX over spot)')
           .argParser(csvTable)
           .preset('strikes'),
       )
-      .option('--plot', 'draw strikes and profile where stdout is no terminal, too')
-      .option('--no-plot', 'draw nothing'),
+      .option('--plot', 'plot strikes and profile even if stdout is not a terminal')
+      .option('--no-plot', 'do not plot'),
     DATA_SETTINGS,
   )
     .addHelpText(
@@ -97,17 +97,17 @@ Examples:
       const options = analysisOptions(flags);
       const forms = (['json', 'csv', 'plot'] as const).filter((form) => flags[form]);
       if (forms.length > 1) {
-        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'choose one');
+        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'Choose one.');
       }
       if (flags.prints !== undefined && !existsSync(target)) {
         throw new OperatorError(
-          '--prints goes with a chain file',
-          'load the tape of a stored ticker with `zomma ingest`',
+          '--prints works only with a chain file',
+          'For a stored ticker, load the tape with `zomma ingest`.',
         );
       }
-      // No ticker has a path or an extension: it was meant as a file.
+      // A ticker has no path and no extension, so the argument was meant as a file.
       if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
-        throw new OperatorError(`there is no file ${target}`, 'name a chain file, or a ticker');
+        throw new OperatorError(`there is no file ${target}`, 'Name a chain file or a ticker.');
       }
       const analysis = existsSync(target)
         ? await ofFile(target, flags, options, ports)
@@ -116,7 +116,7 @@ Examples:
             const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
             return analyseGex(chain, { large, tape: market.tape(chain) }, options);
           });
-      // The tables have no place to say it.
+      // The CSV tables have no column for this.
       if (flags.csv && analysis.report.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
       await writeOut(Buffer.from(rendered(analysis, flags)));
     });
@@ -125,7 +125,7 @@ Examples:
 interface Flags {
   readonly json?: true;
   readonly csv?: CsvTable;
-  /** Undefined: where stdout is a terminal. */
+  /** If omitted, the plot is drawn if stdout is a terminal. */
   readonly plot?: boolean;
 }
 
@@ -137,7 +137,7 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
   const levels = gexTable(report);
   if (!(plot ?? process.stdout.isTTY)) return levels;
   const { width, height, style } = terminalOf(process.stdout, process.env);
-  // As high as the screen leaves beside the levels, but legible on a low one too.
+  // The plot fills the lines that the levels leave on the screen, within the bounds of `PLOT_LINES`.
   const room = height - levels.split('\n').length - 1;
   const lines = Math.min(PLOT_LINES.most, Math.max(PLOT_LINES.least, room));
   return `${levels}\n${gexPlot(gexPicture(analysis), width, lines, style).join('\n')}\n`;
@@ -147,7 +147,7 @@ async function ofFile(path: string, flags: FileFlags, options: ReadOptions, port
   const chain = await chainOf(path, flags.ticker, ports);
   const least = Number(flags.largePrintMin);
   if (!(least >= 0))
-    throw new OperatorError('--large-print-min is not an amount of dollars', 'use a number of 0 or more');
+    throw new OperatorError('--large-print-min is not an amount of dollars', 'Use a number of 0 or more.');
   const prints = flags.prints === undefined ? NO_PRINTS : await printsOf(flags.prints, chain, least, ports);
   return analyseGex(chain, prints, options);
 }
@@ -177,8 +177,8 @@ function expirySelection(text: string): ExpirySelection {
   const selection = parseExpiries(text);
   if (selection) return selection;
   throw new OperatorError(
-    `--expiries ${text} is not understood`,
-    'use all, 0dte, a date YYYY-MM-DD, or next:N for N days',
+    `--expiries ${text} is not a selection of expiries`,
+    'Use all, 0dte, a date YYYY-MM-DD, or next:N for N days.',
   );
 }
 
@@ -187,13 +187,13 @@ function decimal(text: string, flag: string): number {
   if (text.trim() !== '' && Math.abs(value) <= 1) return value;
   throw new OperatorError(
     `${flag} ${text} is not a rate`,
-    `use a decimal per year from -1 to 1: ${flag} 0.04 means 4 %`,
+    `Use a decimal per year from -1 to 1. For example, ${flag} 0.04 means 4 %.`,
   );
 }
 
 function csvTable(text: string): CsvTable {
   if (text === 'strikes' || text === 'profile') return text;
-  throw new InvalidArgumentError('The tables are strikes and profile; the file stands before --csv.');
+  throw new InvalidArgumentError('The tables are strikes and profile. Put the file before --csv.');
 }
 
 function choice(flag: string, help: string, choices: readonly string[], byDefault: string): Option {

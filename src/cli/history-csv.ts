@@ -1,10 +1,10 @@
 import type { GexHistory } from '../operations/gex-history.ts';
 import { numberCell } from './csv/number.ts';
 
-/** Given, not computed: they stand as short as they are. */
+/** Columns whose values come from the input. They are printed as given. */
 const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);
 
-/** The columns of a history as a CSV; what is not known is an empty cell. */
+/** Formats a history as CSV. A value that is not known becomes an empty cell. */
 export function historyCsv(history: GexHistory): string {
   const columns = HISTORY_COLUMNS.map((name) => history[name].map((value) => cell(name, value)));
   const rows = history.as_of.map((_, row) => columns.map((column) => column[row]!).join(','));

@@ -12,27 +12,27 @@ import { terminalOf } from './plot/terminal.ts';
 import type { Ports } from './ports.ts';
 import { DATA_SETTINGS, withSettings } from './settings.ts';
 
-/** A history, with where it comes from; of a ticker without any chain, that is nowhere. */
+/** A history with its provenance. The provenance is missing if the ticker has no chain. */
 type History = GexHistory & { readonly provenance?: Provenance };
 
-/** Lines of the plot. */
+/** Height of the plot, in lines. */
 const PLOT_LINES = { least: 20, most: 40 };
 
-/** `zomma history`: the kept levels of a ticker over time. */
+/** `zomma history`: shows the recorded levels of a ticker over time. */
 export function addHistory(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('history')
-      .description('Levels of a ticker over time, as a server has kept them.')
-      .argument('<ticker>', 'a ticker of the stored market')
-      .addOption(new Option('--from <moment>', 'date of New York or instant; else 365 days up to the newest'))
-      .addOption(new Option('--to <moment>', 'date of New York, to its end, or instant; else the newest'))
-      .addOption(new Option('--per <what>', 'a row for each').choices(['snapshot', 'day']).default('day'))
-      .addOption(new Option('--points <n>', 'rows at the most; of more, evenly spaced ones').default('5000'))
+      .description('Show the levels of a ticker over time, as a server has recorded them.')
+      .argument('<ticker>', 'ticker of the stored market')
+      .addOption(new Option('--from <moment>', 'begin: New York date or instant (default: 365 days before the newest)'))
+      .addOption(new Option('--to <moment>', 'end: New York date (included) or instant (default: the newest)'))
+      .addOption(new Option('--per <what>', 'print one row per').choices(['snapshot', 'day']).default('day'))
+      .addOption(new Option('--points <n>', 'maximum number of rows; of more rows, evenly spaced ones').default('5000'))
       .option('--json', 'print one JSON object')
       .option('--csv', 'print one CSV table')
-      .option('--plot', 'draw where stdout is no terminal, too')
-      .option('--no-plot', 'draw nothing'),
+      .option('--plot', 'plot even if stdout is not a terminal')
+      .option('--no-plot', 'do not plot'),
     DATA_SETTINGS,
   )
     .addHelpText(
@@ -47,16 +47,18 @@ Examples:
     .action(async (ticker: string, { from, to, per, points, ...flags }) => {
       const forms = (['json', 'csv', 'plot'] as const).filter((form) => flags[form]);
       if (forms.length > 1) {
-        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'choose one');
+        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'Choose one.');
       }
       const asked = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
       const view = extendedView(getGexHistory as unknown as Operation);
       const { body } = await ports.withMarket(flags, (context) => perform(view, asked, context, 'invalid_parameter'));
       const history = body as unknown as History;
       if (history.count < history.downsampled_from) {
-        process.stderr.write(`zomma: ${history.count} of ${history.downsampled_from} rows; a later --from shows all\n`);
+        process.stderr.write(
+          `zomma: ${history.count} of ${history.downsampled_from} rows are shown; use a later --from to show all\n`,
+        );
       }
-      // The table has no place to say it.
+      // The CSV table has no column for this.
       if (flags.csv && history.provenance?.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
       await writeOut(Buffer.from(rendered(history, flags)));
     });
@@ -65,7 +67,7 @@ Examples:
 interface Flags {
   readonly json?: true;
   readonly csv?: true;
-  /** Undefined: where stdout is a terminal. */
+  /** If omitted, the plot is drawn if stdout is a terminal. */
   readonly plot?: boolean;
 }
 
@@ -73,7 +75,7 @@ function rendered(history: History, { json, csv, plot }: Flags): string {
   if (json) return `${shownJson(history)}\n`;
   if (csv) return historyCsv(history);
   const summary = summaryOf(history);
-  // One moment is no course of time.
+  // A plot over time needs at least two moments.
   if (history.count < 2 || !(plot ?? process.stdout.isTTY)) return `${summary}${table(history)}`;
   const { width, height, style } = terminalOf(process.stdout, process.env);
   const room = height - summary.split('\n').length - 1;
@@ -144,7 +146,7 @@ function table(history: History): string {
   ]);
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
   const lines = [head, ...rows].map((row) => row.map((text, at) => text.padStart(widths[at]!)).join('  '));
-  if (history.flip_resolved.includes(false)) lines.push('?  not resolved: the level of least gamma');
+  if (history.flip_resolved.includes(false)) lines.push('?  not resolved: the level nearest to zero net GEX');
   return lines.map((text) => `  ${text}\n`).join('');
 }
 

@@ -7,21 +7,22 @@ import { Progress } from './csv/progress.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** `zomma ingest`: files and folders of market data into the store. */
+/** `zomma ingest`: loads files and folders of market data into the store. */
 export function addIngest(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('ingest')
       .description('Load market data into the store: option prints (a tape of any size), chains, closes.')
-      .addArgument(new Argument('<path...>', 'files, or folders with their sub-folders'))
+      .addArgument(new Argument('<path...>', 'files, or folders including their sub-folders'))
       .option('--json', 'print one JSON object'),
     ['dataDir', 'dataMax'],
   )
     .addHelpText(
       'after',
       `
-Formats are told by content, packed with gzip or not: prints, chains and closes as CSV or Parquet, quote-table CSV,
-delayed-quote JSON. A running server sees each batch at once. What is broken off can be run again: each print counts once.
+Formats: prints, chains and closes as CSV or Parquet, quote-table CSV, delayed-quote JSON, each with or without gzip.
+Zomma detects the format from the content. A running server sees each batch at once. If a run is interrupted, run it
+again: each print is stored only once.
 
 Examples:
   $ zomma ingest tape-2026-08-17.csv
@@ -41,7 +42,7 @@ Examples:
     });
 }
 
-/** Shows on a terminal how far it is. */
+/** Runs `work` and shows its progress if stderr is a terminal. If a signal interrupts the process, says how many rows were read. */
 async function withProgress<T>(
   work: (reached: (bytes: number, ofBytes: number, rows: number) => void) => Promise<T>,
 ): Promise<T> {
@@ -50,7 +51,7 @@ async function withProgress<T>(
   const brokenOff = (signal: NodeJS.Signals) => {
     progress?.end();
     process.stderr.write(
-      `zomma: broken off after ${grouped(last)} rows; what was committed stays, and to run it again counts nothing twice\n`,
+      `zomma: interrupted after ${grouped(last)} rows; stored rows stay, and another run does not store them twice\n`,
     );
     process.exit(128 + constants.signals[signal]);
   };
@@ -92,36 +93,36 @@ function linesOf(file: LoadedFile): string[] {
   const { path, rows, kept, known, changed, refused, refusals } = file;
   const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${grouped(count)}`);
   const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
-  const counts = `${grouped(kept)} kept, ${knownOf(known, changed)}, ${grouped(refusedRows(file))} refused${why}`;
+  const counts = `${grouped(kept)} stored, ${knownOf(known, changed)}, ${grouped(refusedRows(file))} rejected${why}`;
   return [
     `${cleanLine(path)}: ${grouped(rows)} rows: ${counts}`,
-    ...refusals.map((reason) => `  refused: ${cleanLine(reason)}`),
+    ...refusals.map((reason) => `  rejected: ${cleanLine(reason)}`),
   ];
 }
 
 function totalLine(files: readonly LoadedFile[], totals: ReturnType<typeof totalsOf>): string {
   const { rows, kept, known, changed, refused, seconds, rows_per_second } = totals;
-  return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${grouped(rows)} rows in ${seconds} s (${grouped(rows_per_second)} rows/s): ${grouped(kept)} kept, ${knownOf(known, changed)}, ${grouped(refused)} refused`;
+  return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${grouped(rows)} rows in ${seconds} s (${grouped(rows_per_second)} rows/s): ${grouped(kept)} stored, ${knownOf(known, changed)}, ${grouped(refused)} rejected`;
 }
 
 function knownOf(known: number, changed: number): string {
-  return `${grouped(known)} known${changed > 0 ? ` (${grouped(changed)} of them corrected or cancelled)` : ''}`;
+  return `${grouped(known)} already known${changed > 0 ? ` (${grouped(changed)} of them corrected or canceled)` : ''}`;
 }
 
 function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** Whether anything could be taken. A tape without rows is a day that has not begun. */
+/** Whether the file has usable data. A tape without rows counts as usable: its day has not begun. */
 function isFruitful({ rows, kept, known, refusals }: LoadedFile): boolean {
   return kept + known > 0 || (rows === 0 && refusals.length === 0);
 }
 
-/** Single rows that are refused are no failure, a path of which nothing is taken is one. */
+/** Throws `OperatorError` if some paths have no usable data. A path with only some rejected rows is not an error. */
 function refuseBarren(paths: readonly string[]): void {
   if (paths.length === 0) return;
   throw new OperatorError(
-    `${paths.join(', ')}: no market data that could be taken`,
-    'known formats: prints, chains and closes as CSV or Parquet, quote-table CSV, delayed-quote JSON, each also .gz; unpack archives first',
+    `${paths.join(', ')}: no market data that can be used`,
+    'Use prints, chains or closes as CSV or Parquet, a quote-table CSV or a delayed-quote JSON, each with or without gzip. Unpack archives first.',
   );
 }

@@ -6,18 +6,18 @@ import { OperatorError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** `zomma members`: who has access. A running server sees every change at once. */
+/** `zomma members`: manages who has access. A change takes effect in a running server at once. */
 export function addMembers(program: Command, ports: Ports): void {
-  const members = program.command('members').description('Admit, list, revoke and link members.');
+  const members = program.command('members').description('Add, list, revoke and link members.');
   const uuid = () => new Option('--uuid <uuid>', "the member's UUID in the membership system").makeOptionMandatory();
   const json = () => new Option('--json', 'print one JSON object');
 
   withSettings(
-    members.command('add').description('Admit a member, or renew one, and print the API key.').addOption(uuid()),
+    members.command('add').description('Add or renew a member, and print the API key.').addOption(uuid()),
     ['dataDir'],
   )
     .addOption(new Option('--tier <tier>', 'tier of the membership').choices(Object.keys(TIERS)).default(DEFAULT_TIER))
-    .option('--expires <date>', 'last moment of the membership, ISO 8601; without it, it does not expire')
+    .option('--expires <date>', 'last moment of the membership, ISO 8601; without it, the membership does not expire')
     .addOption(json())
     .addHelpText(
       'after',
@@ -52,13 +52,13 @@ export function addMembers(program: Command, ports: Ports): void {
         })),
       );
       if (options.json) print(shownJson({ members: rows }));
-      else if (rows.length === 0) print('No members yet; add one with: zomma members add --uuid UUID');
+      else if (rows.length === 0) print('No members yet. Add one with: zomma members add --uuid UUID');
       else
         for (const row of rows)
           print(`${row.uuid}  ${row.tier.padEnd(8)} ${row.status.padEnd(8)} ${row.expires_at ?? 'does not expire'}`);
     });
 
-  withSettings(members.command('revoke').description("Withdraw a member's access at once.").addOption(uuid()), [
+  withSettings(members.command('revoke').description("Revoke a member's access at once.").addOption(uuid()), [
     'dataDir',
   ])
     .addHelpText('after', '\nExamples:\n  $ zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n')
@@ -96,7 +96,7 @@ function expiry(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return at;
-  throw new OperatorError('--expires is not a date', 'use ISO 8601, e.g. 2027-12-31T23:59:59Z');
+  throw new OperatorError('--expires is not a date', 'Use ISO 8601, e.g. 2027-12-31T23:59:59Z.');
 }
 
 function print(line: string): void {

@@ -4,31 +4,30 @@ import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { MarketStore } from '../market/store.ts';
 import type { Context } from '../operations/operation.ts';
 
-/** What the command line needs of the composition root. */
+/** The functions of the composition root that the command line calls. */
 export interface Ports {
-  /** Runs the service until it is told to stop; `demo` adds the demo member and prints its key. */
+  /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
   serve(settings: Settings, options: { readonly demo: boolean }): Promise<void>;
-  /** Serves MCP on standard input and output until the client closes its end. */
+  /** Serves MCP over standard input and output until the client closes its end, with the data of this machine. */
   serveStdio(settings: Settings): Promise<void>;
-  /** The same from a running server. */
+  /** Serves MCP over standard input and output until the client closes its end. Relays every message to a running server. */
   bridge(server: { readonly url: URL; readonly key: string }): Promise<void>;
-  /** What a single file holds, a tape batch by batch. */
+  /** Yields the contents of a single file. A tape comes in batches. */
   readFile(path: string): AsyncIterable<Delivery>;
   /**
-   * Loads files and folders into the stored market of a data folder, beside a running server or without one; answers
-   * for each path the files that are market data. `reached` hears how far it is. Throws `OperatorError` where a path is not there,
-   * before anything is loaded.
+   * Loads files and folders into the stored market of a data folder. A server may run on the folder. Returns, for each path, the files that
+   * are market data. Calls `reached` with the progress. Throws `OperatorError` before anything is loaded if a path does not exist.
    */
   load(
     settings: Settings,
     paths: readonly string[],
     reached: (bytes: number, ofBytes: number, rows: number) => void,
   ): Promise<readonly (readonly LoadedFile[])[]>;
-  /** Works on the stored market of a data folder, beside a running server or without one. */
+  /** Calls `work` with the stored market of a data folder. A server may run on the folder. */
   withMarket<T>(settings: Settings, work: (context: Context) => T): Promise<T>;
   withStore<T>(settings: Settings, work: (store: MarketStore) => T): Promise<T>;
   withMembers<T>(settings: Settings, work: (access: Access, members: MemberStore) => T): Promise<T>;
 }
 
-/** Flags as given, by the names of `SETTINGS`. */
+/** The values of the flags, by their names in `SETTINGS`. */
 export type Settings = Readonly<Record<string, string | boolean | undefined>>;

@@ -3,7 +3,7 @@ import type { Ports } from './ports.ts';
 
 type Add = (program: Command, ports: Ports) => void;
 
-/** Where each command is defined, in the order of the help. */
+/** The modules that define the commands, in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...named(['serve', 'start'], async () => (await import('./serve.ts')).addServe),
   ...named(['gex'], async () => (await import('./gex.ts')).addGex),
@@ -19,8 +19,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
 };
 
 /**
- * The command line, over what the composition root offers it. Loads the code of the command that is asked for alone; of all of them for
- * the help, or where the first argument is no command.
+ * Creates the command line on top of the ports. Loads only the code of the command that `first` names. If `first` is not a command, or for
+ * the help, loads all commands.
  */
 export async function createProgram(ports: Ports, version: string, first: string | undefined): Promise<Command> {
   const program = describeProgram(version);
@@ -36,21 +36,21 @@ function named(names: readonly string[], load: () => Promise<Add>): Record<strin
 
 function describeProgram(version: string): Command {
   return new Command('zomma')
-    .description('Options-market analytics server: Greeks, GEX levels, flow, jump probabilities, over REST and MCP.')
+    .description('Options-market analytics server: Greeks, GEX levels, flow and jump probabilities over REST and MCP.')
     .version(version)
     .showHelpAfterError('(see --help)')
     .addHelpText(
       'after',
       `
 Examples:
-  $ zomma start                                   try it: simulated market and a demo key
+  $ zomma start                                   try Zomma with a simulated market and a demo key
   $ zomma serve --feed files:./chains             serve your own option chains
-  $ zomma mcp                                     the tools over standard input and output, for an agent's client
+  $ zomma mcp                                     serve MCP over standard input and output, for an agent's client
   $ zomma ingest tape-2026-08-17.csv              load a day of option prints into the store
-  $ zomma feeds                                   what the feeds last did and brought
+  $ zomma feeds                                   show the state of the feeds
   $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90
-  $ zomma gex SPY-quotes.csv                      levels of one file, no server needed
-  $ zomma greeks options.csv > greeks.csv         a CSV of options, of any length
+  $ zomma gex SPY-quotes.csv                      compute the levels of one file, without a server
+  $ zomma greeks options.csv > greeks.csv         compute Greeks of a CSV of any length
   $ zomma call calculate_kelly_sizing '{"win_prob":0.55}'
 `,
     );

@@ -20,15 +20,15 @@ const SERVE_SETTINGS: readonly SettingName[] = [
   ...DATA_SETTINGS,
 ];
 
-/** `zomma serve` and `zomma start`: the same service, the second with a member to try it with. */
+/** `zomma serve` runs the service. `zomma start` runs the same service with a demo member. */
 export function addServe(program: Command, ports: Ports): void {
-  withSettings(program.command('serve').description('Serve REST and MCP from a market-data feed.'), SERVE_SETTINGS)
+  withSettings(program.command('serve').description('Serve REST and MCP from market-data feeds.'), SERVE_SETTINGS)
     .addHelpText(
       'after',
       `
-Prints one line on stdout when ready: listening on http://HOST:PORT
+Prints one line on stdout when it is ready: listening on http://HOST:PORT
 
-Credentials come from the environment alone, since a command line is visible to all users of a machine:
+Credentials come only from the environment, because every user of the machine can see a command line:
   ZOMMA_TRADIER_TOKEN for --feed tradier, ZOMMA_MASSIVE_KEY for --feed massive
 
 Examples:
@@ -39,7 +39,7 @@ Examples:
     )
     .action((settings) => ports.serve(settings, { demo: false }));
   withSettings(
-    program.command('start').description('Serve with a demo member, and print its key and a first request.'),
+    program.command('start').description('Serve with a demo member. Prints its API key and a first request.'),
     SERVE_SETTINGS,
   )
     .addHelpText('after', '\nExamples:\n  $ zomma start\n  $ zomma start --port 9000 --seed 7\n')

@@ -3,8 +3,8 @@ import { SETTINGS, type Setting, type SettingName } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 
 /**
- * Gives a command the flags of some settings; each can also come from its environment variable, credentials only so. Those that are left
- * open have no default.
+ * Adds the flags of some settings to a command. Each setting can also come from its environment variable. Credentials have no flag, only
+ * the variable. The settings in `leftOpen` get no default.
  */
 export function withSettings(
   command: Command,
@@ -15,7 +15,7 @@ export function withSettings(
     const setting: Setting = SETTINGS[name];
     if (setting.flag === undefined) continue;
     const option = new Option(setting.flag, setting.help);
-    // A switch has no value on the command line; in the environment it has one, and `false` must not turn it on.
+    // A switch has no value on the command line, but it has one in the environment. There `false` must not turn it on.
     if (!setting.flag.includes('<')) option.default(isOn(setting.env));
     else {
       option.env(setting.env);
@@ -30,13 +30,13 @@ function isOn(env: string): boolean {
   const value = (process.env[env] ?? '').toLowerCase();
   if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
-  throw new OperatorError(`${env} is neither on nor off`, 'use true or false');
+  throw new OperatorError(`${env} is neither on nor off`, 'Use true or false.');
 }
 
 /** Settings of every command that reads stored market data. */
 export const DATA_SETTINGS = ['dataDir', 'universe', 'largePrintMin', 'contagionMin', 'staleAfter'] as const;
 
-/** Settings of every command that takes in market data as long as it runs. */
+/** Settings of every command that polls feeds while it runs. */
 export const FEED_SETTINGS = [
   'feed',
   'setAside',

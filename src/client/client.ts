@@ -2,12 +2,12 @@ import type { Static } from '@sinclair/typebox';
 import type { REGISTRY } from '../operations/registry.ts';
 
 type Registry = typeof REGISTRY;
-/** Operations that have keys of a tool's answer. */
+/** The operations that are tools. */
 export type ToolName = {
   [Name in keyof Registry]: [ToolKey<Name>] extends [never] ? never : Name;
 }[keyof Registry];
 type ToolKey<Name extends keyof Registry> = NonNullable<Registry[Name]['tool']>['answers'][number];
-/** What callers may send: fields with a default may be left out. */
+/** The arguments that callers may send. Fields with a default may be left out. */
 type Arguments<Name extends ToolName> = Partial<Static<Registry[Name]['input']>>;
 type Extended<Name extends ToolName> = Static<Registry[Name]['full']>;
 type Answer<Name extends ToolName> = Pick<Extended<Name>, ToolKey<Name> & keyof Extended<Name>>;
@@ -24,7 +24,7 @@ interface Problem {
   readonly hint?: string;
 }
 
-/** A refusal of the server, as its problem body tells it. */
+/** An error response of the server, with the fields of its problem body. */
 export class ProblemError extends Error {
   readonly status: number;
   readonly code: string;
@@ -40,13 +40,13 @@ export class ProblemError extends Error {
 }
 
 export interface Client {
-  /** Calls a tool. Throws `ProblemError` for every refusal. */
+  /** Calls a tool. Returns the default fields of the answer. Rejects with `ProblemError` if the server responds with an error status. */
   call<Name extends ToolName>(name: Name, args: Arguments<Name>): Promise<Answer<Name>>;
-  /** The same with all that is known beside the default answer. */
+  /** Calls a tool. Returns all fields of the answer. Rejects with `ProblemError` if the server responds with an error status. */
   callExtended<Name extends ToolName>(name: Name, args: Arguments<Name>): Promise<Extended<Name>>;
 }
 
-/** A client whose types are the registry's own. */
+/** Creates a client for the REST API. The types of its arguments and answers come from the registry. */
 export function createClient({ baseUrl, apiKey }: ClientSettings): Client {
   const post = async <Body>(name: string, args: unknown, query: string): Promise<Body> => {
     const response = await fetch(`${baseUrl}/api/v1/tools/${name}${query}`, {

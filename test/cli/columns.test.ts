@@ -162,7 +162,7 @@ describe('refuses, in a line and a hint', () => {
       'a missing column',
       ['merton'],
       'spot,strike\n1,2\n',
-      /no column tte, iv, jump_intensity.*\n {2}.*rate \(else 0\.04\)/,
+      /no column tte, iv, jump_intensity.*\n {2}.*rate \(default 0\.04\)/,
     ],
     ['units that are none', ['greeks', '--units', 'metric'], '', /units/],
     ['a quote that never closes', ['greeks'], 'put_call,spot,strike,tte,iv\n"C,1,1,1,1\n', /line 2 has no end/],

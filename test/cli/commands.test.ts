@@ -210,7 +210,7 @@ describe('gex FILE', () => {
       [['gex', chain, '--rate', 'four'], /not a rate/],
       [['gex', chain, '--csv', '--json'], /--json and --csv exclude each other/],
       [['gex', chain, '--plot', '--json'], /--json and --plot exclude each other/],
-      [['gex', '--csv', chain], /the file stands before --csv/],
+      [['gex', '--csv', chain], /Put the file before --csv/],
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
       [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
       [['gex', chain, '--sign', 'flow'], /no prints of TEST are known/],
@@ -264,7 +264,7 @@ test('chains lists what is stored, and forgets one', async () => {
   const as_of = '2026-08-21T20:00:00.000Z';
   expect(await list()).toEqual([{ ticker: 'TEST', as_of, source: 'files:chain.csv', simulated: false }]);
   const forget = () => zomma('chains', 'forget', '--ticker', 'test', '--as-of', as_of, '--data-dir', own);
-  expect(await forget()).toMatchObject({ code: 0, stdout: '1 forgotten\n' });
+  expect(await forget()).toMatchObject({ code: 0, stdout: 'snapshots removed: 1\n' });
   expect(await list()).toEqual([]);
   expect(await forget()).toMatchObject({ code: 1, stderr: expect.stringContaining('no such snapshot') });
 });

@@ -47,7 +47,7 @@ test('a tape is kept once, however often and in whatever pieces it comes', async
     code: 0,
     stderr: '',
     stdout: expect.stringMatching(
-      /morning\.csv: 62 rows: 60 kept, 0 known, 2 refused \(bad_price 2\)\n1 file, 62 rows in [\d.]+ s \([\d,]+ rows\/s\): 60 kept, 0 known, 2 refused\n$/,
+      /morning\.csv: 62 rows: 60 stored, 0 already known, 2 rejected \(bad_price 2\)\n1 file, 62 rows in [\d.]+ s \([\d,]+ rows\/s\): 60 stored, 0 already known, 2 rejected\n$/,
     ),
   });
   expect(await ingestJson(path('day.csv'), path('morning.csv'))).toEqual({
@@ -94,9 +94,9 @@ test('chains meet the rules of the feed', async () => {
   writeChain(path('ahead.csv'), 'TEST', '2999-08-21T16:00:00-04:00');
   const { code, stdout, stderr } = await ingest(path('good.csv'), path('ahead.csv'));
   expect(code).toBe(1);
-  expect(stdout).toContain('good.csv: 18 rows: 18 kept');
-  expect(stdout).toMatch(/ahead\.csv: 18 rows: 0 kept, 0 known, 18 refused\n {2}refused: TEST: .*2999/);
-  expect(stderr).toContain('ahead.csv: no market data that could be taken');
+  expect(stdout).toContain('good.csv: 18 rows: 18 stored');
+  expect(stdout).toMatch(/ahead\.csv: 18 rows: 0 stored, 0 already known, 18 rejected\n {2}rejected: TEST: .*2999/);
+  expect(stderr).toContain('ahead.csv: no market data that can be used');
   expect(stored((store) => store.snapshots('TEST'))).toHaveLength(1);
 });
 
@@ -170,9 +170,7 @@ test('broken off, it leaves what was committed and can be run again', async () =
   while (!isPartly() && child.exitCode === null) await Bun.sleep(5);
   child.kill('SIGINT');
   expect(await child.exited).toBe(130);
-  expect(await new Response(child.stderr).text()).toMatch(
-    /^zomma: broken off after [\d,]+ rows; what was committed stays/,
-  );
+  expect(await new Response(child.stderr).text()).toMatch(/^zomma: interrupted after [\d,]+ rows; stored rows stay/);
   expect(isPartly()).toBe(true);
 
   expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0 });

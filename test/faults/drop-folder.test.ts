@@ -163,5 +163,5 @@ test('a bad file is set aside by the service, and only where it is asked to', as
     '--data-dir',
     data,
   ]);
-  expect([nested.exitCode, nested.stderr.toString()]).toEqual([1, expect.stringContaining('is not apart from')]);
+  expect([nested.exitCode, nested.stderr.toString()]).toEqual([1, expect.stringContaining('overlap')]);
 });

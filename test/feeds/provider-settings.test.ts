@@ -33,7 +33,7 @@ test.each<[string, Partial<FeedSettings>, string | undefined, RegExp]>([
   ['no token', { feed: 'tradier' }, undefined, /ZOMMA_TRADIER_TOKEN is not set/],
   ['no key', { feed: 'massive' }, undefined, /ZOMMA_MASSIVE_KEY is not set/],
   ['an empty token', { feed: 'tradier' }, ' ', /ZOMMA_TRADIER_TOKEN is not set/],
-  ['a token of two lines', { feed: 'tradier' }, 'hidden\nx: y', /ZOMMA_TRADIER_TOKEN is no credential/],
+  ['a token of two lines', { feed: 'tradier' }, 'hidden\nx: y', /ZOMMA_TRADIER_TOKEN is not a credential/],
   ['an address that is none', { feed: 'cboe', cboeUrl: 'cdn' }, undefined, /--cboe-url is not an address/],
   ['plain HTTP', { feed: 'massive', massiveUrl: 'http://a.example' }, 'hidden', /--massive-url would send/],
   [
@@ -43,11 +43,11 @@ test.each<[string, Partial<FeedSettings>, string | undefined, RegExp]>([
     /--massive-socket-url would send/,
   ],
   ['no rate', { feed: 'cboe', feedRate: '0' }, undefined, /--feed-rate is not a rate/],
-  ['no time', { feed: 'cboe', feedEvery: '0' }, undefined, /--feed-every is not a time/],
-  ['no hours', { feed: 'cboe', feedHours: 'night' }, undefined, /"night" are no hours/],
+  ['no time', { feed: 'cboe', feedEvery: '0' }, undefined, /--feed-every is 0/],
+  ['no hours', { feed: 'cboe', feedHours: 'night' }, undefined, /--feed-hours "night" is not known/],
   ['another feed', { feed: 'nyse' }, undefined, /"nyse" is not a feed/],
   ['one twice', { feed: 'cboe, cboe' }, undefined, /two feeds cboe/],
-  ['the simulated market beside another', { feed: 'simulated,cboe' }, undefined, /stands alone/],
+  ['the simulated market beside another', { feed: 'simulated,cboe' }, undefined, /cannot be combined/],
 ])('%s is for the operator to mend', (_what, settings, credential, message) => {
   if (credential !== undefined) for (const name of ENV) process.env[name] = credential;
   let error: unknown;

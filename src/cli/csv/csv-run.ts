@@ -3,27 +3,27 @@ import { numberCell } from './number.ts';
 import { type CsvRecord, cellsOf, contentOf } from './records.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
-/** Bad rows that are told one by one. */
+/** How many bad rows are reported one by one. */
 const TOLD_MAX = 5;
 
 /**
- * Runs a kernel over the rows of one CSV. Cells that the kernel does not compute pass through as they stand; a column named like
- * an output is replaced in its place, the other outputs follow the last column. A row that cannot be computed keeps its cells, has
- * empty outputs, and is counted.
+ * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel pass through unchanged. An input column with the name of
+ * an output is replaced in its place. The other outputs follow the last column. If a row cannot be computed, its outputs are empty, its
+ * other cells stay, and it is counted as bad.
  */
 export class CsvRun {
   rows = 0;
   badRows = 0;
-  /** The first bad rows, in words. */
+  /** Messages on the first bad rows. */
   readonly told: string[] = [];
   readonly #kernel: RowKernel;
   readonly #inputs: readonly Input[];
   readonly #header: readonly string[];
-  /** Where each output stands in a row. */
+  /** The column index of each output. */
   readonly #slots: readonly number[];
   readonly #width: number;
 
-  /** Throws `OperatorError` where the header lacks a column or names one twice. */
+  /** Throws `OperatorError` if the header lacks a required column or names a column twice. */
   constructor(kernel: RowKernel, header: string) {
     const cells = cellsOf(header);
     const names = cells.map(contentOf);
@@ -40,7 +40,7 @@ export class CsvRun {
     return `${this.#header.join(',')}\n`;
   }
 
-  /** The rows with their outputs, as text. */
+  /** Returns the rows with their outputs, as CSV text. */
   compute(records: readonly CsvRecord[]): string {
     const count = records.length;
     const columns = Object.fromEntries(this.#inputs.map(({ name }) => [name, new Float64Array(count)]));
@@ -62,12 +62,12 @@ export class CsvRun {
     return lines.length > 0 ? `${lines.join('\n')}\n` : '';
   }
 
-  /** Puts a row's numbers into the columns; gives what is wrong with it. */
+  /** Writes the numbers of a row into the columns. Returns what is wrong with the row, if anything. */
   #read(cells: string[], row: number, columns: Readonly<Record<string, Float64Array>>): string | undefined {
     let fault: string | undefined;
     if (cells.length !== this.#width) {
       fault = `has ${cells.length} cells, the header ${this.#width}`;
-      // The outputs stay under their names.
+      // With the width of the header, the outputs stay under their column names.
       while (cells.length < this.#width) cells.push('');
       cells.length = this.#width;
     }
@@ -88,7 +88,7 @@ export class CsvRun {
 interface Input {
   readonly name: string;
   readonly cell: Cell;
-  /** Its column in the file; -1 where it has none. */
+  /** Index of its column in the file; -1 if the file has no such column. */
   readonly at: number;
 }
 
@@ -106,9 +106,9 @@ function withOutputs(cells: readonly string[], slots: readonly number[], outputs
 }
 
 function refuseHeader({ inputs, outputs }: RowKernel, names: readonly string[]): void {
-  const hint = `the first line names the columns, with commas between them: ${Object.entries(inputs)
-    .map(([name, cell]) => (cell.default === undefined ? name : `${name} (else ${cell.default})`))
-    .join(', ')}`;
+  const hint = `Name the columns in the first line, separated by commas: ${Object.entries(inputs)
+    .map(([name, cell]) => (cell.default === undefined ? name : `${name} (default ${cell.default})`))
+    .join(', ')}.`;
   const missing = Object.keys(inputs).filter((name) => inputs[name]!.default === undefined && !names.includes(name));
   if (missing.length > 0) throw new OperatorError(`there is no column ${missing.join(', ')}`, hint);
   const twice = [...Object.keys(inputs), ...outputs].filter((name) => names.indexOf(name) !== names.lastIndexOf(name));

@@ -18,7 +18,7 @@ const GREEKS = [
   'volga',
 ] as const satisfies GreekName[];
 
-/** Price and Greeks in market or raw units (see `inMarketUnits`). At tte 0 or iv 0, the intrinsic value's. */
+/** Price and Greeks in market or raw units (see `inMarketUnits`). At tte 0 or iv 0, they are those of the intrinsic value. */
 export const greeksKernel = (units: 'market' | 'raw') =>
   define({
     inputs: {
@@ -31,7 +31,7 @@ export const greeksKernel = (units: 'market' | 'raw') =>
       dividend,
     },
     outputs: GREEKS,
-    unanswered: 'a figure is larger than a number can be',
+    unanswered: 'a result is too large for a double',
     compute(count, { put_call: callPut, ...columns }) {
       const raw = greeks({ count, callPut, ...columns });
       const shown = units === 'raw' ? raw : inMarketUnits(raw);
@@ -39,7 +39,7 @@ export const greeksKernel = (units: 'market' | 'raw') =>
     },
   });
 
-/** Implied volatility; 0 where the price is at or below the discounted intrinsic value. */
+/** Implied volatility; 0 if the price is at or below the discounted intrinsic value. */
 export const impliedVolatilityKernel = define({
   inputs: { put_call: side, price: notNegative, spot: positive, strike: positive, tte: positive, rate, dividend },
   outputs: ['iv'],
@@ -68,7 +68,7 @@ export const mertonKernel = define({
   },
 });
 
-/** Ties the inputs' names to those that `compute` takes. */
+/** Makes the compiler check that `compute` reads only columns that `inputs` names. */
 function define<Name extends string>(kernel: RowKernel<Name>): RowKernel<Name> {
   return kernel;
 }

@@ -1,7 +1,7 @@
-/** Digits that bring every double back (zero without its sign). */
+/** Significant digits from which every double can be read back exactly, except the sign of zero. */
 const DIGITS = 17;
 
-/** A computed number as a CSV cell. */
+/** Formats a computed number as a CSV cell. */
 export function numberCell(value: number): string {
   return value.toPrecision(DIGITS);
 }

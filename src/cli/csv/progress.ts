@@ -1,15 +1,16 @@
-/** Said only of input that takes longer, and then not more often. */
+/** Progress is shown only if a run takes longer than this, ms. */
 const FIRST_MS = 1000;
+/** The minimum time between two updates, ms. */
 const EVERY_MS = 200;
 const BAR_WIDTH = 20;
 
-/** One line on a terminal that tells how far a long run is. */
+/** A line on a terminal that shows the progress of a long run. */
 export class Progress {
   readonly #startedMs: number;
   #nextMs: number;
   #shown = false;
 
-  /** `bytes` of the whole input, where they are known; `nowMs` is any steady clock. */
+  /** `bytes` is the size of the whole input, if it is known. `nowMs` is any monotonic clock. */
   constructor(
     private readonly write: (text: string) => void,
     private readonly bytes: number | undefined,
@@ -19,7 +20,7 @@ export class Progress {
     this.#nextMs = this.#startedMs + FIRST_MS;
   }
 
-  /** So much has been read and computed. */
+  /** Reports how many bytes have been read and how many rows computed so far. */
   reached(bytes: number, rows: number): void {
     const now = this.nowMs();
     if (now < this.#nextMs) return;
@@ -36,7 +37,7 @@ export class Progress {
     return `[${full.padEnd(BAR_WIDTH)}] ${String(Math.floor(100 * share)).padStart(3)} %  `;
   }
 
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void {
     if (this.#shown) this.write('\r\x1b[K');
   }

@@ -1,22 +1,22 @@
 import { OperatorError } from '../../errors.ts';
 
-/** A record of a CSV as it stands there, without its line break, and the line it begins on (the first is 1). */
+/** A record of a CSV: its unchanged text without the line break, and the number of the line on which it begins, from 1. */
 export interface CsvRecord {
   readonly text: string;
   readonly line: number;
 }
 
-/** No row of figures is longer; what is, has a quote that never closes, or is no CSV. Bounds what is held in memory. */
+/** Maximum length of a record. A longer one has a quote that is never closed, or the input is not a CSV. The limit bounds memory use. */
 const RECORD_LENGTH_MAX = 1024 * 1024;
 
 const QUOTE = '"';
 
-/** Cuts a CSV that comes in pieces into records. Line breaks are LF or CRLF, and part of a cell within quotes (RFC 4180). */
+/** Splits a CSV that comes in pieces into records. A line break is LF or CRLF. Within quotes it is part of the cell (RFC 4180). */
 export class RecordSplitter {
   #rest = '';
   #line = 1;
 
-  /** The records that end in this piece, blank lines left out. Throws `OperatorError` where one is too long to be any. */
+  /** Returns the records that end in this piece, without blank lines. Throws `OperatorError` if a record is too long. */
   push(piece: string): CsvRecord[] {
     const text = this.#rest + piece;
     const records: CsvRecord[] = [];
@@ -43,7 +43,7 @@ export class RecordSplitter {
     return records;
   }
 
-  /** What stands after the last line break. Throws `OperatorError` where it ends within quotes. */
+  /** Returns the record after the last line break, if there is one. Throws `OperatorError` if the record ends within quotes. */
   end(): CsvRecord[] {
     const text = this.#rest;
     if (text.includes(QUOTE) && isOpenAt(text, 0, text.length, false)) throw this.#endless();
@@ -61,12 +61,12 @@ export class RecordSplitter {
   #endless(): OperatorError {
     return new OperatorError(
       `the row that begins on line ${this.#line} has no end`,
-      'is there a quote that never closes?',
+      'Check the row for a quote that is never closed.',
     );
   }
 }
 
-/** Cells of a record as they stand there, quotes and all. */
+/** Returns the cells of a record unchanged, with their quotes. */
 export function cellsOf(record: string): string[] {
   if (!record.includes(QUOTE)) return record.split(',');
   const cells: string[] = [];
@@ -78,14 +78,14 @@ export function cellsOf(record: string): string[] {
   }
 }
 
-/** What a cell says: without the quotes around it and the blanks at its ends. */
+/** Returns the content of a cell, without the quotes around it and without spaces at its ends. */
 export function contentOf(cell: string): string {
   const text = cell.trim();
   const quoted = text.length > 1 && text.startsWith(QUOTE) && text.endsWith(QUOTE);
   return quoted ? text.slice(1, -1).replaceAll('""', QUOTE).trim() : text;
 }
 
-/** Whether quotes are open at `end`, from what is known at `start`: within quotes, or at the beginning of a cell. */
+/** Whether quotes are open at `end`. `open` says whether quotes are open at `start`. If they are not, `start` begins a cell. */
 function isOpenAt(text: string, start: number, end: number, open: boolean): boolean {
   for (let at = start; ; ) {
     if (open || text[at] === QUOTE) at = afterQuotes(text, open ? at : at + 1, end);
@@ -97,7 +97,7 @@ function isOpenAt(text: string, start: number, end: number, open: boolean): bool
   }
 }
 
-/** Where the quotes that are open at `at` have closed; beyond `end` where they have not. A doubled quote is one within. */
+/** Returns the index after the quote that closes those open at `at`, or `end + 1` if they stay open. A doubled quote closes nothing. */
 function afterQuotes(text: string, at: number, end: number): number {
   for (;;) {
     const quote = text.indexOf(QUOTE, at);

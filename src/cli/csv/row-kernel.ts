@@ -1,25 +1,26 @@
-/** What a command computes of each row: cells by name in, columns by name out. */
+/** What a command computes for each row. Inputs are cells by name, outputs are columns by name. */
 export interface RowKernel<Name extends string = string> {
   readonly inputs: Readonly<Record<Name, Cell>>;
   readonly outputs: readonly string[];
-  /** Why a row whose cells are good can have no answer. */
+  /** Why a row can have no result although its cells are valid. */
   readonly unanswered: string;
-  /** Output columns of `count` rows, in the order of `outputs`; each row depends on that row alone. */
+  /** Returns the output columns of `count` rows, in the order of `outputs`. The outputs of a row depend only on the inputs of that row. */
   compute(count: number, columns: Readonly<Record<Name, Float64Array>>): readonly Float64Array[];
 }
 
-/** How a cell is read. */
+/** How to read a cell. */
 export interface Cell {
-  /** The number that the text stands for; NaN where it stands for none that is good here. */
+  /** Returns the number in the text, or NaN if the text has no number that is valid here. */
   parse(text: string): number;
+  /** The condition that the text must meet, e.g. `must be C or P`. */
   readonly must: string;
-  /** Stands for an empty cell, and for the column where there is none; without it, both are faults. */
+  /** Value if the cell is empty or the column is missing. Without a default, both are errors. */
   readonly default?: number;
 }
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The nearest double of a decimal number; NaN for any other text and for what no double can hold. */
+/** Returns the double that is nearest to a decimal number. Returns NaN for any other text, and for a number that is too large. */
 function decimal(text: string): number {
   const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : Number.NaN;
@@ -33,13 +34,13 @@ function within(isGood: (value: number) => boolean): (text: string) => number {
 }
 
 export const anyNumber: Cell = { parse: decimal, must: 'must be a number' };
-/** Below it a double has lost digits, and a logarithm its sense. */
+/** The smallest normal double. A smaller one has fewer digits, so its logarithm would be inexact. */
 const NORMAL_MIN = 2 ** -1022;
 
 export const positive: Cell = { parse: within((value) => value >= NORMAL_MIN), must: 'must be a number above 0' };
 export const notNegative: Cell = { parse: within((value) => value >= 0), must: 'must be a number, 0 or more' };
 
-/** +1 for a call, -1 for a put, as kernels take it. */
+/** Reads the option side as the kernels expect it: +1 for a call, -1 for a put. */
 export const side: Cell = {
   parse: (text) => SIDES.get(text) ?? SIDES.get(text.toUpperCase()) ?? Number.NaN,
   must: 'must be C or P',

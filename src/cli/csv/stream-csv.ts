@@ -5,17 +5,17 @@ import { type CsvRecord, RecordSplitter } from './records.ts';
 import type { RowKernel } from './row-kernel.ts';
 import { openInput, writeOut } from './streams.ts';
 
-/** Text is read and written byte by character: what passes through stays what it was, whatever its encoding. */
+/** Reads and writes each byte as one character. So cells that pass through keep their bytes, whatever the encoding of the file. */
 const ENCODING = 'latin1';
 const BOM = Buffer.from('\ufeff').toString(ENCODING);
 
 /**
- * Streams a CSV through a kernel to stdout, piece by piece: memory does not grow with the input. Throws `OperatorError` where the
- * input is no such table, and at the end where rows could not be computed.
+ * Streams a CSV through a kernel to stdout, piece by piece, so that memory use does not grow with the input. Throws `OperatorError` if the
+ * input is not such a table. After the last row, throws `OperatorError` if some rows could not be computed.
  */
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {
   const { pieces, bytes } = openInput(file);
-  // Where the rows themselves run over the terminal, they are the progress.
+  // If the rows are written to the terminal, they show the progress themselves.
   const shows = process.stderr.isTTY && !process.stdout.isTTY;
   const progress = new Progress(
     (text) => shows && process.stderr.write(text),
@@ -25,7 +25,7 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   const splitter = new RecordSplitter();
   let run: CsvRun | undefined;
   let read = 0;
-  /** False where nobody reads the output any more. */
+  /** Writes the records with their outputs. Resolves with false if the reader of the output has closed it. */
   const take = (records: readonly CsvRecord[]): Promise<boolean> => {
     const [first, ...rest] = records;
     if (first === undefined) return Promise.resolve(true);
@@ -47,7 +47,7 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   if (!run)
     throw new OperatorError(
       'the input is empty',
-      `its first line names the columns: ${Object.keys(kernel.inputs).join(',')}`,
+      `Name the columns in the first line: ${Object.keys(kernel.inputs).join(',')}.`,
     );
   if (run.badRows > 0) {
     const more = run.badRows > run.told.length ? ['...'] : [];

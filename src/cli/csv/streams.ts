@@ -4,26 +4,29 @@ import { OperatorError } from '../../errors.ts';
 
 export interface Input {
   readonly pieces: AsyncIterable<Buffer>;
-  /** Of the whole, where that is known. */
+  /** Size of the whole input, if it is known. */
   readonly bytes: number | undefined;
 }
 
-/** Read at a time, and computed at a time: some thousand rows. */
+/** Size of the pieces that are read and computed at once: some thousand rows. */
 const PIECE_BYTES = 256 * 1024;
 const STDIN = 0;
 
-/** A file, or without one (or for `-`) what is piped in. Throws `OperatorError` where there is neither. */
+/**
+ * Opens a file. Without a file, or for `-`, opens stdin. Throws `OperatorError` if the file does not exist or is a folder, or if stdin is a
+ * terminal.
+ */
 export function openInput(file: string | undefined): Input {
   if (file === undefined || file === '-') {
-    if (isatty(STDIN)) throw new OperatorError('nothing is piped in', 'name a CSV file, or pipe one in');
+    if (isatty(STDIN)) throw new OperatorError('there is no input', 'Name a CSV file, or pipe one in.');
     return {
       pieces: createReadStream('', { fd: STDIN, autoClose: false, highWaterMark: PIECE_BYTES }),
       bytes: sizeOf(fstatSync(STDIN)),
     };
   }
   const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat) throw new OperatorError(`there is no file ${file}`, 'name a CSV file, or pipe one in');
-  if (stat.isDirectory()) throw new OperatorError(`${file} is a folder`, 'name a CSV file, or pipe one in');
+  if (!stat) throw new OperatorError(`there is no file ${file}`, 'Name a CSV file, or pipe one in.');
+  if (stat.isDirectory()) throw new OperatorError(`${file} is a folder`, 'Name a CSV file, or pipe one in.');
   return { pieces: createReadStream(file, { highWaterMark: PIECE_BYTES }), bytes: sizeOf(stat) };
 }
 
@@ -31,10 +34,14 @@ function sizeOf(stat: Stats): number | undefined {
   return stat.isFile() ? stat.size : undefined;
 }
 
-// Each write hears of its own failure; unheard, the stream's own telling would end the process.
+// The streams that have an `error` listener. Each write gets its error in a callback. Without a listener, the `error` event of the stream
+// would end the process.
 const listened = new WeakSet<NodeJS.WriteStream>();
 
-/** Writes to stdout, no faster than it is read; false where nobody reads any more (`| head`). */
+/**
+ * Writes to stdout. Resolves with true once the text is written, so that callers can wait for a slow reader. Resolves with false if the
+ * reader has closed the pipe (`| head`).
+ */
 export function writeOut(text: Buffer): Promise<boolean> {
   if (!listened.has(process.stdout)) {
     process.stdout.on('error', () => {});

@@ -7,7 +7,7 @@ const BRAILLE = [
 ];
 const BRAILLE_BASE = 0x2800;
 
-/** Cells that a line is drawn on, dot by dot: eight dots a cell in braille, one in ASCII. */
+/** A grid of cells on which lines are drawn dot by dot. A cell has eight dots in braille and one dot in ASCII. */
 export class Dots {
   readonly columns: number;
   readonly rows: number;
@@ -32,7 +32,7 @@ export class Dots {
     this.#cells[cell]! |= BRAILLE[row % this.#perRow]![column % this.#perColumn]!;
   }
 
-  /** What a cell shows; undefined where it has no dot. */
+  /** Returns the character of a cell, or `undefined` if the cell has no dot. */
   cell(column: number, row: number): string | undefined {
     const dots = this.#cells[row * this.#width + column]!;
     if (dots === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Beyond these, compact words run out. */
+/** From `LARGEST` on and below `SMALLEST`, figures are in exponential notation, because the compact notation has no suffix for them. */
 const LARGEST = 1e15;
 const SMALLEST = 0.01;
 
@@ -9,7 +9,7 @@ const compact = new Intl.NumberFormat('en-US', {
 });
 const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 
-/** Dollars in few characters, with their sign: +1.23B, -45.6M. */
+/** Formats dollars in few characters and with their sign: +1.23B, -45.6M. */
 export function dollars(value: number): string {
   const size = Math.abs(value);
   if (size === 0 || (size >= SMALLEST && size < LARGEST)) return compact.format(value);

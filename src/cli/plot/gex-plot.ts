@@ -9,15 +9,15 @@ export interface GexPicture {
   readonly profile: Profile;
 }
 
-/** Of the height, what the profile takes where it stands below. */
+/** The share of the height that the profile takes if it is below the bars. */
 const PROFILE_SHARE = 0.4;
-/** Lines; higher, every slope looks steep. */
+/** Maximum height of the profile, in lines. In a higher chart, every slope looks steep. */
 const PROFILE_MOST = 25;
-/** From this width on the two stand beside each other, with so much between. */
+/** From this width on, bars and profile are side by side, with `GAP` between them. */
 const WIDE = 132;
 const GAP = '    ';
 
-/** GEX by strike, and below it or beside it the gamma profile, within so many lines. */
+/** Draws GEX by strike within `height` lines, with the gamma profile below or beside it. */
 export function gexPlot(picture: GexPicture, width: number, height: number, style: Style): string[] {
   if (width >= WIDE) {
     const half = Math.floor((width - GAP.length) / 2);
@@ -44,12 +44,12 @@ function strikesPanel(picture: GexPicture, width: number, height: number, style:
 
 function profilePanel(picture: GexPicture, width: number, height: number, style: Style): string[] {
   return [
-    title(picture, 'gamma profile: net GEX were spot elsewhere', width, style),
+    title(picture, 'gamma profile: net GEX if spot were elsewhere', width, style),
     ...profileChart(picture.profile, width, height - 1, style),
   ];
 }
 
-/** What must not be cut off stands first. */
+/** The title of a panel. If the width is small, its end is cut off, so SIMULATED comes first. */
 function title({ simulated, ticker }: GexPicture, text: string, width: number, style: Style): string {
   return line([{ text: `${simulated ? 'SIMULATED ' : ''}${ticker}  ${text}`, ink: 'title' }], width, style);
 }

@@ -5,7 +5,7 @@ import { type TimeLine, timeChart } from './time-chart.ts';
 export interface HistoryPicture {
   readonly ticker: string;
   readonly simulated: boolean;
-  /** Of the first and the last moment. */
+  /** Labels of the first and the last moment. */
   readonly ends: readonly [string, string];
   /** Spot and levels, dollars; spot first. */
   readonly prices: readonly TimeLine[];
@@ -13,15 +13,15 @@ export interface HistoryPicture {
   readonly netGex: Float64Array;
 }
 
-/** Of the height, what net GEX takes. */
+/** The share of the height that net GEX takes. */
 const NET_SHARE = 0.35;
 
-/** Spot with the levels around it over time, and below it net GEX, within so many lines. */
+/** Draws spot and levels over time, with net GEX below, within `height` lines. */
 export function historyPlot(picture: HistoryPicture, width: number, height: number, style: Style): string[] {
   const { ends, prices, netGex } = picture;
   const below = Math.ceil((height - 3) * NET_SHARE);
   const title = (text: string) =>
-    // What must not be cut off stands first.
+    // If the width is small, the end of the title is cut off, so SIMULATED comes first.
     line([{ text: `${picture.simulated ? 'SIMULATED ' : ''}${picture.ticker}  ${text}`, ink: 'title' }], width, style);
   return [
     title('spot and levels, dollars'),

@@ -1,11 +1,11 @@
-/** How a terminal wants to be drawn on. */
+/** What a terminal can show. */
 export interface Style {
-  /** Block, box and braille characters; else ASCII. */
+  /** Whether to draw with block, box and braille characters. Otherwise with ASCII. */
   readonly unicode: boolean;
   readonly colour: boolean;
 }
 
-/** What is drawn has a sense, and the sense a colour: none tells anything that position or words do not. */
+/** The meaning of a drawn text. Each meaning has a colour. A colour never says anything that position or words do not also say. */
 export type Ink = 'title' | 'positive' | 'negative' | 'level' | 'faint';
 
 export interface Span {
@@ -13,10 +13,10 @@ export interface Span {
   readonly ink?: Ink | undefined;
 }
 
-/** SGR codes of the eight basic colours: they follow the terminal's own theme. */
+/** SGR codes of the eight basic colours. They follow the theme of the terminal. */
 const SGR: Readonly<Record<Ink, number>> = { title: 1, positive: 32, negative: 31, level: 33, faint: 2 };
 
-/** One line of text, cut at `width`, with nothing blank at its end. Every character is one column wide. */
+/** Formats one line of text, cut at `width`, without spaces at its end. Every character must be one column wide. */
 export function line(spans: readonly Span[], width: number, style: Style): string {
   let left = width;
   const shown: Span[] = [];
@@ -24,7 +24,7 @@ export function line(spans: readonly Span[], width: number, style: Style): strin
     const cut = text.slice(0, Math.max(0, left));
     left -= cut.length;
     const before = shown.at(-1);
-    // Neighbours of one ink are painted as one.
+    // Adjacent spans of the same ink are merged.
     if (before !== undefined && before.ink === ink) shown[shown.length - 1] = { text: before.text + cut, ink };
     else if (cut !== '') shown.push({ text: cut, ink });
   }

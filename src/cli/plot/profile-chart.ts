@@ -9,11 +9,11 @@ export interface Profile {
   readonly level: Float64Array;
   /** Net GEX at each, dollars per 1 % move. */
   readonly gex: Float64Array;
-  /** Each with a line of its own under the chart; those outside of the profile have none. */
+  /** Levels to mark. Each gets a line under the chart. Levels outside the range of the profile are left out. */
   readonly marks: readonly Level[];
 }
 
-/** Net GEX over spot as a line, with zero and the marks drawn behind it. */
+/** Draws net GEX over spot as a line, with zero and the marks behind it. */
 export function profileChart(data: Profile, width: number, height: number, style: Style): string[] {
   const { level, gex } = data;
   const [first, last] = [level[0]!, level.at(-1)!];
@@ -29,7 +29,7 @@ export function profileChart(data: Profile, width: number, height: number, style
 
   const dots = trace(gex, new Dots(columns, rows, style.unicode), rowOf);
   const zero = Math.floor((rowOf(0, dots.rows) * rows) / dots.rows);
-  // Where ends fall together with zero, zero it is.
+  // If an end is in the same row as zero, the row is labelled 0.
   const labels = new Map([
     ...(high > 0 ? [[0, dollars(high)] as const] : []),
     ...(low < 0 ? [[rows - 1, dollars(low)] as const] : []),
@@ -60,14 +60,14 @@ export function profileChart(data: Profile, width: number, height: number, style
   ];
 }
 
-/** A mark's name and price beside its line, on the side that has room. */
+/** Draws the name and price of a mark beside its vertical line, on the side that has room. */
 function pointed(column: number, columns: number, { name, price: at }: Level, line: string): string {
   const text = `${name} ${price(at)}`;
   if (column + 2 + text.length <= columns) return `${' '.repeat(column)}${line} ${text}`;
   return column > text.length ? `${`${text} `.padStart(column)}${line}` : text;
 }
 
-/** Both ends of an axis, or the first where they would run together. */
+/** Draws the labels of both ends of an axis, or only the first if they would overlap. */
 export function endsOf(first: string, last: string, columns: number): string {
   return first.length + last.length < columns ? first + last.padStart(columns - first.length) : first;
 }

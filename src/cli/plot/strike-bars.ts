@@ -8,24 +8,27 @@ export interface StrikeGex {
   readonly strike: Float64Array;
   /** Net GEX at each, dollars per 1 % move. */
   readonly net: Float64Array;
-  /** Marked in any case, the first ones first where there is little room. */
+  /** Levels to mark, in the order of their priority. Each gets a row. If there is too little room, the last ones are left out. */
   readonly levels: readonly Level[];
 }
 
-/** Strikes further from spot are shown only where a level stands on them: a fraction of spot. */
+/** A strike that is further from spot than this fraction of spot is shown only if a level is on it. */
 const WINDOW = 0.2;
-/** Bars shorter than these make room: names become initials, then figures and marks go. */
+/**
+ * Widths of the bars, in cells, below which other columns make room. Below `BARS_FULL`, level names become initials. Below `BARS_MIN`, the
+ * figures are left out, then the initials.
+ */
 const BARS_FULL = 20;
 const BARS_MIN = 8;
 
 interface Row {
   readonly price: number;
-  /** Absent where a level stands between strikes. */
+  /** Undefined if the row is a level between strikes. */
   readonly net: number | undefined;
   readonly names: readonly string[];
 }
 
-/** Net GEX of the strongest strikes as bars, the highest strike on top: puts to the left of the axis, calls to the right. */
+/** Draws net GEX of the strongest strikes as bars, the highest strike on top: negative to the left of the axis, positive to the right. */
 export function strikeBars(data: StrikeGex, width: number, height: number, style: Style): string[] {
   const rows = rowsOf(data, height);
   const { labels, values, marks, cells } = columnsOf(rows, width);
@@ -50,7 +53,7 @@ export function strikeBars(data: StrikeGex, width: number, height: number, style
   });
 }
 
-/** The levels, and of the strikes around spot as many as there is room for, the strongest; descending. */
+/** Selects the rows in descending order: the levels, then as many of the strongest strikes around spot as there is room for. */
 function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[] {
   const shown = new Set(levels.map((level) => level.price).slice(0, height));
   const strongest = Array.from(strike.keys())
@@ -70,7 +73,7 @@ function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[]
     }));
 }
 
-/** What stands beside the bars, and how many cells are left to these. */
+/** Lays out the columns beside the bars. Returns them with the number of cells that are left for the bars. */
 function columnsOf(rows: readonly Row[], width: number) {
   const labels = aligned(rows.map((row) => price(row.price)));
   const values = aligned(rows.map(({ net }) => (net === undefined ? '' : dollars(net)))).map((text) => ` ${text}`);
@@ -94,17 +97,17 @@ function columnsOf(rows: readonly Row[], width: number) {
   return marked.cells >= BARS_MIN ? marked : layout(none, none);
 }
 
-/** Where the axis stands among the cells, so that both sides have one scale. */
+/** Places the axis among the cells so that both sides have the same scale. */
 function axisOf(rows: readonly Row[], cells: number) {
   const nets = rows.map(({ net }) => net ?? 0);
-  // Of the largest: sums of very large figures overflow.
+  // Values are relative to the largest one, because sums of very large figures overflow.
   const largest = Math.max(...nets.map(Math.abs));
   const share = (value: number) => (largest > 0 ? Math.abs(value) / largest : 0);
   const low = share(Math.min(0, ...nets));
   const high = share(Math.max(0, ...nets));
   const room = Math.max(0, cells - 1);
   let left = Math.round(largest > 0 ? (room * low) / (low + high) : room / 2);
-  // A side that has anything keeps a cell.
+  // A side with a value other than zero has at least one cell.
   if (low > 0) left = Math.max(left, Math.min(1, room));
   if (high > 0) left = Math.min(left, Math.max(0, room - 1));
   const right = room - left;

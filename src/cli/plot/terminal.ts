@@ -1,6 +1,6 @@
 import type { Style } from './line.ts';
 
-/** What is known of the stream that is drawn on: a `tty.WriteStream` has it all, a pipe nothing. */
+/** The properties of an output stream. A `tty.WriteStream` has all of them, a pipe has none. */
 export interface Output {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -16,20 +16,20 @@ export interface Terminal {
 const WIDTH = 80;
 const HEIGHT = 24;
 
-/** How to draw on an output, in this environment. */
+/** Returns the size and the style for an output, from the stream and the environment variables. */
 export function terminalOf(
   { isTTY, columns, rows }: Output,
   env: Readonly<Record<string, string | undefined>>,
 ): Terminal {
   const dumb = env.TERM === 'dumb';
-  // POSIX: the first of them that is set and not empty decides; without any, the locale is plain ASCII.
+  // POSIX: the first of these variables that is set and not empty decides. Without any, the locale is plain ASCII.
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return {
     width: columns || WIDTH,
     height: rows || HEIGHT,
     style: {
       unicode: !dumb && /utf-?8/i.test(locale),
-      // no-color.org: set and not empty.
+      // no-color.org: NO_COLOR counts if it is set and not empty.
       colour: Boolean(isTTY && env.TERM && !dumb && !env.NO_COLOR),
     },
   };

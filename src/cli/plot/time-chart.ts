@@ -5,25 +5,25 @@ import { rowsBetween, trace } from './trace.ts';
 
 export interface TimeLine {
   readonly name: string;
-  /** One a moment, evenly spaced whatever lies between them; `NaN` where there is none. */
+  /** One value per moment; `NaN` if there is no value. The moments are drawn evenly spaced, whatever time is between them. */
   readonly values: Float64Array;
   readonly ink?: Ink;
 }
 
 export interface TimeLines {
-  /** Where they cross, the first one is seen. */
+  /** If lines cross, the first one is on top. */
   readonly lines: readonly TimeLine[];
-  /** What stands under the first and the last moment. */
+  /** Labels under the first and the last moment. */
   readonly ends: readonly [string, string];
-  /** Whether zero belongs to the picture: what is above it is painted positive, what is below negative. */
+  /** Whether to include zero. If so, values above zero have the ink `positive`, values below it the ink `negative`. */
   readonly zero: boolean;
   readonly figure: (value: number) => string;
 }
 
-/** Below this many columns the chart keeps them for itself. */
+/** If the names beside the chart would leave it fewer columns than this, the names are left out. */
 const COLUMNS_MIN = 24;
 
-/** Lines over time, each with its name and last value at the right end of it. */
+/** Draws lines over time, each with its name and last value at its right end. */
 export function timeChart(data: TimeLines, width: number, height: number, style: Style): string[] {
   const known = data.lines.flatMap(({ values }) => [...values].filter((each) => !Number.isNaN(each)));
   if (data.zero) known.push(0);
@@ -67,7 +67,7 @@ export function timeChart(data: TimeLines, width: number, height: number, style:
   ];
 }
 
-/** By row, each line's name and last value: where it ends, or in the nearest row that is free. */
+/** Returns each line's name and last value by row: in the row where the line ends, or in the nearest free row. */
 function endLabels({ lines, figure }: TimeLines, rows: number, rowOf: (value: number) => number) {
   const taken = new Map<number, { readonly text: string; readonly ink: Ink | undefined }>();
   for (const { name, values, ink } of lines) {

@@ -1,17 +1,17 @@
 import type { Dots } from './dots.ts';
 
-/** The row of so many at which a value stands, the highest on top; in the middle where all are alike. */
+/** Returns the row of a value among `count` rows, the highest value on top. If all values are equal, returns the middle row. */
 export type RowOf = (value: number, count: number) => number;
 
 export function rowsBetween(low: number, high: number): RowOf {
   const largest = Math.max(Math.abs(high), Math.abs(low));
-  // Of the largest: differences of very large figures overflow.
+  // Values are relative to the largest one, because differences of very large figures overflow.
   const share = (value: number) => (largest > 0 ? value / largest : 0);
   const [top, range] = [share(high), share(high) - share(low)];
   return (value, count) => Math.round(range > 0 ? ((top - share(value)) / range) * (count - 1) : (count - 1) / 2);
 }
 
-/** Draws evenly spaced values from edge to edge, steep stretches filled up; a gap where there is none (`NaN`). */
+/** Draws evenly spaced values from edge to edge. Fills the rows between two neighbouring values. `NaN` leaves a gap. */
 export function trace(values: Float64Array, dots: Dots, rowOf: RowOf): Dots {
   let before: number | undefined;
   for (let column = 0; column < dots.columns; column++) {
@@ -28,7 +28,7 @@ export function trace(values: Float64Array, dots: Dots, rowOf: RowOf): Dots {
   return dots;
 }
 
-/** At a fraction of the way along. */
+/** Interpolates linearly at a fraction of the way along the values. */
 function valueAt(values: Float64Array, fraction: number): number {
   const at = fraction * (values.length - 1);
   const below = Math.floor(at);
