@@ -8,7 +8,7 @@ import { unreadable } from '../refused.ts';
 import { hasHeader, readTable, type Table } from './cells.ts';
 import type { FileFacts, Format } from './format.ts';
 
-/** Daily closes: `date,ticker,close` in any order, with `volume` (shares traded) where it is known. */
+/** Daily closes: the columns `date,ticker,close` in any order, and optionally `volume` (shares traded). */
 export const closesCsv: Format = {
   claims: (text) => hasHeader(text, isClosesHeader),
   *read(file) {
@@ -16,7 +16,7 @@ export const closesCsv: Format = {
   },
 };
 
-/** The closes of a table, in deliveries that are written in some milliseconds each. Throws a Failure where no row is one. */
+/** Reads the closes of a table into deliveries that take a few milliseconds each to write. Throws a `Failure` if no row is a close. */
 export function* closesOf(
   { header, rows }: Pick<Table, 'header' | 'rows'>,
   { origin }: FileFacts,
