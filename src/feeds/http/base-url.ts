@@ -1,8 +1,8 @@
 import { OperatorError } from '../../errors.ts';
 
 /**
- * A provider's address from a setting, without a slash at its end. Throws an `OperatorError` where it is none, carries a credential itself
- * (addresses get into logs), or would send one in the clear over a network.
+ * Checks a provider's address from a setting, and returns it without a slash at its end. Throws `OperatorError` if the text is not an
+ * address, if it contains a credential (addresses are written to logs), or if a credential would be sent unencrypted over a network.
  */
 export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', secret: boolean): string {
   const url = URL.parse(text);
