@@ -24,7 +24,7 @@ const LINES_OF_ROW_MAX = 16;
 /** Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/** How many lines are searched for a header: above it, tables have a title, a date and other lines that people add. */
+/** How many lines are searched for a header. Tables have a title, a date and other lines above their header. */
 export const PREAMBLE_LINES_MAX = 50;
 
 /** Characters that people and spreadsheets put between cells. */

@@ -14,9 +14,9 @@ import { rootOn } from './root-on.ts';
 /**
  * Reads Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma` in
  * any order. Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`,
- * `put_call` and `strike`. A file with several underlyings or times gives one chain for each pair of them. Without `as_of`, the
- * modification time of the file is the time of the quotes. Without `spot`, the spot is implied by the quotes. Throws a `Failure` if no row
- * can be read.
+ * `put_call` and `strike`. A file may have several underlyings and times. It gives one chain for each combination of an underlying and a
+ * time. Without `as_of`, the modification time of the file is the time of the quotes. Without `spot`, the quotes imply the spot. Throws a
+ * `Failure` if no row can be read.
  */
 export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
   const tickers = new Set<string>();
@@ -89,7 +89,8 @@ interface Snapshot {
 }
 
 /**
- * A snapshot with less than this share of the rows of its underlying's largest snapshot in the file comes from wrong times in a few rows.
+ * A snapshot with less than this share of the rows of the largest snapshot of its underlying in the file is stray: it comes from wrong
+ * times in a few rows.
  */
 const STRAY_SHARE = 0.1;
 

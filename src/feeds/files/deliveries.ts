@@ -11,10 +11,11 @@ import { claimsPrints, readPrints } from './prints-csv.ts';
 import { decode, readMarketFile } from './read-market-file.ts';
 import type { Found } from './walk.ts';
 
-/** Twice the size of the largest chain that is accepted. While any other file than a tape is read, the whole file is in memory. */
+/** Twice the size of the largest chain that is accepted. A file other than a tape is in memory as a whole while it is read. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Larger files, except plain tapes, are read in another process, because their parts are parsed without a break. Most chains are smaller.
+ * Larger files, except plain tapes, are read in another process, because parsing one of their parts blocks the event loop for long. Most
+ * chains are smaller.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -32,8 +33,8 @@ export interface Reading {
 }
 
 /**
- * Reads a file, given by its path in a folder or named by itself; see `contentsOf`. Yields nothing if the path is no longer a regular file.
- * Throws errors of the file system.
+ * Reads a file of a folder, or with `isNamed` a file that a person named; see `contentsOf`. Yields nothing if the path is no longer a
+ * regular file. Throws errors of the file system.
  */
 export async function* deliveriesOf(
   dir: string,
@@ -49,7 +50,7 @@ export async function* deliveriesOf(
 
 /**
  * Reads an open file: Parquet or text, plain or packed with gzip. A tape is delivered in batches, whatever its size. Anything else is
- * delivered after the whole file has been read. A file from which nothing can be read gives a rejection. Throws errors of the file system.
+ * delivered after the whole file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
  */
 export async function* contentsOf(content: Content, reading: Reading): AsyncGenerator<Delivery, void> {
   try {

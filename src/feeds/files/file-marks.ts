@@ -89,7 +89,7 @@ export class FileMarks {
 const FOLDER_DIGITS = 16;
 const REFUSED = 'refused ';
 
-/** Changes whenever the file changes. */
+/** A text that changes whenever the file changes. */
 export function versionOf(stats: Stats): string {
   return `${READER} ${stats.size} ${stats.mtimeMs}`;
 }

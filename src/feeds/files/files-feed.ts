@@ -33,8 +33,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   let journal: ReadingJournal | undefined;
   let isFirstLook = true;
   /**
-   * Reason by path of the problems that the last poll found. It begins with the folder itself, which may have been a problem before the
-   * start.
+   * Reasons of the problems that the last poll found, by path. At the start it contains the folder itself, because an earlier process may
+   * have reported the folder.
    */
   let reported = new Map([[dir, '']]);
 
@@ -90,8 +90,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield marks.read(origin, stats, { refused: CRASHED });
       return;
     }
-    // The ledger may still have a rejection for a temporary error from an earlier process, so the first poll clears it. Later, only files
-    // with a checkpoint can have a rejection here.
+    // The ledger may still have a rejection for a temporary error that an earlier process reported. So the first poll clears the rejections
+    // of all files that it reads. Later polls need to do this only for files with a checkpoint.
     if (isFirstLook || marks.knows(origin)) yield { kind: 'settled', origin };
     journal.begins(origin, version);
     let outcome = yield* withoutTrouble(

@@ -14,7 +14,7 @@ const LINE_LENGTH_MAX = 1024 * 1024;
  * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the text. Throws a `Failure` if the
  * text is binary, or if a line is longer than LINE_LENGTH_MAX.
  *
- * @param decoder decoder to use if the text continues one whose encoding is known.
+ * @param decoder the decoder, if the text continues one whose encoding is known.
  */
 export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: TextDecoder): AsyncGenerator<Lines> {
   let first: Uint8Array = new Uint8Array();

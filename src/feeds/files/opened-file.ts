@@ -104,7 +104,10 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
   return undefined;
 }
 
-/** The path has changed since the folder was scanned, and the next scan decides. Opening a socket fails with ENXIO. */
+/**
+ * Errors which mean that the path has changed since the folder was scanned. The next scan finds what is there now. Opening a socket fails
+ * with ENXIO.
+ */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
 
 function opened(handle: FileHandle, origin: string, stats: { size: number; mtimeMs: number }): OpenedFile {

@@ -19,7 +19,7 @@ const LOOKS_MAX = 24;
 export class PassingTroubles {
   readonly #troubles = new Map<string, Trouble>();
 
-  /** Whether to try a file at this scan. Call it once per scan, because it counts the scans. */
+  /** Whether to try a file at this scan. Counts the scan, so call it once per scan. */
   isDue({ origin, stats }: Found): boolean {
     const trouble = this.#troubles.get(origin);
     if (trouble === undefined || trouble.changedMs !== stats.ctimeMs) return true;

@@ -15,8 +15,8 @@ export type RowReader = (cells: readonly string[], nowMs: number) => Print | Ref
 
 /**
  * Returns a reader for the rows of one tape. `at` has the index of each column. The reader tells equal rows apart by their order, so call
- * it once per row, in the order of the tape. A trade dated more than a day after the wall clock is rejected, because windows of flow end at
- * the last trade.
+ * it once per row, in the order of the tape. A trade dated more than a day after the wall clock is rejected, because flow is measured back
+ * from the last trade.
  */
 export function rowReader(at: Columns): RowReader {
   const contracts = rememberedContracts();
@@ -81,7 +81,9 @@ export function rowReader(at: Columns): RowReader {
 
 type Refused = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
 
-/** Earlier trades are older than electronic records. Trades further ahead than AHEAD_MS_MAX cannot be explained by differing clocks. */
+/**
+ * Trades before AT_MIN are older than electronic records. Trades further ahead than AHEAD_MS_MAX cannot be explained by differing clocks.
+ */
 const AT_MIN = Date.UTC(1990, 0, 1);
 const AHEAD_MS_MAX = DAY_MS;
 const ID_LENGTH_MAX = 100;

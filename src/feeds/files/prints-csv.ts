@@ -30,9 +30,9 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  * `price,size,delta,exchange,report_flags,canceled,upstream_condition_detail`, in any order. Other columns are ignored. The required
  * columns are `executed_at`, `price`, `size`, and either `option_chain_id` or the columns of the contract.
  *
- * The tape of a day has gigabytes, so it is read in pieces and delivered in batches, at least one. A bad row is rejected and counted. A
- * last row that may be incomplete is rejected too, but not the whole file, as with other tables: a tape is only appended to, so the rows
- * before are valid, and the last row arrives with the rest of the file.
+ * A day's tape has gigabytes, so it is read in pieces and delivered in batches, at least one. A bad row is rejected and counted. A last row
+ * that may be incomplete is rejected too, while other tables are then rejected as a whole. A tape is only appended to, so the rows before
+ * the last one are valid, and the last row arrives with the rest of the file.
  */
 export class Tape {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;

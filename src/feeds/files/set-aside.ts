@@ -10,8 +10,8 @@ const NUMBER_MAX = 1_000;
 
 /**
  * Moves a rejected file from the drop folder to the same path in another folder. The result says in words what happened. Never overwrites a
- * file there: if the name is taken, the file gets a number. These files stay: files that have changed since the scan, links, because they
- * would lead nowhere from another place, and files in folders outside the drop folder. Never throws: the result says if the file cannot be
+ * file there: if the name is taken, the file gets a number. The file stays if it has changed since the scan, or if its folder lies outside
+ * the drop folder. A link stays too, because it would lead nowhere from another place. Never throws: the result says if the file cannot be
  * moved.
  *
  * @param root the drop folder's path without links.
