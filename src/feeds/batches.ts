@@ -53,7 +53,7 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
         await new Promise(setImmediate);
         turnedAt = performance.now();
       }
-      began('the making of deliveries');
+      began('making deliveries');
       next = source.next();
     }
     if (batch.length > 0) yield take();

@@ -81,7 +81,7 @@ function sizeOf(text: string): number {
   const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
   const bytes = Number(number) * (UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);
   if (bytes > 0) return bytes;
-  throw new OperatorError('--data-max is not a size', 'use MB, GB or TB, e.g. --data-max 20GB; leave it out for none');
+  throw new OperatorError('--data-max is not a size', 'Use MB, GB or TB, such as 20GB. Omit the flag for no limit.');
 }
 
 function told(bytes: number): string {

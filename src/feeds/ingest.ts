@@ -113,7 +113,7 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
     const before = store.feedStates().find((each) => each.feed === feed.name);
     // The stream was up when the process was killed. The last poll is the latest time that was recorded.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
-    if (before?.connection?.up) await isDown(last, 'the service ended without notice');
+    if (before?.connection?.up) await isDown(last, 'the service ended unexpectedly');
   });
   while (!signal.aborted) {
     let stoodUntil = nowMs();
@@ -247,7 +247,7 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
       const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
       // A file reports its rejected rows itself, once it is read.
       if (tickers.length === 0 || counts.length === 0) break;
-      const reason = `trades that are none: ${counts.join(', ')}`;
+      const reason = `rejected trades: ${counts.join(', ')}`;
       store.refused({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
       break;
     }

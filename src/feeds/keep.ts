@@ -156,13 +156,13 @@ const BELIEVED_AFTER_MS = 4 * DAY_MS;
 /** Why the answer of a polled source is not the present state. Returns `undefined` if it may be. */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
   if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
-    return `quotes of ${new Date(chain.asOf).toISOString()}, older than those of ${new Date(newest.asOf).toISOString()} that stand`;
+    return `quotes of ${new Date(chain.asOf).toISOString()}, older than the stored ones of ${new Date(newest.asOf).toISOString()}`;
   }
   if (chain.asOf < newest.asOf) return undefined;
   const left = contractsLeft(newest, chain.asOf);
   const isYoung = chain.asOf - newest.asOf < BELIEVED_AFTER_MS;
   return isYoung && chain.count < PART_SHARE_MAX * left
-    ? `${chain.count} contracts, where ${left} are left of the last snapshot`
+    ? `${chain.count} contracts, but ${left} of the last snapshot have not settled`
     : undefined;
 }
 

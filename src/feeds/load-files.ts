@@ -76,7 +76,7 @@ export async function loadFiles(
 }
 
 const ROOM_HINT =
-  'free some of the disk, or raise --data-max; what was committed stays, and to run it again counts nothing twice';
+  'Free some of the disk, or raise --data-max. Then run the command again: stored data stays, and nothing counts twice.';
 
 function readingOf(nowMs: number, reached: (bytes: number) => void): Reading {
   return { nowMs, reached, readApart: (content) => readFileApart(content, nowMs, reached) };
@@ -181,7 +181,7 @@ async function filesOf(paths: readonly string[]) {
   if (missing.length > 0) {
     throw new OperatorError(
       `there is no file or folder ${missing.join(', ')}`,
-      'name files of market data, or folders that hold some',
+      'Name files of market data, or folders that contain some.',
     );
   }
   const files: (Found & Place)[] = [];

@@ -61,6 +61,6 @@ export async function packTape({ store, observe, nowMs }: PackingParts, stopped 
 
 /** Announces a transaction to the watchdog. Returns when the transaction began, ms. */
 function begin(): number {
-  began('packing of the tape');
+  began('packing the tape');
   return performance.now();
 }

@@ -50,7 +50,7 @@ test('what is not well is told with its reason, and the exit code says so', asyn
     store.snapshotCame(came('massive', 'SPY', now, 1_000, 600));
     const refusal = { feed: 'massive', ticker: 'XOM', origin: 'massive:XOM', reason: 'answered 503', at: now };
     for (const _ of [1, 2]) store.refused(refusal);
-    store.refused({ ...refusal, ticker: null, origin: 'massive:stream', reason: 'the socket refuses the key' });
+    store.refused({ ...refusal, ticker: null, origin: 'massive:stream', reason: 'the socket rejects the key' });
     store.connection('massive', false, now - MINUTE_MS, 'cut');
     store.pollBegan('massive', now);
   });
@@ -63,7 +63,7 @@ test('what is not well is told with its reason, and the exit code says so', asyn
     /^ {2}contracts {2}600 of 1,000 expected \(60\.0 %\)$/m,
     /^ {4}GS {6}missing {2}none .* never .* never .* none$/m,
     /^ {4}XOM {5}missing {2}none .*2 attempts: answered 503$/m,
-    /^ {2}refused \(1\)\n {4}massive:stream .* the socket refuses the key$/m,
+    /^ {2}refused \(1\)\n {4}massive:stream .* the socket rejects the key$/m,
     /^ {2}gaps \(1\)\n {4}\S+ {2}lasts {2}cut$/m,
   ]) {
     expect(stdout).toMatch(line);

@@ -31,7 +31,7 @@ export function createCboeFeed(options: ProviderOptions): Feed {
       'json' in answer
         ? await inTurns('reading a chain', quotedChain(answer.json, source, ticker))
         : await firstChain(readQuotesApart(answer.body, source, ticker));
-    if (snapshot === undefined) throw unreadable('an answer of another shape: `data.options` is missing');
+    if (snapshot === undefined) throw unreadable('an unexpected answer: `data.options` is missing');
     const { asOf } = snapshot.chain;
     if (asOf > clock.now() + AHEAD_MS_MAX) throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}`);
     return snapshot;

@@ -44,7 +44,7 @@ export function* closesOf(
     closes.push({ ...read, simulated: false });
   }
   if (deliveries.length === 0) throw unreadable(`none of ${count} rows is a close`);
-  if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${count} rows are no close` });
+  if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${count} rows are not closes` });
   return deliveries;
 }
 

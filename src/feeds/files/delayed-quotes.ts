@@ -101,7 +101,7 @@ function quotedAt(lastTradeTime: unknown, timestamp: unknown): number {
   if (traded !== null) return instant(() => newYorkInstant(traded[1] ?? '', traded[2] ?? ''));
   const stamped = typeof timestamp === 'string' ? LOCAL_TIME.exec(timestamp) : null;
   if (stamped !== null) return instant(() => Temporal.Instant.from(`${stamped[1]}T${stamped[2]}Z`).epochMilliseconds);
-  throw unreadable('neither `data.last_trade_time` nor `timestamp` is a time');
+  throw unreadable('neither `data.last_trade_time` nor `timestamp` is a valid time');
 }
 
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)Z?$/;

@@ -74,13 +74,13 @@ async function* read(content: Content, reading: Reading): AsyncGenerator<Deliver
   if (text !== undefined && claimsPrints(text)) {
     yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {
-    throw unreadable(`${size} bytes, more than the ${FILE_BYTES_MAX} that are read`);
+    throw unreadable(`${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
   } else if (readApart && size > IN_PROCESS_BYTES_MAX) {
     yield* readApart(content);
   } else {
     const bytes = isPacked ? await together(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
     reached(size);
-    if (bytes.length > FILE_BYTES_MAX) throw unreadable(`unpacked more than the ${FILE_BYTES_MAX} bytes that are read`);
+    if (bytes.length > FILE_BYTES_MAX) throw unreadable(`more than ${FILE_BYTES_MAX} bytes after unpacking`);
     yield* await inTurns('reading a file', readMarketFile(bytes, facts));
   }
 }

@@ -169,7 +169,7 @@ function whyNothing({ origin, stats }: Found, marks: FileMarks): string | undefi
 
 const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
-const CRASHED = `the process that read it has ended ${CRASHES_MAX} times: change or replace the file to have it read again`;
+const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times: change or replace the file to have it read again`;
 
 /** Soon enough for a person who drops a file. Rare enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;

@@ -47,7 +47,7 @@ export async function* inflated(
     }
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw code.startsWith('Z_') ? unreadable(`the gzip file is cut or damaged (${code})`) : error;
+    throw code.startsWith('Z_') ? unreadable(`the gzip file is truncated or damaged (${code})`) : error;
   } finally {
     gunzip.destroy();
     await feeding;

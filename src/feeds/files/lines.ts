@@ -25,7 +25,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: Text
     if (!decoder && first.length < MARK_BYTES) continue;
     const bytes = decoder ? piece : first;
     decoder ??= decoderOf(first);
-    if (!decoder) throw unreadable('it is no text');
+    if (!decoder) throw unreadable('the file is not text');
     rest += decoder.decode(bytes, { stream: true });
     // A CR at the end may be the first half of a CRLF.
     const returned = rest.endsWith('\r') ? '\r' : '';

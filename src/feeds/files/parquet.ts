@@ -57,9 +57,9 @@ export async function* readParquet(
   };
   async function bytesOf(start: number, end: number): Promise<ArrayBuffer> {
     // The range comes from the file's own metadata, which may be wrong.
-    if (!(start >= 0 && end >= start && end <= size)) throw unreadable('the Parquet file is cut');
+    if (!(start >= 0 && end >= start && end <= size)) throw unreadable('the Parquet file is truncated');
     const bytes = new Uint8Array(await content.slice(start, end));
-    if (bytes.length < end - start) throw unreadable('the Parquet file is cut');
+    if (bytes.length < end - start) throw unreadable('the Parquet file is truncated');
     bytesRead += bytes.length;
     reached(Math.min(bytesRead, size));
     return bytes.buffer;
@@ -88,7 +88,8 @@ interface ParquetTable {
 
 async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   const tail = new DataView(await file.slice(Math.max(0, file.byteLength - 8)));
-  if (tail.byteLength < 8 || tail.getUint32(0, true) > METADATA_BYTES_MAX) throw unreadable('the Parquet file is cut');
+  if (tail.byteLength < 8 || tail.getUint32(0, true) > METADATA_BYTES_MAX)
+    throw unreadable('the Parquet file is truncated');
   const metadata: FileMetaData = await parquetMetadataAsync(file, { geoparquet: false });
   const columns = parquetSchema(metadata).children.filter(({ children }) => children.length === 0);
   const readers = new Map(
@@ -97,11 +98,11 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   const groups = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
   const beyond = groups.find((count) => !(count >= 0 && count <= GROUP_ROWS_MAX));
   if (beyond !== undefined) {
-    throw unreadable(`a row group of ${beyond} rows: write the file with groups of ${GROUP_ROWS_MAX} at most`);
+    throw unreadable(`a row group of ${beyond} rows: write the file with groups of at most ${GROUP_ROWS_MAX} rows`);
   }
   const rows = groups.reduce((sum, count) => sum + count, 0);
   if (rows > ROWS_FREE + file.byteLength) {
-    throw unreadable(`${rows} rows in ${file.byteLength} bytes: rows of market data take more than one each`);
+    throw unreadable(`${rows} rows in ${file.byteLength} bytes: a row of market data takes more than one byte`);
   }
   return {
     header: columns.map(({ element }) => element.name.trim().toLowerCase()),

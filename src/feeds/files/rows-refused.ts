@@ -25,6 +25,6 @@ export class RowsRefused {
     const counts = Object.entries(this.#counts);
     if (counts.length === 0) return undefined;
     const sum = counts.reduce((all, [, count]) => all + count, 0);
-    return `${sum} of ${this.#rows} rows are no print (${counts.map(([why, count]) => `${why} ${count}`).join(', ')})`;
+    return `${sum} of ${this.#rows} rows are invalid (${counts.map(([why, count]) => `${why} ${count}`).join(', ')})`;
   }
 }

@@ -20,7 +20,7 @@ export async function setAside(root: string, { origin, stats }: Found, to: strin
   const stays = (told: string) => ({ isMoved: false, told });
   try {
     await using folder = await openFolder(root, dirname(origin));
-    if (folder === undefined) return stays('it lies in another folder and is not set aside');
+    if (folder === undefined) return stays('the file lies outside the drop folder and is not set aside');
     const path = join(folder.path, parse(origin).base);
     const there = await lstat(path);
     if (there.isSymbolicLink()) return stays('a link is not set aside');
@@ -28,7 +28,7 @@ export async function setAside(root: string, { origin, stats }: Found, to: strin
       const { dev, ino } = await lstat(name);
       return dev === stats.dev && ino === stats.ino;
     };
-    const changed = 'it has changed meanwhile and is not set aside';
+    const changed = 'the file has changed meanwhile and is not set aside';
     if (!(await isSame(path))) return stays(changed);
     const name = await copyTo(to, origin, path);
     // Another file may have taken the path, and that file has not been read yet.

@@ -78,7 +78,7 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
     else if (stats.isFile() && files.length < FILES_MAX) files.push({ origin, stats });
     else if (stats.isFile()) {
       if (complete)
-        problems.push({ origin, reason: `beyond the ${FILES_MAX} files that are looked at, as are all after it` });
+        problems.push({ origin, reason: `beyond the limit of ${FILES_MAX} files: not read, nor are any after it` });
       complete = false;
     }
   }
@@ -99,7 +99,7 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
   }
 }
 
-const LOOKED_AT = 'a link to a folder that is looked at already';
+const LOOKED_AT = 'a link to a folder that is already scanned';
 
 /** Every poll checks each file. 10,000 files take some 30 ms. */
 const FILES_MAX = 50_000;

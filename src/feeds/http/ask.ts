@@ -48,7 +48,7 @@ export async function ask(url: URL, options: AskOptions): Promise<Answer> {
     return await answerOf(url, options, deadline.signal, REDIRECTS_MAX);
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (deadline.signal.aborted) return passing(`no whole answer within ${options.timeoutMs / 1_000} s`);
+    if (deadline.signal.aborted) return passing(`no complete answer within ${options.timeoutMs / 1_000} s`);
     return passing(`the connection failed (${codeOf(error)})`);
   } finally {
     clearTimeout(timer);
@@ -79,7 +79,7 @@ async function answerOf(url: URL, options: AskOptions, signal: AbortSignal, redi
     return { ...passing(`answered ${status}${status === 429 ? ', too many requests' : ''}`), afterMs };
   }
   if (TRIED_AGAIN.has(status)) return passing(`answered ${status}`);
-  if (status === 401 || status === 403) return lasting(`answered ${status}: it refuses the request or its credential`);
+  if (status === 401 || status === 403) return lasting(`answered ${status}: the request or credential was rejected`);
   return { kind: status < 500 ? 'item' : 'lasting', reason: `answered ${status}` };
 }
 
@@ -119,13 +119,13 @@ async function bodyOf(response: Response): Promise<Uint8Array | Trouble> {
 function answered(body: Uint8Array): Answer {
   if (body.length > PARSED_BYTES_MAX) return { kind: 'large', body };
   const text = new TextDecoder().decode(body);
-  if (/^\s*</.test(text)) return lasting('a page in place of JSON, with status 200');
+  if (/^\s*</.test(text)) return lasting('a web page in place of JSON, with status 200');
   const excess = jsonExcess(text, MARKET_JSON);
   if (excess !== undefined) return lasting(excess);
   try {
     return { kind: 'json', json: JSON.parse(text) };
   } catch {
-    return passing(`no whole JSON (${text.length} characters)`);
+    return passing(`incomplete or invalid JSON (${text.length} characters)`);
   }
 }
 

@@ -7,18 +7,18 @@ import { OperatorError } from '../../errors.ts';
 export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', secret: boolean): string {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== `${scheme}:` && url.protocol !== `${scheme}s:`)) {
-    throw new OperatorError(`${flag} is not an address`, `use ${scheme}s://HOST or ${scheme}s://HOST/PATH`);
+    throw new OperatorError(`${flag} is not an address`, `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`);
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new OperatorError(
-      `${flag} has more in it than an address`,
-      `use ${scheme}s://HOST or ${scheme}s://HOST/PATH`,
+      `${flag} contains a user, a password, a query or a fragment`,
+      `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`,
     );
   }
   if (secret && url.protocol === `${scheme}:` && !LOOPBACK.test(url.hostname)) {
     throw new OperatorError(
       `${flag} would send the credential in the clear`,
-      `use ${scheme}s, or ${scheme} on loopback`,
+      `Use ${scheme}s, or ${scheme} on loopback.`,
     );
   }
   return url.href.replace(/\/+$/, '');

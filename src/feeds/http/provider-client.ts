@@ -41,7 +41,7 @@ export function createProviderClient(
   function urlOf(address: string): URL {
     const url = URL.parse(address.startsWith('/') ? base + address : address);
     // The request would send the credential to that origin.
-    if (url === null || url.origin !== origin) throw unavailable('it names an address of another origin to go on at');
+    if (url === null || url.origin !== origin) throw unavailable('the next address is invalid or of another origin');
     return url;
   }
 

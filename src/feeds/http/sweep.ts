@@ -20,7 +20,7 @@ export async function* sweep(
     } catch (error) {
       if (signal?.aborted) return;
       if (!(error instanceof Failure || late.aborted)) throw error;
-      const reason = error instanceof Failure ? error.message : `it took more than ${snapshotMsMax / 1_000} s`;
+      const reason = error instanceof Failure ? error.message : `a snapshot took more than ${snapshotMsMax / 1_000} s`;
       delivery = { kind: 'refusal', origin: `${feed}:${ticker}`, reason, ticker };
     }
     yield delivery;

@@ -63,7 +63,7 @@ export class Mailbox {
   #emptied(): Delivery[] {
     const held = this.#held;
     if (this.#lostSince !== undefined) {
-      const reason = 'trades came faster than they were stored, some are lost';
+      const reason = 'trades arrived faster than they could be stored, so some are lost';
       held.push({ kind: 'connection', up: false, at: this.#lostSince, reason });
       if (this.#isUp) held.push({ kind: 'connection', up: true, at: this.nowMs() });
     }

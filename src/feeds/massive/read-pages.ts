@@ -22,12 +22,12 @@ export class ReadPages implements Gathered {
    */
   add(page: unknown): string | undefined {
     const results = entryOf(page, 'results');
-    if (!Array.isArray(results)) throw unreadable('an answer of another shape: `results` is missing');
+    if (!Array.isArray(results)) throw unreadable('an unexpected answer: `results` is missing');
     this.offered += results.length;
     if (this.offered > CONTRACTS_MAX) throw unreadable(`more than ${CONTRACTS_MAX} contracts`);
     for (const result of results) this.#take(result);
     const next = entryOf(page, 'next_url') ?? '';
-    if (typeof next !== 'string') throw unreadable('`next_url` is no address');
+    if (typeof next !== 'string') throw unreadable('`next_url` is not an address');
     return next === '' ? undefined : next;
   }
 

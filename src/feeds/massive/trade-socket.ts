@@ -68,14 +68,14 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   // Silence ends the connection within two intervals: the first one sends a ping, and after the second one there is still no answer.
   let turns = 0;
   const watch = setInterval(() => {
-    if (++turns > TURNS_TO_BE_UP && !isUp) return end('the socket answers, but never took the subscription');
+    if (++turns > TURNS_TO_BE_UP && !isUp) return end('the socket answers, but has not accepted the subscription');
     if (!options.expectsTrades()) lastTradeAt = options.nowMs();
     else if (isUp && options.nowMs() - lastTradeAt > options.quietMs) {
       // The server answers pings, but the subscription is dead.
       lastHeardAt = lastTradeAt;
-      return end(`no trade came for ${options.quietMs / 1_000} s of trading hours`);
+      return end(`no trade was received for ${options.quietMs / 1_000} s of trading hours`);
     }
-    if (!heardInTurn) return end(`nothing came for ${options.silenceMs / 1_000} s`);
+    if (!heardInTurn) return end(`nothing was received for ${options.silenceMs / 1_000} s`);
     heardInTurn = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, options.silenceMs / 2);
@@ -115,9 +115,9 @@ const TURNS_TO_BE_UP = 4;
 
 /** Statuses by which the service rejects the account. A person has to correct the key or the plan. */
 const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
-  ['auth_failed', 'the socket refuses the key'],
-  ['not_authorized', 'the plan does not include the trades of options'],
-  ['error', 'the socket refuses the subscription'],
+  ['auth_failed', 'the socket rejects the key'],
+  ['not_authorized', 'the plan does not include option trades'],
+  ['error', 'the socket rejects the subscription'],
 ]);
 
 function messagesOf(frame: string): readonly unknown[] | undefined {

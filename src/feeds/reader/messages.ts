@@ -29,4 +29,4 @@ export type FromReader =
 export const AHEAD_MAX = 2;
 /** Limit of a reader's resident memory. The largest chain that is accepted needs two thirds of it. */
 export const READER_BYTES_MAX = 384 * 1024 * 1024;
-export const TOO_MUCH_MEMORY = `reading it took more than ${READER_BYTES_MAX / 2 ** 20} MB of memory`;
+export const TOO_MUCH_MEMORY = `reading the data took more than ${READER_BYTES_MAX / 2 ** 20} MB of memory`;

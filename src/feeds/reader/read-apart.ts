@@ -92,7 +92,7 @@ async function* deliveriesOfReader(
     // While deliveries wait to be taken, the reader waits too, and its silence does not count.
     if (messages.length > 0) heardAt = performance.now();
     else if (performance.now() - heardAt > SILENCE_MS_MAX)
-      kill(`reading it took more than ${SILENCE_MS_MAX / 1_000} s`);
+      kill(`reading the data took more than ${SILENCE_MS_MAX / 1_000} s`);
   }, LOOK_MS);
   try {
     send({ job });
@@ -142,7 +142,7 @@ export class ReaderEnded extends Error {
 
 /** Describes how a reader ended without reporting a result. */
 function endOf({ signalCode, exitCode }: { readonly signalCode: unknown; readonly exitCode: number | null }): string {
-  return `the process that read it ended (${signalCode ?? `exit code ${exitCode}`})`;
+  return `the process that read the data ended (${signalCode ?? `exit code ${exitCode}`})`;
 }
 
 /** The command that runs this program: the executable, or the runtime with the sources. */

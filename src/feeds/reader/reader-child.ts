@@ -25,7 +25,7 @@ const TOLD_EVERY_MS = 200;
  * the process ends with it.
  */
 export async function runReader(): Promise<void> {
-  if (!process.send) throw new OperatorError('this command is for the service itself', 'see zomma --help');
+  if (!process.send) throw new OperatorError('only the service itself starts this command', 'See `zomma --help`.');
   becomeFirstToGo();
   let ahead = 0;
   let wake = () => {};

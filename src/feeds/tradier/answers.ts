@@ -38,7 +38,7 @@ export function expirationsOf(answer: unknown, { refused }: ReadOptions): string
 
 /** Reads `{options: {option: {...} or [{...}, ...]}}`. `{options: null}` has no options. Throws a `Failure` for any other form. */
 export function listedOptions(answer: unknown): readonly unknown[] {
-  if (!isRecord(answer) || !('options' in answer)) throw unreadable('an answer of another shape: `options` is missing');
+  if (!isRecord(answer) || !('options' in answer)) throw unreadable('an unexpected answer: `options` is missing');
   return listOf(entryOf(answer, 'options', 'option'));
 }
 

@@ -42,11 +42,11 @@ export function createTradierFeed(options: TradierOptions): Feed {
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
     // In the evening, today's expiration is still listed, but without contracts.
     const expiries = expirationsOf(listed, read).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
-    if (expiries.length === 0) throw unreadable('every expiration that is listed has settled');
+    if (expiries.length === 0) throw unreadable('every listed expiration has settled');
     for (const expiry of expiries) {
       const address = `/v1/markets/options/chains?symbol=${symbol}&expiration=${expiry}&greeks=true`;
       const contracts = listedOptions(await client.get(address, signal));
-      if (contracts.length === 0) throw unreadable(`no options for ${expiry}, which is listed`);
+      if (contracts.length === 0) throw unreadable(`no options for the listed expiration ${expiry}`);
       read.add(contracts, expiry);
     }
     return snapshotFrom('tradier', ticker, asOf, read);
