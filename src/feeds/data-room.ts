@@ -9,7 +9,7 @@ export interface DataRoom {
   fault(): string | undefined;
 }
 
-/** Market data cannot be stored now, because there is no room for the data folder. */
+/** Market data cannot be stored now, because the data folder has no room to grow. */
 export class NoRoom extends Error {}
 
 const MB = 1_000_000;

@@ -137,8 +137,8 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
 }
 
 /**
- * Time that a transaction may take before its commit. It writes at least one piece. Requests wait for a transaction. The commit, which
- * syncs the disk, comes on top, so that much shorter transactions would spend most of the time on syncs.
+ * How long the writes of a transaction may take, before its commit. A transaction writes at least one piece. Requests wait for the
+ * transaction. The commit, which syncs the disk, takes extra time, so much shorter transactions would spend most of their time on syncs.
  */
 const TRANSACTION_MS = 6;
 /** Prints that are written in two or three milliseconds. */

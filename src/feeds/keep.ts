@@ -20,7 +20,10 @@ export interface Kept {
   readonly changed?: number;
   /** Facts about a chain compared with the stored ones. */
   readonly snapshot?: {
-    /** False if the chain was not written, because an equal chain is stored, or because the stored chain of the same moment stays. */
+    /**
+     * False if the chain was not written: an equal chain is stored, the stored chain of the same moment stays, or a polled source sent a
+     * chain that is slightly older than the newest one.
+     */
     readonly isNew: boolean;
     /** Dated further ahead than clocks may differ. Such a chain is served only if its ticker has no other. */
     readonly isAhead: boolean;
@@ -70,7 +73,7 @@ function keepChain(
 ): Kept {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
-  // The stored chain at this chain's moment. Chains of the past may arrive in any order.
+  // The newest stored chain up to this chain's moment. Chains of the past may arrive in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
   const standing = id === undefined ? undefined : readable(store, id);
   const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
@@ -112,8 +115,8 @@ function contractsLeft({ series }: Chain, atMs: number): number {
 }
 
 /**
- * Earlier quotes are older than electronic records. Quotes further ahead than AHEAD_MS_MAX cannot be explained even by a clock that was
- * never set.
+ * Quotes before AS_OF_MIN are older than electronic records. Quotes further ahead than AHEAD_MS_MAX cannot be explained even by a clock
+ * that was never set.
  */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
 const AHEAD_MS_MAX = 366 * DAY_MS;

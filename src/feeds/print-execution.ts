@@ -25,7 +25,7 @@ export const CONDITIONS: ReadonlyMap<string, Marks> = mapOf({
   ...{ mlet: leg, mlat: leg, mlct: blockLeg, mlft: blockLeg },
   // Several legs against single ones: electronic, auction, floor.
   ...{ mesl: leg, masl: leg, mfsl: blockLeg },
-  // Stock and options: the same, against several legs and against single legs.
+  // Stock and options: the same, against several legs and then against single ones.
   ...{ tlet: leg, tlat: leg, tlct: blockLeg, tlft: blockLeg, tesl: leg, tasl: leg, tfsl: blockLeg },
   // Proprietary products: floor trade of three legs or more, compression.
   ...{ cbmo: blockLeg, mctp: blockLeg },

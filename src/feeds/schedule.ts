@@ -7,8 +7,8 @@ const AFTER_CLOSE_MS = 15 * 60_000;
 /**
  * When to poll a source next, ms since the epoch. `lastMs` is the time of the last poll. Without a last poll, the source is polled at once.
  *
- * With `session` hours, the source is polled from the opening at its interval, and a last time when the closing quotes are out. All these
- * times are later by the source's own delay. A service that starts outside a session polls once, and waits for the next opening.
+ * With `session` hours, the source is polled from the opening at its interval, and a last time when the closing quotes are out. The
+ * source's own delay is added to all these times. A service that starts outside a session polls once, and waits for the next opening.
  */
 export function nextAskAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
   if (lastMs === undefined) return nowMs;

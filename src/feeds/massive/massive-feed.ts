@@ -52,7 +52,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   };
 }
 
-/** Paid plans have no limit. Requests that follow each other reach ten a second. */
+/** Paid plans have no limit. Requests that are sent one after the other reach ten a second. */
 const RATE_PER_MINUTE = 600;
 /** The most that the service returns on one page. */
 const PAGE_CONTRACTS = 250;

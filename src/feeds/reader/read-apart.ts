@@ -132,8 +132,8 @@ async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 /**
- * The reader was ended by something other than its bounds, such as a system short of memory, or a person. The file may be fine and can be
- * read again. So this error looks like an error of the file system, with a code and a system call.
+ * The reader did not exceed its bounds, but ended early, for example because the system is short of memory or a person killed it. The file
+ * may be fine and can be read again. So this error looks like an error of the file system, with a code and a system call.
  */
 export class ReaderEnded extends Error {
   readonly code = 'EREADER';

@@ -65,7 +65,7 @@ export function tickOf(instrument: Instrument, price: number): number {
 
 /** Continuously compounded, per year. */
 const RATE = 0.04;
-/** As in the analyses: the time to settlement of a contract that has not settled is at least this. */
+/** The shortest time to settlement that is priced, as in the analyses. */
 const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 

@@ -97,7 +97,8 @@ const LISTED_MAX = 500;
 
 const FRIDAY = 5;
 /**
- * Log points from the price to the last strike, in standard deviations and with bounds. NEAR is the share of this range with fine steps.
+ * The distance from the price to the last strike: in standard deviations, with a minimum and a maximum in log points. NEAR is the share of
+ * this distance with fine steps.
  */
 const REACH_DEVIATIONS = 3.5;
 const REACH_MIN = 0.12;

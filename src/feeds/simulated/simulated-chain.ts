@@ -49,7 +49,7 @@ function openInterestOf(instrument: Instrument, { term, callPut, strike }: Contr
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
 }
 
-/** The factor by which people trade a strike more or less often, depending on how round the number is at this level of prices. */
+/** Factor by which round strikes are traded more often. What counts as round depends on the price level. */
 function roundness(strike: number, price: number): number {
   const unit = 10 ** Math.floor(Math.log10(price) - 1);
   if (Number.isInteger(strike / (10 * unit))) return 4;
