@@ -1,18 +1,18 @@
 import { began } from '../event-loop-watchdog.ts';
 import type { Delivery } from '../market/feed.ts';
 
-/** Deliveries kept in memory until they are written together: a synced commit costs more than writing any of them. */
+/** Deliveries that are collected before they are written together: a commit with a sync costs more than writing any one of them. */
 const BATCH_DELIVERIES = 64;
-/** But no more prints than this at a time: a tape has millions. */
+/** Prints that are collected at most: a tape has millions. */
 const BATCH_PRINTS = 10_000;
-/** And none waits longer than this for others: a network feed brings a snapshot every few seconds. */
+/** How long a delivery waits at most for others: a provider delivers a snapshot every few seconds. */
 const WAIT_MS = 200;
-/** A source that has everything at hand makes deliveries for so long before requests have their turn; one of them may take longer. */
+/** How long a source without waits, such as a file, produces deliveries before requests are served. A single delivery may take longer. */
 const TURN_MS = 5;
 
 const LATE = Symbol('late');
 
-/** The deliveries in their order, in batches that are worth a transaction. The event loop turns while they are made. */
+/** Groups deliveries, in their order, into batches that are worth a transaction. Gives the event loop its turn between deliveries. */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();
   let batch: Delivery[] = [];
@@ -32,7 +32,7 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
       try {
         result = await (late ? Promise.race([next, late]) : next);
       } catch (error) {
-        // What came before a fault is good all the same.
+        // Deliveries before an error are valid.
         if (batch.length > 0) yield take();
         throw error;
       }
@@ -53,7 +53,7 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
         await new Promise(setImmediate);
         turnedAt = performance.now();
       }
-      began('the making of deliveries');
+      began('making deliveries');
       next = source.next();
     }
     if (batch.length > 0) yield take();

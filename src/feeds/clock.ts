@@ -1,8 +1,8 @@
-/** Time and chance, which tests bring themselves. */
+/** Time and random numbers. Tests pass their own. */
 export interface Clock {
   /** ms since the epoch */
   now(): number;
-  /** Waits so long, or until `signal` is aborted, whichever is first. */
+  /** Waits for `ms`, or until `signal` is aborted, whichever comes first. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
   /** In [0, 1). */
   random(): number;

@@ -5,35 +5,35 @@ import type { Observe } from '../events.ts';
 
 /** Whether the data folder may grow. */
 export interface DataRoom {
-  /** Why nothing more may be stored, in words; undefined while there is room. Looks at the disk once a second at the most. */
+  /** Why nothing more may be stored, in words. Returns `undefined` while there is room. Checks the disk at most once a second. */
   fault(): string | undefined;
 }
 
-/** What market data must not be stored for now: the data folder has no room. */
+/** Market data cannot be stored now, because the data folder has no room to grow. */
 export class NoRoom extends Error {}
 
 const MB = 1_000_000;
-/** The write-ahead log takes up to 64 MB, packing and levels some more; a disk that is full harms whatever else is on it. */
+/** The write-ahead log takes up to 64 MB, and packing and levels take some more. A full disk would harm all other programs that use it. */
 const FREE_BYTES_MIN = 256 * MB;
-/** Of a small disk. */
+/** On a small disk, this share of the disk is left free instead. */
 const FREE_SHARE_MIN = 0.1;
-/** So much below the bound there is room again: at the bound itself it would come and go with each transaction. */
+/** There is room again only below this share of the bound. At the bound itself, the state would change with each transaction. */
 const ROOM_SHARE = 0.98;
 const LOOK_MS = 1_000;
 
 export interface DataRoomParts {
   readonly dataDir: string;
-  /** As `--data-max` has it; without it only the disk is a bound. */
+  /** The value of `--data-max`. If omitted, only the free space of the disk is a bound. */
   readonly dataMax?: string | undefined;
-  /** Hears once that there is no room, and once that there is again. */
+  /** Receives one event when the room ends, and one when there is room again. */
   readonly observe?: Observe | undefined;
-  /** A clock that never goes back, ms. */
+  /** A monotonic clock, ms. */
   readonly elapsedMs?: () => number;
 }
 
 /**
- * Bounds what a data folder takes, which is the database with its log, and leaves some of the disk free. Throws `OperatorError` where the
- * bound is no size.
+ * Bounds the size of the data folder, which holds the database with its log, and leaves some of the disk free. Throws `OperatorError` if
+ * `dataMax` is not a size.
  */
 export function createDataRoom({
   dataDir,
@@ -81,7 +81,7 @@ function sizeOf(text: string): number {
   const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
   const bytes = Number(number) * (UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);
   if (bytes > 0) return bytes;
-  throw new OperatorError('--data-max is not a size', 'use MB, GB or TB, e.g. --data-max 20GB; leave it out for none');
+  throw new OperatorError('--data-max is not a size', 'Use MB, GB or TB, such as 20GB. Omit the flag for no limit.');
 }
 
 function told(bytes: number): string {

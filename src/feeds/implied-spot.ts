@@ -4,12 +4,12 @@ import { settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './refused.ts';
 
 /**
- * A spot so many times what the quotes imply, or as small a part of it, is another underlying's or has its point in another
- * place. Wide, since a volatility index may stand at twice its own forward.
+ * If the given and the implied spot differ by more than this factor, the given spot is of another underlying or has its decimal point in
+ * the wrong place. The factor is large, because a volatility index may stand at twice its own forward.
  */
 const CONTRADICTION_RATIO = 3;
 
-/** The given spot, or what the quotes imply where none is given. Throws a Failure where the two contradict each other. */
+/** Returns the given spot, or the spot that the quotes imply if none is given. Throws a `Failure` if the two contradict each other. */
 export function spotOf(given: number | undefined, rows: readonly ContractRow[], asOf: number): number {
   const implied = impliedSpot(rows, asOf);
   if (given === undefined) return implied;
@@ -20,13 +20,13 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
 }
 
 /**
- * Spot from the quotes where a file gives none: the median of K + C - P (put-call parity) over the pairs nearest the money of
- * the first expiry that has any; so near to it, interest and dividends are less than the spread. NaN without a pair.
+ * The spot that quotes imply: the median of K + C - P (put-call parity) over the pairs nearest the money, in the first expiry that has
+ * pairs. So near to expiry, interest and dividends are less than the spread. Returns NaN if there are no pairs.
  */
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);
   for (const expiry of [...byExpiry.keys()].sort()) {
-    // Of a row the root alone is left to decide: whether it settles in the morning or at the close.
+    // All rows here have the same expiry, so only the root decides on the time of settlement: in the morning or at the close.
     const settles = new Map<string, number>();
     const isUnsettled = ({ root }: ContractRow) => {
       if (!settles.has(root)) settles.set(root, settlementInstant(expiry, settlementOf(root)));
@@ -43,7 +43,7 @@ function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
 
 const PAIRS_USED = 5;
 
-/** Strikes at which one root has a two-sided call and put, with the difference of their mids. */
+/** Strikes at which the call and the put of one root both have a bid and an ask, with the difference of their mids. */
 function pairsOf(rows: readonly ContractRow[]): { strike: number; gap: number }[] {
   const mids = new Map<string, number>();
   for (const row of rows) {

@@ -1,12 +1,14 @@
 import { began } from '../event-loop-watchdog.ts';
 
-/** Work that stops where others may have their turn, each piece of some milliseconds, and gives its result in the end. */
+/**
+ * Work in pieces of some milliseconds each. The generator yields between the pieces, so that other work can run, and returns the result.
+ */
 export type InPieces<Result> = Generator<void, Result, void>;
 
-/** Contracts of a piece. */
+/** Rows per piece. */
 export const PIECE_ROWS = 2_000;
 
-/** Does the work with a turn of the event loop between its pieces; `step` is their name for the watchdog. */
+/** Runs the work, with a turn of the event loop between its pieces. `step` is the name of the pieces for the watchdog. */
 export async function inTurns<Result>(step: string, work: InPieces<Result>): Promise<Result> {
   for (;;) {
     began(step);
@@ -16,7 +18,7 @@ export async function inTurns<Result>(step: string, work: InPieces<Result>): Pro
   }
 }
 
-/** Does all of it now. */
+/** Runs all of the work at once. */
 export function atOnce<Result>(work: InPieces<Result>): Result {
   for (;;) {
     const { value, done } = work.next();

@@ -13,27 +13,27 @@ export interface IngestParts {
   readonly store: IngestStore;
   readonly observe: Observe;
   readonly nowMs: () => number;
-  /** Without it there always is. */
+  /** If omitted, there is always room. */
   readonly room?: DataRoom;
-  /** Told after each transaction. */
+  /** Called after each transaction. */
   readonly stored?: () => void;
 }
 
 export interface Ingest {
-  /** Once the first poll is over, whatever it brought. */
+  /** Resolves when the first poll is over, whatever its result. */
   readonly loaded: Promise<void>;
-  /** Ends the loop after the transaction in hand. */
+  /** Ends the loop after the current transaction. */
   stop(): Promise<void>;
 }
 
-/** A stream that ended by a defect is opened anew after this. */
+/** How long to wait before a stream that ended is opened again. */
 const REOPEN_MS = 5_000;
-/** The longest sleep: a clock that was set, or a machine that slept, is noticed so soon. */
+/** The longest sleep, so that a changed clock or a machine that slept is noticed within a minute. */
 const SLEEP_MS_MAX = 60_000;
 
 /**
- * Asks a feed when it is worth asking, and takes what it sends of itself, until stopped. A poll that fails is reported, and the
- * next one comes as if it had not.
+ * Polls a feed by its schedule, and stores what its stream sends, until stopped. A poll that fails is reported. The next poll takes place
+ * as usual.
  */
 export function startIngest(parts: IngestParts): Ingest {
   const { feed, nowMs } = parts;
@@ -49,7 +49,7 @@ export function startIngest(parts: IngestParts): Ingest {
         continue;
       }
       last = nowMs();
-      // Told already; the ledger knows it too.
+      // The error has been reported and recorded in the ledger.
       await ingestOnce(parts, signal).catch(() => {});
       loaded.resolve();
     }
@@ -65,7 +65,10 @@ export function startIngest(parts: IngestParts): Ingest {
   };
 }
 
-/** Stores everything a feed offers now, as long as there is room, and says why not where there is none. Throws what the feed throws, having reported it. */
+/**
+ * Stores everything that a feed delivers now, while there is room. If there is no room, records this as the poll's error. Throws the errors
+ * of the feed after they have been reported.
+ */
 export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = parts;
   const startedAt = performance.now();
@@ -90,7 +93,7 @@ export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Prom
   }
 }
 
-/** Takes what a source sends of itself, and writes down the times in which it could not: what is traded then is missed. */
+/** Stores what the stream of a feed sends, and records the times in which the stream was down, because trades are missed then. */
 async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs, room } = parts;
   const { stream } = feed;
@@ -108,9 +111,9 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
 
   await told(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
-    // It was up when the process was killed, which has left nothing later than its last poll.
+    // The stream was up when the process was killed. The last poll is the latest time that was recorded.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
-    if (before?.connection?.up) await isDown(last, 'the service ended without notice');
+    if (before?.connection?.up) await isDown(last, 'the service ended unexpectedly');
   });
   while (!signal.aborted) {
     let stoodUntil = nowMs();
@@ -127,25 +130,31 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
     do await SYSTEM_CLOCK.pause(REOPEN_MS, signal);
     while (!signal.aborted && room?.fault() !== undefined);
   }
-  // Unless another process listens by now.
+  // Unless another process has opened the stream since.
   await told(async () => {
     if (own !== undefined && connectionOf()?.at === own) await isDown(nowMs(), 'the service was stopped');
   });
 }
 
 /**
- * A transaction takes what it can write in so long, and at least one piece: requests wait for it. Its commit, which syncs the disk, comes on
- * top, so that much shorter ones would mostly sync.
+ * How long the writes of a transaction may take, before its commit. A transaction writes at least one piece. Requests wait for the
+ * transaction. The commit, which syncs the disk, takes extra time, so much shorter transactions would spend most of their time on syncs.
  */
 const TRANSACTION_MS = 6;
 /** Prints that are written in two or three milliseconds. */
 const PIECE_PRINTS = 250;
 
-/** How often, and after how long, a write is tried again that another process's kept from being made: it waits some seconds itself. */
+/**
+ * How often, and after which pause, a write is tried again if the database is locked by another process. Each try itself waits some seconds
+ * for the lock.
+ */
 const BUSY_TRIES = 12;
 const BUSY_PAUSE_MS = 250;
 
-/** What a write gives, made as soon as another process lets it. Throws what it throws for any other cause. */
+/**
+ * Runs a write and returns its result. Tries again while another process holds the lock of the database. Throws other errors at once, and
+ * the lock error after the last try or once `signal` is aborted.
+ */
 async function written<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -184,7 +193,7 @@ async function storeAll(
   };
   for await (const batch of batchesOf(deliveries)) {
     for (let pieces = batch.flatMap(piecesOf); pieces.length > 0; ) {
-      // Before each transaction requests have their turn.
+      // Requests are served before each transaction.
       await new Promise(setImmediate);
       began(step);
       const full = room?.fault();
@@ -199,7 +208,10 @@ async function storeAll(
   return counts;
 }
 
-/** A delivery of many prints as several, of which each is written in a few milliseconds; what was refused is told with the first. */
+/**
+ * Splits a delivery of many prints into pieces that are written in a few milliseconds each. The first piece has the counts of rejected
+ * rows.
+ */
 function piecesOf(delivery: Delivery): Delivery[] {
   if (delivery.kind !== 'prints' || delivery.prints.length <= PIECE_PRINTS) return [delivery];
   const { prints, refused } = delivery;
@@ -210,7 +222,7 @@ function piecesOf(delivery: Delivery): Delivery[] {
   }));
 }
 
-/** Writes down what a delivery says of its feed. */
+/** Records a delivery in the ledger of feeds. */
 function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, store: IngestStore, at: number): void {
   switch (delivery.kind) {
     case 'chain': {
@@ -223,7 +235,7 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
         break;
       }
       store.snapshotCame({ feed, ticker, at, asOf, isFresh, expected, received, refused });
-      // What asks for tickers has one answer for each; a folder has many files.
+      // A feed with tickers has one answer per ticker. A folder has many files.
       store.settled(feed, tickers.length > 0 ? { ticker } : { origin });
       break;
     }
@@ -233,9 +245,9 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
     case 'prints': {
       if (delivery.prints.length > 0) store.dataCame(feed, at);
       const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
-      // A file tells of its rows itself, once it is read.
+      // A file reports its rejected rows itself, once it is read.
       if (tickers.length === 0 || counts.length === 0) break;
-      const reason = `trades that are none: ${counts.join(', ')}`;
+      const reason = `rejected trades: ${counts.join(', ')}`;
       store.refused({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
       break;
     }
@@ -257,7 +269,7 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
   }
 }
 
-/** A folder's files are named by their paths in it, as the folder's own refusals name them. */
+/** Files of a folder are named by their paths in the folder, as in the rejections by the feed itself. */
 function originOf(origin: string, feed: string, tickers: readonly string[]): string {
   return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;
 }

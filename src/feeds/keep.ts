@@ -6,43 +6,49 @@ import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
-/** Where deliveries go: a store that can make several writes one transaction. */
+/** The store for deliveries. It can combine several writes into one transaction. */
 export interface IngestStore extends MarketStore, FeedLedger {
   transaction<T>(work: () => T): T;
 }
 
 export interface Kept {
-  /** What was written, or the refusal in its place. */
+  /** The delivery that was written, or the rejection in its place. */
   readonly delivery: Delivery;
-  /** Prints that were known before. */
+  /** Number of prints that were stored before. */
   readonly known: number;
-  /** Of those, how many this copy corrected or cancelled. */
+  /** How many of the known prints were corrected or cancelled by this copy. */
   readonly changed?: number;
-  /** Of a chain: what it says that was not known. */
+  /** Facts about a chain compared with the stored ones. */
   readonly snapshot?: {
-    /** False where it was not written: the very same stood already, or what stands of its moment stays. */
+    /**
+     * False if the chain was not written: an equal chain is stored, the stored chain of the same moment stays, or a polled source sent a
+     * chain that is slightly older than the newest one.
+     */
     readonly isNew: boolean;
-    /** Dated further ahead than clocks differ: it stands for its ticker only where nothing else does. */
+    /** Dated further ahead than clocks may differ. Such a chain is served only if its ticker has no other. */
     readonly isAhead: boolean;
-    /** Newer than all that this ticker had. */
+    /** Newer than all stored chains of this ticker. */
     readonly isFresh: boolean;
-    /** Contracts that had to be there: those the source listed, and no fewer than are left of the last snapshot. */
+    /**
+     * Number of contracts that were expected: as many as the source listed, and at least as many as the last snapshot has unsettled
+     * contracts.
+     */
     readonly expected: number;
   };
 }
 
 export interface KeepRules {
   /**
-   * The source is asked for the present of a ticker, and nobody has looked at its answer: of one moment the first snapshot stays, since
-   * in the night sources tell the quotes of the close again with the next day's open interest; what is older than what stands, or much
-   * smaller, is a fault of the source.
+   * The source is polled for the present state of a ticker, and no person has checked its answer. The first snapshot of a moment stays,
+   * because at night sources repeat the quotes of the close with the next day's open interest. A snapshot that is older than the stored
+   * one, or much smaller, is an error of the source.
    */
   readonly isAsked?: boolean;
-  /** Whole days of prints are loaded, and nobody waits meanwhile. */
+  /** Whole days of prints are loaded, and no requests wait meanwhile. */
   readonly isLoaded?: boolean;
 }
 
-/** Writes a delivery of market data, or turns it into the refusal that it deserves. */
+/** Writes a delivery of market data, or returns a rejection in its place if the delivery is implausible. */
 export function keep(delivery: Delivery, store: IngestStore, nowMs: number, rules: KeepRules = {}): Kept {
   switch (delivery.kind) {
     case 'prints': {
@@ -67,7 +73,7 @@ function keepChain(
 ): Kept {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
-  // What stood at its moment: history may come in any order.
+  // The newest stored chain up to this chain's moment. Chains of the past may arrive in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
   const standing = id === undefined ? undefined : readable(store, id);
   const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
@@ -93,7 +99,7 @@ function keepChain(
   return { delivery, known: 0, snapshot: { isNew: !stays, isAhead, isFresh, expected } };
 }
 
-/** What disk damage has made unreadable stands for nothing: whoever asks for it hears of it. */
+/** A chain that cannot be read because of disk damage counts as missing. A request for that chain reports the damage. */
 function readable(store: IngestStore, id: number): Chain | undefined {
   try {
     return store.chain(id);
@@ -103,20 +109,23 @@ function readable(store: IngestStore, id: number): Chain | undefined {
   }
 }
 
-/** Contracts of a snapshot that have not settled by then. */
+/** Number of contracts of a snapshot that have not settled at `atMs`. */
 function contractsLeft({ series }: Chain, atMs: number): number {
   return series.reduce((sum, { settlesAt, start, end }) => (atMs < settlesAt ? sum + end - start : sum), 0);
 }
 
-/** Quotes from before electronic records, or from further ahead than a clock that nobody has set can explain. */
+/**
+ * Quotes before AS_OF_MIN are older than electronic records. Quotes further ahead than AHEAD_MS_MAX cannot be explained even by a clock
+ * that was never set.
+ */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
 const AHEAD_MS_MAX = 366 * DAY_MS;
-/** The same snapshot again with less than this share of its contracts is a file that was cut. */
+/** The same snapshot with less than this share of its contracts comes from a truncated file. */
 const REPLACEMENT_SHARE_MIN = 0.9;
-/** A table of which more than this share of rows is refused does not take the place of one that stands. */
+/** A table does not replace a stored one if more than this share of its rows is rejected. */
 const REFUSED_SHARE_MAX = 0.2;
 
-/** Why a chain must not take the place of what stands; undefined where it may. */
+/** Why a chain must not replace the stored one. Returns `undefined` if it may. */
 function whyImplausible(chain: Chain, standing: Chain | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
     return `the quotes are dated ${new Date(chain.asOf).toISOString()}`;
@@ -135,32 +144,32 @@ function whyImplausible(chain: Chain, standing: Chain | undefined, nowMs: number
   return undefined;
 }
 
-/** Whether anything tells what any contract is worth. */
+/** Whether any contract has a bid, an ask, a last price or an IV. */
 function isPriced({ bid, ask, last, iv }: Chain): boolean {
   return [iv, bid, ask, last].some((column) => column.some((each) => each > 0));
 }
 
-/** The machines that answer for a source may be some minutes apart: that is nothing new, and no fault. */
+/** The servers of a source may be some minutes apart. A chain that is older by less than this is not new, but not an error either. */
 const BEHIND_MS_MAX = 15 * 60_000;
-/** What a source is asked for grows and shrinks by some contracts a day: much less is a part. */
+/** The number of contracts of a ticker changes by some contracts a day. A snapshot with less than this share is only a part. */
 const PART_SHARE_MAX = 0.9;
-/** After so long what stood is no measure any more: over a long weekend. */
+/** After this time, which covers a long weekend, the stored chain no longer sets the expected size. */
 const BELIEVED_AFTER_MS = 4 * DAY_MS;
 
-/** Why the answer of a source that was asked for the present is not it; undefined where it may be. */
+/** Why the answer of a polled source is not the present state. Returns `undefined` if it may be. */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
   if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
-    return `quotes of ${new Date(chain.asOf).toISOString()}, older than those of ${new Date(newest.asOf).toISOString()} that stand`;
+    return `quotes of ${new Date(chain.asOf).toISOString()}, older than the stored ones of ${new Date(newest.asOf).toISOString()}`;
   }
   if (chain.asOf < newest.asOf) return undefined;
   const left = contractsLeft(newest, chain.asOf);
   const isYoung = chain.asOf - newest.asOf < BELIEVED_AFTER_MS;
   return isYoung && chain.count < PART_SHARE_MAX * left
-    ? `${chain.count} contracts, where ${left} are left of the last snapshot`
+    ? `${chain.count} contracts, but ${left} of the last snapshot have not settled`
     : undefined;
 }
 
-/** A contract that comes twice or a value that is dropped leaves its row readable. */
+/** Number of rejected rows. A contract that appears twice or a value that is dropped does not make its row unreadable. */
 export function rowsRefused({ refused }: Chain): number {
   return Object.entries(refused).reduce(
     (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),

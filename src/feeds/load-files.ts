@@ -16,16 +16,16 @@ export interface LoadParts {
   readonly store: IngestStore;
   readonly nowMs: () => number;
   readonly room?: DataRoom;
-  /** Hears how far it is, after each piece that was read. */
+  /** Called with the progress after each piece that was read. */
   readonly reached: (bytes: number, ofBytes: number, rows: number) => void;
 }
 
 /**
- * Loads what files and folders hold, under the rules of `keep`; the answer has for each path the files that are market data. Each
- * delivery is a transaction: what is broken off can be run again, and other writers have their turn between two of them. Prints of
- * closed days end packed.
+ * Loads files and folders, by the rules of `keep`. Returns for each path the files that are market data. Each delivery is a transaction, so
+ * that an interrupted run can be repeated, and other processes can write between two transactions. In the end, the prints of closed days
+ * are packed.
  *
- * @throws OperatorError where a path is not there, before anything is loaded, and where the data folder has no room.
+ * @throws OperatorError if a path does not exist, before anything is loaded, and if there is no room for the data folder.
  */
 export async function loadFiles(
   paths: readonly string[],
@@ -62,7 +62,7 @@ export async function loadFiles(
         result.changed += changed;
       }
     } catch (error) {
-      // One file that may not be read does not take the others along.
+      // One file that cannot be read does not stop the others.
       if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
@@ -76,20 +76,26 @@ export async function loadFiles(
 }
 
 const ROOM_HINT =
-  'free some of the disk, or raise --data-max; what was committed stays, and to run it again counts nothing twice';
+  'Free some of the disk, or raise --data-max. Then run the command again: stored data stays, and nothing counts twice.';
 
 function readingOf(nowMs: number, reached: (bytes: number) => void): Reading {
   return { nowMs, reached, readApart: (content) => readFileApart(content, nowMs, reached) };
 }
 
-/** Prints held in memory, some 30 MB: of a tape of many underlyings each has some thousand a day then, that are packed together. */
+/**
+ * Prints held in memory, some 30 MB. With a tape of many underlyings, each underlying then has some thousand prints of a day, which are
+ * packed together.
+ */
 const HELD_MAX = 100_000;
-/** Prints of a transaction: others wait that long for their own. */
+/** Prints per transaction. Other processes wait as long for their own writes. */
 const WRITTEN_MAX = 16_384;
-/** Rows packed in a transaction: nobody waits for this process but for the lock. */
+/** Rows that are packed per transaction. This process serves no requests, and other processes wait only for the lock. */
 const PACKED_AT_ONCE = 16_384;
 
-/** Deliveries, but prints held back to come with others of their underlying and day; in all and of each their order is the same. */
+/**
+ * Holds prints back, and delivers them together with other prints of their underlying and day. The order of all other deliveries, and of
+ * the prints of one underlying and day, stays the same.
+ */
 async function* gathered(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
   const days = new Map<string, Print[]>();
   let held = 0;
@@ -129,19 +135,19 @@ async function* gathered(deliveries: AsyncIterable<Delivery>): AsyncGenerator<De
       if (held >= HELD_MAX) yield* taken(HELD_MAX / 2);
     }
   } catch (error) {
-    // What came before a fault is good all the same.
+    // Deliveries before an error are valid.
     yield* taken(0);
     throw error;
   }
   yield* taken(0);
 }
 
-/** What has become of a file before anything is read of it. */
+/** The result of a file before anything has been read from it. */
 function nothingOf(path: string) {
   return { path, rows: 0, kept: 0, known: 0, changed: 0, refused: {} };
 }
 
-/** Contracts, prints or closes. */
+/** The number of contracts, prints or closes. */
 function rowsOf(delivery: Delivery): number {
   if (delivery.kind === 'chain') return delivery.chain.count;
   if (delivery.kind === 'prints') return delivery.prints.length;
@@ -162,11 +168,11 @@ function addCounts(to: Record<string, number>, counts: Readonly<Record<string, n
   for (const [reason, count] of Object.entries(counts)) to[reason] = (to[reason] ?? 0) + count;
 }
 
-/** Where something was found: which of the paths, and the folder. */
+/** Where a file or a problem was found: the index of the path, and the folder. */
 interface Place {
   readonly path: number;
   readonly dir: string;
-  /** By itself, and not by a folder that holds it. */
+  /** Whether the file was named itself, and not a folder that contains it. */
   readonly isNamed: boolean;
 }
 
@@ -175,7 +181,7 @@ async function filesOf(paths: readonly string[]) {
   if (missing.length > 0) {
     throw new OperatorError(
       `there is no file or folder ${missing.join(', ')}`,
-      'name files of market data, or folders that hold some',
+      'Name files of market data, or folders that contain some.',
     );
   }
   const files: (Found & Place)[] = [];

@@ -1,7 +1,9 @@
-/** What stands for a value that is there but is no number: no field can hold it, so `buildChain` drops and counts it. */
+/** Stands for a value that is not a number. No field accepts infinity, so `buildChain` drops and counts the value. */
 const GARBLED = Number.POSITIVE_INFINITY;
 
-/** A number as tables write it, with or without thousands separators; NaN for an empty cell, infinite for any other text. */
+/**
+ * Parses a number as tables write it, with or without thousands separators. Returns NaN for an empty cell, and infinity for any other text.
+ */
 export function cellNumber(cell: string | undefined): number {
   const text = cell?.trim() ?? '';
   const short = shortDecimal(text);
@@ -12,8 +14,8 @@ export function cellNumber(cell: string | undefined): number {
 }
 
 /**
- * Of `25.30` and the like, NaN for all else. Up to 15 digits and 22 places are whole numbers that doubles hold, so that one
- * division rounds as the text would: what is read here is to the last bit what `Number` gives, in a third of the time.
+ * A fast path for `25.30` and similar texts. Returns NaN for anything else. Numbers of up to 15 digits and powers of ten up to 10^22 are
+ * exact doubles, so one division rounds correctly. The result is bit for bit that of `Number`, in a third of the time.
  */
 function shortDecimal(text: string): number {
   const from = text.charCodeAt(0) === MINUS ? 1 : 0;
@@ -36,11 +38,11 @@ function shortDecimal(text: string): number {
 
 const SHORT_DIGITS = 15;
 const MINUS = 0x2d;
-/** From the digit 0. */
+/** Relative to the code of the digit 0. */
 const POINT = 0x2e - 0x30;
 const POWERS = Array.from({ length: SHORT_DIGITS + 1 }, (_, power) => 10 ** power);
 
-/** The same of a JSON value. */
+/** Like `cellNumber`, for a JSON value. */
 export function jsonNumber(value: unknown): number {
   if (typeof value === 'number') return value;
   if (value === null || value === undefined) return Number.NaN;

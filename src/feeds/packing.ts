@@ -10,15 +10,15 @@ export interface PackingParts {
   readonly nowMs: () => number;
 }
 
-/** Late prints and corrections of closed days wait so long as rows. */
+/** For this long, late prints and corrections of closed days stay as rows. */
 const EVERY_MS = 600_000;
-/** The first minute belongs to what waits for the service: its feeds, the levels that are due, its first clients. */
+/** The first minute is left to urgent work: the feeds, the levels that are due, and the first clients. */
 const AFTER_START_MS = 60_000;
 
-/** After each transaction packing pauses for three times as long as it took: it uses at most a quarter of the processor. */
+/** After each transaction, packing pauses for three times its duration. So packing uses at most a quarter of the processor. */
 const PAUSE_SHARE = 3;
 
-/** Packs the prints of closed days into columns, soon and then every ten minutes, until stopped. */
+/** Packs the prints of closed days into columns, first after `afterMs` and then every ten minutes, until stopped. */
 export function startPacking(parts: PackingParts, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
   let stopped = false;
   let running: Promise<void> | undefined;
@@ -41,7 +41,7 @@ export function startPacking(parts: PackingParts, afterMs = AFTER_START_MS): { s
   };
 }
 
-/** Packs them once, a short transaction at a time: requests and feeds have their turn between two. */
+/** Packs the prints of closed days once, in short transactions. Requests and feeds are served between two transactions. */
 export async function packTape({ store, observe, nowMs }: PackingParts, stopped = () => false): Promise<void> {
   let prints = 0;
   try {
@@ -53,14 +53,14 @@ export async function packTape({ store, observe, nowMs }: PackingParts, stopped 
       beganAt = begin();
     }
   } catch (error) {
-    // Another process writes for long: the next time will do.
+    // Another process holds the lock for long. The next run will pack the rest.
     if (!isBusy(error)) throw error;
   }
   if (prints > 0) observe({ kind: 'tape_packed', prints });
 }
 
-/** Announces a transaction to the watchdog. Returns when it began. */
+/** Announces a transaction to the watchdog. Returns when the transaction began, ms. */
 function begin(): number {
-  began('packing of the tape');
+  began('packing the tape');
   return performance.now();
 }

@@ -10,22 +10,22 @@ const blockLeg: Marks = { multiLeg: true, block: true };
 const canceled: Marks = { canceled: true };
 
 /**
- * What OPRA's sale conditions say of a trade, by the four letters that tapes write for them (OPRA Pillar output specification,
- * message types of a last sale). Stock-option trades are orders of several legs too. A compression closes whole portfolios at
- * derived prices: it is agreed away from the quotes and no opinion on any one contract.
+ * The flags of each of OPRA's sale conditions, by the four letters that tapes write (OPRA Pillar output specification, message types of a
+ * last sale). Trades of stock and options together are orders of several legs too. A compression closes whole portfolios at derived prices:
+ * it is agreed away from the quotes, and says nothing about a single contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Marks> = mapOf({
   // Reported in the regular way, late, out of sequence, after a halt, out of hours.
   ...{ auto: {}, oseq: {}, late: {}, open: {}, opnl: {}, reop: {}, exht: {} },
-  // The trade itself, the last, the opening, the only one is cancelled.
+  // Cancellations: of the trade itself, of the last trade, of the opening trade, of the only trade.
   ...{ canc: canceled, cncl: canceled, cnco: canceled, cnol: canceled },
-  // Single leg: intermarket sweep order; auction and cross, plain or of such an order; floor.
+  // Single leg: intermarket sweep order; auction and cross, each also as an intermarket sweep; floor trade.
   ...{ isoi: sweep, slan: {}, slai: sweep, slcn: block, slci: { ...block, ...sweep }, slft: block },
   // Several legs against several: electronic, auction, cross, floor.
   ...{ mlet: leg, mlat: leg, mlct: blockLeg, mlft: blockLeg },
   // Several legs against single ones: electronic, auction, floor.
   ...{ mesl: leg, masl: leg, mfsl: blockLeg },
-  // Stock and options: the same, and against single legs.
+  // Stock and options: the same, against several legs and then against single ones.
   ...{ tlet: leg, tlat: leg, tlct: blockLeg, tlft: blockLeg, tesl: leg, tasl: leg, tfsl: blockLeg },
   // Proprietary products: floor trade of three legs or more, compression.
   ...{ cbmo: blockLeg, mctp: blockLeg },
@@ -38,7 +38,7 @@ const FLAGS: ReadonlyMap<string, Marks> = mapOf({
   ...{ multi_leg: leg, multileg: leg, spread: leg },
 });
 
-/** Reads flags, written as `{sweep,floor}`, `["sweep"]` or words between any marks, and a condition; what is unknown says nothing. */
+/** Reads a condition, and flags written as `{sweep,floor}`, `["sweep"]` or words with any separators. Unknown words have no effect. */
 export function executionOf(flags: string, condition: string): Execution {
   const words = flags.toLowerCase().match(/[a-z_]+/g) ?? [];
   const marks = [CONDITIONS.get(condition.toLowerCase()), ...words.map((word) => FLAGS.get(word))];

@@ -1,9 +1,9 @@
 import { Failure } from '../errors.ts';
 
-/** Some reasons quote what was offered, which may be of any length. */
+/** Some reasons quote the input, which may have any length. */
 const REASON_CHARS_MAX = 300;
 
-/** Of something offered as market data nothing can be taken, for this reason. */
+/** The `Failure` for market data from which nothing can be read, with the reason. */
 export function unreadable(reason: string): Failure {
   return new Failure(
     'unprocessable',
@@ -11,7 +11,7 @@ export function unreadable(reason: string): Failure {
   );
 }
 
-/** Counts rows left out, by reason. */
+/** Counts a rejected row by its reason. */
 export function countRefused(refused: Record<string, number>, reason: string): void {
   refused[reason] = (refused[reason] ?? 0) + 1;
 }

@@ -4,11 +4,11 @@ import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
-/** How many New York days are kept, the present one not counted; undefined keeps all. */
+/** How many New York days are kept, not counting the present one. If omitted, all days are kept. */
 export interface KeptDays {
   readonly prints?: number | undefined;
   readonly chains?: number | undefined;
-  /** Of earlier days the last snapshot alone. */
+  /** Of the days before these, only the last snapshot of each day is kept. */
   readonly intraday?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface RetentionParts {
 
 const EVERY_MS = 3_600_000;
 
-/** Removes what is older than it is kept, now and every hour, until stopped. */
+/** Removes data that is past its retention, now and every hour, until stopped. */
 export function startRetention(parts: RetentionParts): { stop(): void } {
   let stopped = false;
   const run = () =>
@@ -36,7 +36,7 @@ export function startRetention(parts: RetentionParts): { stop(): void } {
   };
 }
 
-/** Removes it once, a piece at a time: requests and feeds have their turn between two. */
+/** Removes data that is past its retention once, in pieces. Requests and feeds are served between two pieces. */
 export async function removeOld({ store, kept, observe, nowMs }: RetentionParts, stopped = () => false): Promise<void> {
   const fromOf = (days: number | undefined) =>
     days === undefined ? undefined : newYorkInstant(addDays(newYorkDate(nowMs()), -days), '00:00');

@@ -1,21 +1,21 @@
 import { closeOf, isTradingDay, newYorkDate, nextTradingDay, openOf, previousTradingDay } from '../market/calendar.ts';
 import type { Pace } from '../market/feed.ts';
 
-/** Options on indices and their funds trade for so long after the close; what others quote settles meanwhile. */
+/** Options on indices and on their funds trade this long after the close. The other quotes become final in this time. */
 const AFTER_CLOSE_MS = 15 * 60_000;
 
 /**
- * When a source is to be asked next, ms since the epoch, given when it was asked last: at once where it never was.
+ * When to poll a source next, ms since the epoch. `lastMs` is the time of the last poll. Without a last poll, the source is polled at once.
  *
- * In trading hours alone, that is from the opening on at its interval, and a last time when the closing quotes are out, all of it later by the
- * source's own delay. A service that starts between two sessions has asked once, and waits.
+ * With `session` hours, the source is polled from the opening at its interval, and a last time when the closing quotes are out. The
+ * source's own delay is added to all these times. A service that starts outside a session polls once, and waits for the next opening.
  */
 export function nextAskAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
   if (lastMs === undefined) return nowMs;
   const due = Math.max(nowMs, lastMs + everyMs);
   if (hours === 'always') return due;
   const today = newYorkDate(nowMs - delayMs);
-  // The closing quotes, which whoever asked before they were out has not seen, be it days ago.
+  // Fetch the closing quotes of the session before, if the last poll took place before they were out, even days ago.
   const before = windowOf(previousTradingDay(today), delayMs);
   if (lastMs < before.until && before.until <= nowMs) return nowMs;
   const { from, until } = windowOf(isTradingDay(today) ? today : nextTradingDay(today), delayMs);

@@ -81,7 +81,7 @@ test('a folder gives tapes, chains and closes, by content; what it serves can be
   expect(files.map((file: { path: string; refusals: string[] }) => [file.path, file.refusals])).toEqual([
     [path('in/dead'), ['cannot be read (ENOENT)']],
     [path('in/chain.txt'), []],
-    [path('in/closes.csv'), ['1 of 2 rows are no close']],
+    [path('in/closes.csv'), ['1 of 2 rows are not closes']],
     [path('in/deep/tape'), []],
   ]);
   const args = ['call', 'get_whale_prints', '{"ticker":"TEST","target_expiry":"2026-09-18"}', '--data-dir', dataDir];

@@ -137,7 +137,7 @@ test('a file in whose reading the service ends twice is skipped and named; one w
   await server.loaded;
   const { stderr } = await server.stop('SIGTERM');
   expect(stderr).toContain(
-    '"origin":"tape.csv.gz","reason":"the process that read it has ended 2 times: change or replace the file to have it read again"',
+    '"origin":"tape.csv.gz","reason":"the process that read the file has ended 2 times: change or replace the file to have it read again"',
   );
 }, 60_000);
 

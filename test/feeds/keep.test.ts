@@ -69,11 +69,11 @@ const nothing = (count: number) => {
 describe('what stands stays, and the reason is told', () => {
   const asked = { isAsked: true };
   test.each<[string, Chain, object, RegExp | undefined]>([
-    ['a part of it, asked for', chain(AS_OF + MINUTE_MS, 8), asked, /16 contracts, where 20 are left/],
+    ['a part of it, asked for', chain(AS_OF + MINUTE_MS, 8), asked, /16 contracts, but 20 of the last snapshot/],
     ['nine tenths of it, asked for', chain(AS_OF + MINUTE_MS, 9), asked, undefined],
     ['a part of it, put there', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
     ['a part of it, five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), asked, undefined],
-    ['much older quotes, asked for', chain(AS_OF - 20 * MINUTE_MS), asked, /older than those of 2026-01-05T20:00/],
+    ['much older quotes, asked for', chain(AS_OF - 20 * MINUTE_MS), asked, /older than the stored ones of 2026-01-05/],
     ['older quotes, put there', chain(AS_OF - MINUTE_MS), {}, undefined],
     ['without any price', unpriced(AS_OF + MINUTE_MS), {}, /no contract has a quote, a price or a volatility/],
   ])('%s', (_name, its, rules, reason) =>

@@ -93,7 +93,7 @@ test('a process that was killed leaves a gap from its last sign of life', async 
   await until(() => script.opened() === 1);
   script.send({ ...up, at: 7_000 });
   await until(() => stateOf(store).gaps[0]?.to === 7_000);
-  expect(stateOf(store).gaps).toEqual([{ from: 3_500, to: 7_000, reason: 'the service ended without notice' }]);
+  expect(stateOf(store).gaps).toEqual([{ from: 3_500, to: 7_000, reason: 'the service ended unexpectedly' }]);
   await ingest.stop();
   store.close();
 });

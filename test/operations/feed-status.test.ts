@@ -154,7 +154,7 @@ test('a poll of which nothing comes is overdue', async () => {
 test('trades of a stream that are none are told, until it is up anew', async () => {
   const prints: Delivery = { kind: 'prints', prints: [], refused: { bad_time: 50 } };
   const told = await statusAfter({ polls: [[chain('ACME', NOW), prints]] });
-  expect(told.feed.refusals).toMatchObject([{ origin: 'test:stream', reason: 'trades that are none: 50 bad_time' }]);
+  expect(told.feed.refusals).toMatchObject([{ origin: 'test:stream', reason: 'rejected trades: 50 bad_time' }]);
   expect(told.feed.state).toBe('degraded');
   const well = await statusAfter({ polls: [[chain('ACME', NOW), prints, { kind: 'connection', up: true, at: NOW }]] });
   expect(well.feed.refusals).toEqual([]);

@@ -11,8 +11,8 @@ import { readQuotesApart } from '../reader/read-apart.ts';
 import { unreadable } from '../refused.ts';
 
 /**
- * The exchange's delayed quotes, a whole chain in one answer. An undocumented service without any promise, whose terms restrict
- * automated use: whoever chooses this feed has to be allowed to.
+ * Creates the feed of the exchange's delayed quotes, which returns a whole chain in one answer. The service is undocumented, gives no
+ * guarantee, and restricts automated use in its terms: whoever chooses this feed needs permission.
  */
 export function createCboeFeed(options: ProviderOptions): Feed {
   const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
@@ -31,7 +31,7 @@ export function createCboeFeed(options: ProviderOptions): Feed {
       'json' in answer
         ? await inTurns('reading a chain', quotedChain(answer.json, source, ticker))
         : await firstChain(readQuotesApart(answer.body, source, ticker));
-    if (snapshot === undefined) throw unreadable('an answer of another shape: `data.options` is missing');
+    if (snapshot === undefined) throw unreadable('an unexpected answer: `data.options` is missing');
     const { asOf } = snapshot.chain;
     if (asOf > clock.now() + AHEAD_MS_MAX) throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}`);
     return snapshot;
@@ -53,10 +53,10 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Snapshot
   return undefined;
 }
 
-/** Nobody has promised anything: one request every two seconds is what a browser's user might make. */
+/** The service states no limit. One request every two seconds is what a person with a browser might send. */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
-/** Fifteen minutes, and what the service takes to write them down. */
+/** Fifteen minutes, plus the time that the service takes to write the quotes. */
 const DELAY_MS = 16 * 60_000;
-/** Quotes are late: those from further ahead than two clocks may differ are another day's or zone's. */
+/** The quotes are delayed. If they are further ahead than two clocks may differ, they are of another day or zone. */
 const AHEAD_MS_MAX = 5 * 60_000;

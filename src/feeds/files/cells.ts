@@ -2,45 +2,45 @@ import Papa from 'papaparse';
 import { unreadable } from '../refused.ts';
 import { withPlainBreaks } from './lines.ts';
 
-/** A table found in a text: its header, in lower case, and the rows below it. */
+/** A table found in a text: its header in lower case, and the rows below the header. */
 export interface Table {
   readonly header: readonly string[];
-  /** Lines above the header, cut at PREAMBLE_CHARS_MAX. */
+  /** Lines above the header, each cut at PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
-  /** Read once, row by row: all of them are never in memory together. Throws a Failure where the table has to be refused. */
+  /** Can be iterated once. Rows are read one by one, so the whole table is never in memory. Throws a `Failure` if the table is rejected. */
   readonly rows: Iterable<readonly string[]>;
 }
 
-/** More than the largest chain, which is of 200,000 contracts. */
+/** Larger than the largest chain, which has 200,000 contracts. */
 export const ROWS_MAX = 250_000;
-/** Files on sale have up to 40. */
+/** Files that vendors sell have up to 40 columns. */
 export const COLUMNS_MAX = 100;
 /** Every second line may be empty. */
 const LINES_MAX = 2 * ROWS_MAX;
-/** A hundred columns take less. */
+/** A row of a hundred columns is shorter. */
 export const ROW_CHARS_MAX = 64 * 1024;
-/** A cell of a table of figures has no line breaks; comments that people write have some. */
+/** A cell with a number has no line breaks. Comments that people write into cells have a few. */
 const LINES_OF_ROW_MAX = 16;
 /** Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/** How far down a header is looked for: tables carry a title, a date, and what people put above them. */
+/** How many lines are searched for a header. Tables have a title, a date and other lines above their header. */
 export const PREAMBLE_LINES_MAX = 50;
 
-/** Marks that people and spreadsheets put between cells. */
+/** Characters that people and spreadsheets put between cells. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 type IsHeader = (cells: readonly string[]) => boolean;
 
-/** Whether one of the first lines, as cells in lower case, is what is looked for. */
+/** Whether `isHeader` accepts one of the first lines, split into cells in lower case. */
 export function hasHeader(text: string, isHeader: IsHeader): boolean {
   return findHeader(firstLines(text), isHeader) !== undefined;
 }
 
 /**
- * The table under the first line that is a header. Throws a Failure where there is none or it has more columns than a table may have;
- * its rows throw one where they are too many or too long, a quote never closes, or the file ends within a row: then nobody knows how
- * much of it is missing.
+ * Reads the table below the first line that is a header. Throws a `Failure` if there is no header, or if the header has more than
+ * COLUMNS_MAX columns. The iteration of its rows throws a `Failure` if there are too many rows, if a row is too long, if a quote never
+ * closes, or if the file ends within a row, because the amount of missing data is then unknown.
  */
 export function readTable(text: string, isHeader: IsHeader): Table {
   const lines = firstLines(text);
@@ -53,17 +53,20 @@ export function readTable(text: string, isHeader: IsHeader): Table {
   return { header, preamble, rows: rowsOf(text, start, delimiter, header.length) };
 }
 
-/** Throws a Failure where a table has more columns than it may have. */
+/** Throws a `Failure` if a table has more than COLUMNS_MAX columns. */
 export function refuseWide({ length }: readonly string[]): void {
   if (length > COLUMNS_MAX) throw unreadable(`${length} columns, more than the ${COLUMNS_MAX} that a table may have`);
 }
 
-/** Text with its lines ended by `\n`. Throws a Failure where it has more lines than a table may have, before it makes anything of them. */
+/**
+ * Returns the text with `\n` as its line break. Throws a `Failure` if the text has more than LINES_MAX lines. The lines are counted before
+ * anything is built from them.
+ */
 export function boundedLines(text: string): string {
   let lines = 0;
   for (const mark of ['\n', '\r']) {
     for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
-      // Of the two marks of one break the first is not counted.
+      // CRLF is one line break: count only its `\n`.
       if (mark === '\r' && text[at + 1] === '\n') continue;
       if (++lines > LINES_MAX) throw unreadable(`more than the ${LINES_MAX} lines that a table may have`);
     }
@@ -71,7 +74,7 @@ export function boundedLines(text: string): string {
   return withPlainBreaks(text);
 }
 
-/** Rows that are not empty, from a place in the text on. */
+/** Yields the rows that are not empty, from `start` in the text. */
 function* rowsOf(text: string, start: number, delimiter: string, columns: number): Generator<readonly string[]> {
   let count = 0;
   for (let at = start; at < text.length; ) {
@@ -96,23 +99,23 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** The end of a row. Throws a Failure where the row is too long. */
+/** Returns `end`, the end of the row. Throws a `Failure` if the row is too long. */
 function refusedLong(at: number, end: number, before: number): number {
   if (end - at > ROW_CHARS_MAX) throw unreadable(`row ${before + 1} has more than ${ROW_CHARS_MAX} characters`);
   return end;
 }
 
-/** Undefined where a quote does not close. */
+/** Returns `undefined` if a quote does not close. */
 function cellsOf(row: string, delimiter: string): readonly string[] | undefined {
   if (!row.includes('"')) return row.split(delimiter);
   const { data, errors } = Papa.parse<string[]>(row, { delimiter, newline: NO_BREAK });
   return errors.some(({ code }) => code === 'MissingQuotes') ? undefined : data[0];
 }
 
-/** Breaks within quotes belong to their cell, and there are no others: the row is one. */
+/** The row separator for Papa. All line breaks of the text are inside quotes, so Papa reads it as one row. */
 const NO_BREAK = '\n';
 
-/** The first of these lines that is a header, with the mark between its cells. */
+/** The first of these lines that is a header, with its delimiter and its cells. Returns `undefined` if none is. */
 export function findHeader(lines: readonly string[], isHeader: IsHeader) {
   for (const [at, line] of lines.entries()) {
     for (const delimiter of DELIMITERS) {
@@ -123,7 +126,7 @@ export function findHeader(lines: readonly string[], isHeader: IsHeader) {
   return undefined;
 }
 
-/** Whether a row has a cell for every column and, but for empty ones, no more: a cut or shifted row would give wrong figures. */
+/** Whether a row has a cell for every column, and any further cells are empty. A truncated or shifted row would give wrong values. */
 export function isWholeRow(row: readonly string[], columns: number): boolean {
   return row.length >= columns && row.slice(columns).every((cell) => cell.trim() === '');
 }
@@ -139,7 +142,7 @@ function firstLines(text: string): string[] {
   return lines;
 }
 
-/** Cells of a header line in lower case, without the empty ones some tables end with. */
+/** Cells of a header line in lower case, without the empty cells at the end that some tables have. */
 function headerCells(line: string, delimiter: string): string[] {
   if (line.length > HEADER_CHARS_MAX) return [];
   const cells = (Papa.parse<string[]>(line, { delimiter }).data[0] ?? []).map((cell) => cell.trim().toLowerCase());
@@ -147,5 +150,5 @@ function headerCells(line: string, delimiter: string): string[] {
   return cells;
 }
 
-/** Longer first lines are not headers (a JSON document of one line, say). */
+/** A longer line is not a header. It may be a JSON document on one line. */
 export const HEADER_CHARS_MAX = 10_000;

@@ -12,10 +12,11 @@ import { type FileFacts, sourceOf } from './format.ts';
 import { rootOn } from './root-on.ts';
 
 /**
- * Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma`
- * in any order, more columns passed over. Indispensable are the first, `symbol` or `expiry` with `put_call` and `strike`, and
- * `open_interest`. Several underlyings and times in one file are as many chains. Without `as_of` the quotes are as old as the
- * file; without `spot` the quotes imply it. Throws a Failure where no row can be read.
+ * Reads Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma` in
+ * any order. Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`,
+ * `put_call` and `strike`. A file may have several underlyings and times. It gives one chain for each combination of an underlying and a
+ * time. Without `as_of`, the modification time of the file is the time of the quotes. Without `spot`, the quotes imply the spot. Throws a
+ * `Failure` if no row can be read.
  */
 export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
   const tickers = new Set<string>();
@@ -32,7 +33,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = quotedAt(cell('as_of'));
     if (typeof contract === 'string' || asOf === undefined) {
-      // Tables are laid out chain by chain: what cannot be read belongs to the chain before it.
+      // Tables list one chain after the other, so a row that cannot be read is counted for the chain before it.
       countRefused(latest?.refused ?? early, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
@@ -60,16 +61,19 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
   return deliveries;
 }
 
-/** A table of as many rows as one may have holds some hundred whole chains. Each underlying becomes one that members are offered. */
+/** A table with the maximum number of rows holds some hundred whole chains. Each underlying becomes a ticker that members can query. */
 const TICKERS_MAX = 1_000;
-/** Of the smallest chains there are, a row each 25. */
+/** A table with the maximum number of rows has this many snapshots if each snapshot has 25 rows, the size of the smallest chains. */
 const SNAPSHOTS_MAX = 10_000;
 
 function refuseMany(count: number, max: number, what: string): void {
   if (count > max) throw unreadable(`more than the ${max} ${what} that one file may have`);
 }
 
-/** A line of plain column names, not prose about them. Other tables of options say `option_type` and `underlying_symbol`. */
+/**
+ * Whether a line consists of plain column names, and is not prose about them. Other option tables use `option_type` and
+ * `underlying_symbol`.
+ */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
   const own = has('put_call') || (has('underlying') && (has('symbol') || has('strike') || has('open_interest')));
@@ -84,10 +88,16 @@ interface Snapshot {
   readonly refused: Record<string, number>;
 }
 
-/** Snapshots this much smaller than the largest of their underlying in a file are slips in the time of a few rows. */
+/**
+ * A snapshot with less than this share of the rows of the largest snapshot of its underlying in the file is stray: it comes from wrong
+ * times in a few rows.
+ */
 const STRAY_SHARE = 0.1;
 
-/** Refuses rows whose time is not that of their table: a slipped digit must not make a chain of its own, newer than the real one. */
+/**
+ * Removes the snapshots of stray rows, whose time differs from the rest of their table, and counts those rows as rejected. One wrong digit
+ * must not create a separate chain that is newer than the real one.
+ */
 function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   const largest = new Map<string, Snapshot>();
   for (const snapshot of snapshots) {
@@ -102,7 +112,7 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   });
 }
 
-/** The middle one: rows are quoted within moments of each other, and one slip must not move them all. */
+/** The median. The rows are quoted within moments of each other, and one wrong value must not change the result. */
 function middle(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
@@ -120,7 +130,10 @@ function columnFinder(header: readonly string[]): (name: string) => number {
 type Cell = (name: string) => string;
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
-/** The contract a row is about, or why that cannot be told. The symbol decides where there is one. */
+/**
+ * Returns a reader of a row's contract. The reader returns a reason if the contract cannot be read. If the row has a symbol, the symbol
+ * decides.
+ */
 function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
   const seriesOf = remembered((underlying, expiry) => {
     const ticker = canonicalTicker(underlying);
@@ -139,7 +152,7 @@ function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contra
   };
 }
 
-/** Tables are laid out chain by chain and series by series: what one row says the next mostly says again. */
+/** Caches the last result. Tables list one chain and one series after the other, so most rows repeat the values of the row before. */
 function remembered<T>(read: (first: string, second: string) => T): (first: string, second?: string) => T {
   let last: { readonly first: string; readonly second: string; readonly value: T } | undefined;
   return (first, second = '') => {
@@ -167,7 +180,10 @@ function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): Contrac
   };
 }
 
-/** One snapshot that cannot be built does not take the others of its file along. */
+/**
+ * Builds the chain of a snapshot. A snapshot that cannot be built becomes a rejection, so that the other snapshots of the file are still
+ * delivered.
+ */
 function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
   const { rows, spots, ...head } = snapshot;
   try {
@@ -180,7 +196,9 @@ function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
   }
 }
 
-/** An ISO 8601 instant; its offset is indispensable, or the time would be anybody's. */
+/**
+ * Parses an ISO 8601 instant, in ms since the epoch. Returns `undefined` without an offset, because the time zone would then be unknown.
+ */
 function instantOf(text: string): number | undefined {
   try {
     return Temporal.Instant.from(text).epochMilliseconds;

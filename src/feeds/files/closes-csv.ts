@@ -8,7 +8,7 @@ import { unreadable } from '../refused.ts';
 import { hasHeader, readTable, type Table } from './cells.ts';
 import type { FileFacts, Format } from './format.ts';
 
-/** Daily closes: `date,ticker,close` in any order, with `volume` (shares traded) where it is known. */
+/** Daily closes: the columns `date,ticker,close` in any order, and optionally `volume` (shares traded). */
 export const closesCsv: Format = {
   claims: (text) => hasHeader(text, isClosesHeader),
   *read(file) {
@@ -16,7 +16,7 @@ export const closesCsv: Format = {
   },
 };
 
-/** The closes of a table, in deliveries that are written in some milliseconds each. Throws a Failure where no row is one. */
+/** Reads the closes of a table into deliveries that take a few milliseconds each to write. Throws a `Failure` if no row is a close. */
 export function* closesOf(
   { header, rows }: Pick<Table, 'header' | 'rows'>,
   { origin }: FileFacts,
@@ -44,7 +44,7 @@ export function* closesOf(
     closes.push({ ...read, simulated: false });
   }
   if (deliveries.length === 0) throw unreadable(`none of ${count} rows is a close`);
-  if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${count} rows are no close` });
+  if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${count} rows are not closes` });
   return deliveries;
 }
 

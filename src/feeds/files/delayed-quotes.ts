@@ -12,8 +12,8 @@ import { type Format, sourceOf } from './format.ts';
 import { underlyingOfMost } from './underlying.ts';
 
 /**
- * The exchange's delayed-quote answer: `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. Quotes are of
- * `data.last_trade_time` (New York), else of `timestamp` (UTC).
+ * The exchange's delayed-quotes JSON: `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The quotes have the time
+ * `data.last_trade_time` (New York), else `timestamp` (UTC).
  */
 export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),
@@ -24,7 +24,7 @@ export const delayedQuotes: Format = {
   },
 };
 
-/** The same of an answer as text. Throws a Failure where it is no JSON too, or more than any market data is. */
+/** Like `quotedChain`, for an answer as text. Also throws a `Failure` if the text is not JSON, or exceeds the bounds of MARKET_JSON. */
 export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
   const answer = parse(text);
   yield;
@@ -32,8 +32,8 @@ export function* writtenChain(text: string, source: string, ticker?: string): Re
 }
 
 /**
- * The chain of such an answer, of this underlying or of the one that most options are about, and how many were listed; undefined where
- * it is another kind of JSON. Throws a Failure where nothing can be taken from it.
+ * Builds the chain of a delayed-quotes answer. Its underlying is `ticker`, or else the underlying of most options. `offered` is the number
+ * of options that were listed. Returns `undefined` if the JSON is of another kind. Throws a `Failure` if no chain can be built from it.
  */
 export function* quotedChain(
   answer: unknown,
@@ -83,7 +83,7 @@ function contractOf(symbol: OptionSymbol, option: JsonRecord): ContractRow {
   };
 }
 
-/** Largest of the exchange: 200,000 contracts, of twenty values each; other services tell thirty, in two objects. */
+/** The exchange's largest answer has 200,000 contracts with twenty values each. Other services send thirty values, in two objects. */
 export const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };
 
 function parse(text: string): unknown {
@@ -101,12 +101,12 @@ function quotedAt(lastTradeTime: unknown, timestamp: unknown): number {
   if (traded !== null) return instant(() => newYorkInstant(traded[1] ?? '', traded[2] ?? ''));
   const stamped = typeof timestamp === 'string' ? LOCAL_TIME.exec(timestamp) : null;
   if (stamped !== null) return instant(() => Temporal.Instant.from(`${stamped[1]}T${stamped[2]}Z`).epochMilliseconds);
-  throw unreadable('neither `data.last_trade_time` nor `timestamp` is a time');
+  throw unreadable('neither `data.last_trade_time` nor `timestamp` is a valid time');
 }
 
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)Z?$/;
 
-/** Text of the right shape can still be no time, such as February 30. */
+/** Text of the right form may still be an invalid time, such as February 30. */
 function instant(read: () => number): number {
   try {
     return read();

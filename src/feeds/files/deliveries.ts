@@ -11,27 +11,30 @@ import { claimsPrints, readPrints } from './prints-csv.ts';
 import { decode, readMarketFile } from './read-market-file.ts';
 import type { Found } from './walk.ts';
 
-/** Twice the largest chain that is taken; all of a file is held in memory while it is read, but for tapes. */
+/** Twice the size of the largest chain that is accepted. A file other than a tape is in memory as a whole while it is read. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
-/** Larger files than this, but for plain tapes, are read apart: their parts are parsed at a stretch. Most chains are smaller. */
+/**
+ * Larger files, except plain tapes, are read in another process, because parsing one of their parts blocks the event loop for long. Most
+ * chains are smaller.
+ */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Enough for the first lines, by which a tape is known. */
+/** Enough for the first lines, which show whether a file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface Reading {
   readonly nowMs: number;
-  /** Hears of the bytes read so far. */
+  /** Called with the number of bytes read so far. */
   readonly reached?: (bytes: number) => void;
-  /** Reads a plain tape otherwise than from its first byte to its last. */
+  /** Reads a plain tape in another way than from its first byte to its last. */
   readonly readTape?: (content: Content) => AsyncIterable<Delivery>;
-  /** Reads in another process what may need much memory: Parquet, packed and large files. */
+  /** Reads files that may need much memory in another process: Parquet, packed and large files. */
   readonly readApart?: (content: Content) => AsyncIterable<Delivery>;
 }
 
 /**
- * What a file holds, of a folder or named by itself; see `contentsOf`. Nothing where there is no regular file any more. Throws what the
- * file system throws.
+ * Reads a file of a folder, or with `isNamed` a file that a person named; see `contentsOf`. Yields nothing if the path is no longer a
+ * regular file. Throws errors of the file system.
  */
 export async function* deliveriesOf(
   dir: string,
@@ -46,8 +49,8 @@ export async function* deliveriesOf(
 }
 
 /**
- * What an open file holds, Parquet or text, plain or packed with gzip: a tape of prints batch by batch, whatever its size, anything else
- * once all of it has been read. Throws what the file system throws.
+ * Reads an open file: Parquet or text, plain or packed with gzip. A tape is delivered in batches, whatever its size. Anything else is
+ * delivered after the whole file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
  */
 export async function* contentsOf(content: Content, reading: Reading): AsyncGenerator<Delivery, void> {
   try {
@@ -71,18 +74,18 @@ async function* read(content: Content, reading: Reading): AsyncGenerator<Deliver
   if (text !== undefined && claimsPrints(text)) {
     yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {
-    throw unreadable(`${size} bytes, more than the ${FILE_BYTES_MAX} that are read`);
+    throw unreadable(`${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
   } else if (readApart && size > IN_PROCESS_BYTES_MAX) {
     yield* readApart(content);
   } else {
     const bytes = isPacked ? await together(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
     reached(size);
-    if (bytes.length > FILE_BYTES_MAX) throw unreadable(`unpacked more than the ${FILE_BYTES_MAX} bytes that are read`);
+    if (bytes.length > FILE_BYTES_MAX) throw unreadable(`more than ${FILE_BYTES_MAX} bytes after unpacking`);
     yield* await inTurns('reading a file', readMarketFile(bytes, facts));
   }
 }
 
-/** The first bytes, so many of them at most. */
+/** The first bytes, `bytesMax` at most. */
 async function together(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const some: Uint8Array[] = [];
   let bytes = 0;

@@ -1,17 +1,17 @@
 import type { Stats } from 'node:fs';
 import type { Delivery } from '../../market/feed.ts';
 
-/** Counts up when the formats change so that a file should be read again: one that was refused may now be understood. */
+/** Incremented when the formats change such that files must be read again: a file that was rejected may now be readable. */
 const READER = 1;
 
-/** What a file was found to hold: market data, nothing of that kind, or something of which nothing can be taken, and why. */
+/** The result of reading a file: market data, no market data, or rejected with the reason. */
 export type Outcome = 'data' | 'none' | { readonly refused: string };
 
 type Mark = Extract<Delivery, { kind: 'mark' }>;
 
 /**
- * Which versions of which files of one folder were read, as a feed's marks: from the folder and the file's path in it to its
- * size, its time of change and what it was found to hold.
+ * The versions of one folder's files that have been read, stored as checkpoints of the feed. The key of a checkpoint is the folder and the
+ * file's path in the folder. The value is the file's size, its modification time and the outcome of reading it.
  */
 export class FileMarks {
   readonly #folder: string;
@@ -22,7 +22,10 @@ export class FileMarks {
     this.#values = values;
   }
 
-  /** Those of a folder among all that the feed remembers: one path can be another folder tomorrow, and one folder have two paths. */
+  /**
+   * The checkpoints of one folder among all checkpoints of the feed. Folders are identified by their path without links, because a path may
+   * be another folder tomorrow, and one folder may have two paths.
+   */
   static of(root: string, remembered: ReadonlyMap<string, string>): FileMarks {
     const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
     const own = [...remembered].filter(([key]) => key.startsWith(`${folder} `));
@@ -44,18 +47,18 @@ export class FileMarks {
     return this.#values.has(origin);
   }
 
-  /** Whether a version of the file held market data, or meant to: when one no longer does, somebody should know. */
+  /** Whether a version of the file had market data, or was rejected as market data. If a later version has none, this is reported. */
   hasHeld(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }
 
-  /** Why nothing could be taken of the version that was read last; undefined where something was. */
+  /** Why the version that was read last was rejected. Returns `undefined` if it was not rejected. */
   refusal(origin: string): string | undefined {
     const outcome = this.#outcome(origin);
     return outcome?.startsWith(REFUSED) ? outcome.slice(REFUSED.length) : undefined;
   }
 
-  /** That this version was read, to be delivered after what it holds. */
+  /** The checkpoint that this version was read. Deliver it after the contents of the file. */
   read(origin: string, stats: Stats, outcome: Outcome): Mark {
     const known = outcome === 'none' && this.hasHeld(origin) ? 'data' : outcome;
     const told = typeof known === 'string' ? known : `${REFUSED}${known.refused}`;
@@ -66,14 +69,14 @@ export class FileMarks {
     return this.#mark(origin, null);
   }
 
-  /** Forgets the files that are none of these, and what was refused of them. */
+  /** Drops the checkpoints of files that are no longer present, and the recorded rejections of those files. */
   gone(present: ReadonlySet<string>): Delivery[] {
     return [...this.#values.keys()]
       .filter((origin) => !present.has(origin))
       .flatMap((origin) => [this.forget(origin), { kind: 'settled', origin }]);
   }
 
-  /** What follows the version, which is three words. */
+  /** The outcome, which follows the three words of the version. */
   #outcome(origin: string): string | undefined {
     return this.#values.get(origin)?.split(' ').slice(3).join(' ');
   }
@@ -86,7 +89,7 @@ export class FileMarks {
 const FOLDER_DIGITS = 16;
 const REFUSED = 'refused ';
 
-/** What changes when a file does. */
+/** A text that changes whenever the file changes. */
 export function versionOf(stats: Stats): string {
   return `${READER} ${stats.size} ${stats.mtimeMs}`;
 }

@@ -9,21 +9,22 @@ import { setAside } from './set-aside.ts';
 import { type Found, type Problem, walk } from './walk.ts';
 
 export interface FilesFeedOptions {
-  /** Marks of this feed that are kept with its data: they alone say what was read. */
+  /** The checkpoints of this feed, stored together with its data. They alone decide which files have been read. */
   readonly remembered: () => ReadonlyMap<string, string>;
-  /** Folder to which files go of which nothing can be taken; without it nothing is ever written to the drop folder. */
+  /** Folder to which rejected files are moved. If omitted, the feed never writes to the drop folder. */
   readonly setAside?: string | undefined;
-  /** File in which it writes down what it is reading; without it a file that ends the process is read again at each start. */
+  /** File that records which file is being read. If omitted, a file that crashes the process is read again at each start. */
   readonly journal?: string | undefined;
   readonly pollIntervalMs?: number;
-  /** Waits between two looks at a file that was only just written to. */
+  /** Waits between two checks of a file that was written to just before. */
   readonly pause?: () => Promise<void>;
 }
 
 /**
- * Market data dropped into a folder and its sub-folders. Every poll reads what is new or changed since it was last stored, by size
- * and time of change, over restarts too, and in another process what may need much memory. A file still being written is left for the
- * next poll, but for tapes, of which what is there is good. What is wrong with a file is said once, until it changes. Polls must not overlap.
+ * Reads market data from a folder and its sub-folders. Every poll reads the files that are new or changed since they were last stored,
+ * judged by size and modification time, also across restarts. Files that may need much memory are read in another process. A file that is
+ * still being written is left for the next poll, except for tapes, whose rows so far are valid. A problem with a file is reported once,
+ * until the file changes. Polls must not overlap.
  */
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(SETTLING_PAUSE_MS));
@@ -31,13 +32,16 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const troubles = new PassingTroubles();
   let journal: ReadingJournal | undefined;
   let isFirstLook = true;
-  /** Problems told last. Before the start it may have been the folder itself. */
+  /**
+   * Reasons of the problems that the last poll found, by path. At the start it contains the folder itself, because an earlier process may
+   * have reported the folder.
+   */
   let reported = new Map([[dir, '']]);
 
   async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     journal ??= new ReadingJournal(options.journal);
     const own = journal;
-    // A service that is stopped while it reads has not crashed.
+    // If the service is stopped while it reads a file, this does not count as a crash.
     const ended = () => own.ended();
     signal?.addEventListener('abort', ended);
     try {
@@ -67,7 +71,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield* reading(journal, file, root, marks, nowMs);
     }
     isFirstLook = false;
-    // Read again should they come back. A folder that cannot be looked at has its files still.
+    // Files that come back are read again. In a folder that cannot be read, the files may still exist.
     if (complete) yield* marks.gone(present);
   }
 
@@ -86,7 +90,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield marks.read(origin, stats, { refused: CRASHED });
       return;
     }
-    // Of what passes nothing is remembered but what an earlier process has told.
+    // The ledger may still have a rejection for a temporary error that an earlier process reported. So the first poll clears the rejections
+    // of all files that it reads. Later polls need to do this only for files with a checkpoint.
     if (isFirstLook || marks.knows(origin)) yield { kind: 'settled', origin };
     journal.begins(origin, version);
     let outcome = yield* withoutTrouble(
@@ -108,7 +113,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     yield marks.read(origin, stats, outcome);
   }
 
-  /** The trouble with a file is over with the first thing that is read of it, before anything else is told of it. */
+  /**
+   * Passes the deliveries of a file on. With the first sign that the file can be read, the file's temporary error is reported as over,
+   * before anything else.
+   */
   async function* withoutTrouble<Outcome extends object | string | undefined>(
     origin: string,
     deliveries: AsyncGenerator<Delivery, Outcome>,
@@ -126,7 +134,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
   }
 
-  /** Sets the bad files aside whose refusals are stored; returns those that cannot be. */
+  /** Moves rejected files whose rejections are stored to the set-aside folder. Returns the files that could not be moved. */
   async function* clearedAway(
     root: string,
     files: readonly Found[],
@@ -150,7 +158,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   return { name: 'files', simulated: false, pace, tickers: [], poll };
 }
 
-/** Why it is worth a word that a file holds nothing: it did, or by its name it ought to. Notes and pictures are passed over. */
+/**
+ * Why a file without market data is reported: it had market data before, or its name suggests it. Notes and pictures are ignored, with
+ * `undefined`.
+ */
 function whyNothing({ origin, stats }: Found, marks: FileMarks): string | undefined {
   if (marks.hasHeld(origin)) return 'no longer holds market data';
   return stats.size > 0 && DATA_NAME.test(origin) ? 'holds no market data of a known format' : undefined;
@@ -158,10 +169,10 @@ function whyNothing({ origin, stats }: Found, marks: FileMarks): string | undefi
 
 const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
-const CRASHED = `the process that read it has ended ${CRASHES_MAX} times: change or replace the file to have it read again`;
+const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times: change or replace the file to have it read again`;
 
-/** Soon enough for a person who drops a file, rare enough for a folder on a network. */
+/** Soon enough for a person who drops a file. Rare enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;
-/** A file left alone for so long is taken to be whole. */
+/** A file that has not changed for this long is considered complete. */
 const SETTLED_AFTER_MS = 2_000;
 const SETTLING_PAUSE_MS = 100;

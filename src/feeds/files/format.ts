@@ -1,12 +1,12 @@
 import type { Delivery } from '../../market/feed.ts';
 import type { InPieces } from '../in-pieces.ts';
 
-/** A file of the drop folder, read whole. */
+/** A file of the drop folder with its whole text. */
 export interface MarketFile extends FileFacts {
   readonly text: string;
 }
 
-/** What is known of a file beside what it holds. */
+/** Facts about a file beside its content. */
 export interface FileFacts {
   /** Path inside the drop folder, with forward slashes. */
   readonly origin: string;
@@ -14,11 +14,11 @@ export interface FileFacts {
   readonly modifiedMs: number;
 }
 
-/** One way of writing market data down. Told apart by content: names lie. */
+/** A format of market data. Formats are detected from the content, because names can be wrong. */
 export interface Format {
-  /** Whether the content means to be this format, be it whole or damaged. */
+  /** Whether the content is meant to be in this format, even if it is damaged. */
   claims(text: string): boolean;
-  /** What it holds. Throws a Failure where nothing can be taken from it. */
+  /** Reads the file. Throws a `Failure` if nothing can be read from it. */
   read(file: MarketFile): InPieces<Delivery[]>;
 }
 

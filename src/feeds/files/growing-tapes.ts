@@ -2,35 +2,35 @@ import type { Content } from './opened-file.ts';
 import { type PrintsDelivery, Tape } from './prints-csv.ts';
 import { RowsRefused } from './rows-refused.ts';
 
-/** Tapes that go on being written are few; where a reader left one takes some ten megabytes, most of it which trades it has seen. */
+/** Few tapes grow at the same time. The state of a reader takes some 10 MB, most of it the trades that it has seen. */
 const TAPES_MAX = 4;
-/** Looked through at a time for the last line break. */
+/** Bytes that are searched at a time for the last line break. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Where the reading of a tape ended. */
+/** Where the last read of a tape ended. */
 interface Left {
   readonly version: string;
   readonly tape: Tape;
   readonly refused: RowsRefused;
-  /** All whole lines, from the first byte on, and their digest. */
+  /** Length in bytes of all whole lines from the start of the file. `digest` is the digest of these bytes. */
   readonly bytes: number;
   readonly digest: string;
 }
 
 /**
- * Tapes that grow, each read on from where it was left, so that a day's costs its length and not the square of it. The reader is
- * kept with its memory of the rows it has seen, without which the twin of an earlier row would pass for a copy; after a restart the
- * tape is read once from the top. What was read before is read on only where its bytes are the same to the last: they are digested
- * again, at some 1.5 GB a second, since a tape may also be rewritten in place.
+ * Reads tapes that grow, each from where the last read ended, so that the cost of a day's tape grows with its length and not with the
+ * square of its length. The reader stays in memory with the rows that it has seen: without them, a row that equals an earlier one would be
+ * taken for a copy. After a restart, the tape is read once from the start. A read continues only if the bytes before its start have not
+ * changed, because a tape may also be rewritten in place. To verify this, these bytes are digested again, at some 1.5 GB a second.
  */
 export class GrowingTapes {
   readonly #left = new Map<string, Left>();
 
   /**
-   * The prints of a version of a tape that are new since the last one, or all of them.
+   * Yields the prints of a version of a tape that are new since the version before, or all of them.
    *
-   * @param isKept whether what was read of a version has been stored.
-   * @returns how many rows of the tape are no prints, and whether the version was there to its end.
+   * @param isKept whether the contents of a version have been stored.
+   * @returns how many rows of the tape are not prints, and whether the tape was still as long as this version.
    */
   async *read(
     file: Content,
@@ -58,7 +58,7 @@ export class GrowingTapes {
     if (end > from) yield* counted(tape.read(lines(), nowMs), refused);
     const digest = digested.digest('hex');
 
-    // Of a last line without a break nothing is kept in mind: it will be read again with its rest, unless it is a print already.
+    // A last line without a line break leaves no state: it is read again once it is complete, unless it is a print already.
     const told = refused.copy();
     let isOpen = false;
     if (end < size || end === 0) {
@@ -86,13 +86,13 @@ async function* counted(deliveries: AsyncIterable<PrintsDelivery>, refused: Rows
   }
 }
 
-/** Whether a file begins with the bytes that were read of it; the hasher has taken them in then. */
+/** Whether a file begins with the bytes that were read before. Afterwards, `hasher` has digested these bytes. */
 async function beginsWith(file: Content, { bytes, digest }: Left, hasher: Bun.CryptoHasher): Promise<boolean> {
   for await (const piece of file.pieces(0, bytes)) hasher.update(piece);
   return hasher.copy().digest('hex') === digest;
 }
 
-/** Where the last whole line ends that begins at or after `from`; `from` where there is none. */
+/** The end of the last whole line after `from`. Returns `from` if there is no whole line. */
 async function endOfLines(file: Content, from: number, to: number): Promise<number> {
   for (let end = to; end > from; end -= PIECE_BYTES) {
     const start = Math.max(from, end - PIECE_BYTES);
@@ -104,7 +104,7 @@ async function endOfLines(file: Content, from: number, to: number): Promise<numb
 
 const LINE_FEED = 0x0a;
 
-/** By its byte-order mark: there half a character can look like the end of a line. */
+/** Detected by the byte-order mark. In UTF-16, half a character can look like a line break. */
 async function isUtf16(file: Content): Promise<boolean> {
   const [first, second] = await file.slice(0, 2);
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

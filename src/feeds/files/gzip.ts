@@ -2,19 +2,22 @@ import { createGunzip } from 'node:zlib';
 import { unreadable } from '../refused.ts';
 import type { Content } from './opened-file.ts';
 
-/** Text of figures packs to a tenth, of rows that are all alike to a hundredth: what unpacks to more is made to fill a machine. */
+/**
+ * Text with numbers packs to a tenth of its size, and a file of equal rows to a hundredth. A file that unpacks to more was made to exhaust
+ * memory or disk.
+ */
 export const INFLATION_MAX = 200;
-/** Below this nothing is filled: a short file of rows that are all alike may pack better. */
+/** Below this size the ratio is not checked: a short file of equal rows may pack better, and does no harm. */
 export const INFLATED_BYTES_FREE = 1024 * 1024;
 
-/** By its first bytes. */
+/** Whether the first bytes are those of a gzip file. */
 export function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }
 
 /**
- * What a gzip file unpacks to, piece by piece; `reached` hears of the packed bytes read so far. Throws a Failure where it is damaged, cut
- * or unpacks to too much, and what the file system throws.
+ * Unpacks a gzip file piece by piece. `reached` is called with the number of packed bytes read so far. Throws a `Failure` if the file is
+ * damaged, truncated or unpacks to too much. Throws errors of the file system.
  */
 export async function* inflated(
   content: Content,
@@ -44,7 +47,7 @@ export async function* inflated(
     }
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw code.startsWith('Z_') ? unreadable(`the gzip file is cut or damaged (${code})`) : error;
+    throw code.startsWith('Z_') ? unreadable(`the gzip file is truncated or damaged (${code})`) : error;
   } finally {
     gunzip.destroy();
     await feeding;

@@ -1,33 +1,33 @@
 import { unreadable } from '../refused.ts';
 
 export interface Lines {
-  /** Whole lines, without their breaks (LF, CRLF or CR). */
+  /** Whole lines, without their line breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
-  /** Whether this is the last line, alone, without a break: the text ends within it, or just after it. */
+  /** Whether this is a single line without a line break at the end of the text. The line may be incomplete. */
   readonly open: boolean;
 }
 
-/** No row of a table is longer. Bounds what is held in memory. */
+/** No row of a table is longer. This bounds the memory. */
 const LINE_LENGTH_MAX = 1024 * 1024;
 
 /**
- * Lines of a text that comes in pieces of any size: memory does not grow with it. Throws a Failure for binaries and for lines that
- * have no end.
+ * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the text. Throws a `Failure` if the
+ * text is binary, or if a line is longer than LINE_LENGTH_MAX.
  *
- * @param decoder where the text goes on from one whose encoding is known.
+ * @param decoder the decoder, if the text continues one whose encoding is known.
  */
 export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: TextDecoder): AsyncGenerator<Lines> {
   let first: Uint8Array = new Uint8Array();
   let rest = '';
   for await (const piece of pieces) {
-    // The encoding shows in the first bytes, which need not come together.
+    // The first bytes show the encoding. They may arrive in several pieces.
     if (!decoder) first = Buffer.concat([first, piece]);
     if (!decoder && first.length < MARK_BYTES) continue;
     const bytes = decoder ? piece : first;
     decoder ??= decoderOf(first);
-    if (!decoder) throw unreadable('it is no text');
+    if (!decoder) throw unreadable('the file is not text');
     rest += decoder.decode(bytes, { stream: true });
-    // A return at the end may be half a break.
+    // A CR at the end may be the first half of a CRLF.
     const returned = rest.endsWith('\r') ? '\r' : '';
     const lines = withPlainBreaks(returned ? rest.slice(0, -1) : rest).split('\n');
     rest = lines.pop()! + returned;
@@ -41,7 +41,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: Text
   if (last !== '') yield { lines: [last], open: true };
 }
 
-/** The text with its lines ended by `\n`. */
+/** Returns the text with `\n` as its line break. */
 export function withPlainBreaks(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
@@ -49,7 +49,7 @@ export function withPlainBreaks(text: string): string {
 const MARK_BYTES = 2;
 const BINARY_PROBE_BYTES = 8_192;
 
-/** Whether it is UTF-16 text without the mark that would say so: of plain text every other byte is 0. */
+/** Whether this is UTF-16 text without a byte-order mark. In UTF-16 text of ASCII characters, every other byte is 0. */
 export function isUnmarkedUtf16(head: Uint8Array): boolean {
   const probe = head.subarray(0, head.length < UTF16_PROBE_BYTES ? head.length & ~1 : UTF16_PROBE_BYTES);
   const zeros = (from: number) => probe.filter((byte, at) => at % 2 === from && byte === 0).length;
@@ -66,8 +66,8 @@ function isBreak(byte: number): boolean {
 }
 
 /**
- * For UTF-8, or UTF-16 where a byte-order mark says so; undefined for binaries. Bytes that are no UTF-8 become `U+FFFD` and spoil
- * only their row.
+ * A decoder for UTF-8, or for UTF-16 if there is a byte-order mark. Returns `undefined` for binary data. Bytes that are not UTF-8 become
+ * `U+FFFD`, so that they spoil only their row.
  */
 export function decoderOf(head: Uint8Array): TextDecoder | undefined {
   const mark = `${head[0]} ${head[1]}`;

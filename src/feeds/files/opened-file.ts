@@ -2,10 +2,10 @@ import { constants, read, readlinkSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/** Some hundred rows of a tape, which are read in two or three milliseconds: requests have their turn between two pieces. */
+/** Some hundred rows of a tape, which take two or three milliseconds to read. Between two pieces, requests are served. */
 const PIECE_BYTES = 64 * 1024;
 
-/** What is known of a file beside its content. */
+/** Facts about a file beside its content. */
 export interface ContentFacts {
   /** Path inside the drop folder, with forward slashes. */
   readonly origin: string;
@@ -14,14 +14,14 @@ export interface ContentFacts {
   readonly modifiedMs: number;
 }
 
-/** An open file, read by position: never by its path again, behind which another file may lie meanwhile. */
+/** An open file, read by position. Its path is not used again, because another file may be there by then. */
 export class Content {
   constructor(
     readonly fd: number,
     readonly facts: ContentFacts,
   ) {}
 
-  /** So many bytes at a place, fewer where the file ends. */
+  /** The bytes from `from` to `to`, fewer if the file ends before. */
   async slice(from: number, to: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
     let filled = 0;
@@ -33,7 +33,7 @@ export class Content {
     return bytes.subarray(0, filled);
   }
 
-  /** Ends early where the file does. Each piece is good until the next is asked for. */
+  /** Yields the bytes from `from` to `to`, fewer if the file ends before. Each piece is valid until the next one is requested. */
   async *pieces(from = 0, to = this.facts.size): AsyncGenerator<Buffer> {
     const piece = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, to - from)));
     for (let at = from; at < to; ) {
@@ -51,18 +51,18 @@ function readInto(fd: number, bytes: Buffer, offset: number, position: number): 
   return promise;
 }
 
-/** A regular file that is open. */
+/** An open regular file. */
 export interface OpenedFile extends AsyncDisposable {
   readonly handle: FileHandle;
   readonly content: Content;
 }
 
-/** Never waits for a writer, as a FIFO does, and takes no link for the file. */
+/** Does not wait for the writer of a FIFO, and does not follow a link. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Opens a file of a folder; undefined where there is no regular file within the folder any more, whatever is there instead. A link to a
- * regular file within the folder is that file. Throws what the file system throws.
+ * Opens a file of a folder. A link to a regular file within the folder opens that file. Returns `undefined` if there is no longer a regular
+ * file within the folder at this path. Throws errors of the file system.
  *
  * @param root the folder's path without links.
  */
@@ -70,7 +70,7 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
   const path = join(root, origin);
   let handle: FileHandle | undefined;
   try {
-    // Of a link the target is opened, which is no link itself.
+    // For a link, open its target, whose path has no links.
     handle = await open(path, OPEN_FLAGS).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ELOOP') throw error;
       return open(await realpath(path), OPEN_FLAGS);
@@ -88,7 +88,9 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
   return undefined;
 }
 
-/** Opens a file that somebody has named, be it by a link; undefined where it is no regular file. Throws what the file system throws. */
+/**
+ * Opens a file that a person named, also through a link. Returns `undefined` if it is not a regular file. Throws errors of the file system.
+ */
 export async function openNamed(path: string, origin: string): Promise<OpenedFile | undefined> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -102,7 +104,10 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
   return undefined;
 }
 
-/** Something else has come in its place: it will be found, or not, at the next look. ENXIO is a socket's. */
+/**
+ * Errors which mean that the path has changed since the folder was scanned. The next scan finds what is there now. Opening a socket fails
+ * with ENXIO.
+ */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
 
 function opened(handle: FileHandle, origin: string, stats: { size: number; mtimeMs: number }): OpenedFile {
@@ -110,17 +115,17 @@ function opened(handle: FileHandle, origin: string, stats: { size: number; mtime
   return { handle, content: new Content(handle.fd, facts), [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** Whether what is open lies in the folder: a folder on the way may have become a link. */
+/** Whether the open file lies in the folder: a folder on the path may have become a link. */
 async function isWithin(root: string, handle: FileHandle, path: string): Promise<boolean> {
   const known = pathOf(handle.fd);
   if (known !== undefined) return known.startsWith(root + sep);
-  // Systems that do not tell where an open file lies: what lies there now has to be this very file.
+  // The system does not report the path of an open file. Check that the file at the path now is the open file.
   const real = await realpath(path);
   const [there, own] = [await lstat(real), await handle.stat()];
   return real.startsWith(root + sep) && there.dev === own.dev && there.ino === own.ino;
 }
 
-/** Where an open file or folder lies; undefined where the system does not tell. */
+/** The path of an open file or folder. Returns `undefined` if the system does not report it. */
 export function pathOf(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);

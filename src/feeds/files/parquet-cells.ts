@@ -2,10 +2,12 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { type Compressors, type ParquetParsers, type SchemaElement, snappyUncompress } from 'hyparquet';
 import { unreadable } from '../refused.ts';
 
-/** Writers make pages of a megabyte. */
+/** Writers make pages of 1 MB. */
 const PAGE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Every way of packing in use but LZ4, by what the runtime brings; each bounded by the size that the page says it has. */
+/**
+ * All compression codecs in common use except LZ4, as the runtime provides them. The size that a page declares bounds what it unpacks to.
+ */
 export const CODECS: Compressors = {
   SNAPPY(packed, length) {
     bounded(length);
@@ -19,12 +21,13 @@ export const CODECS: Compressors = {
 };
 
 function bounded(length: number): number {
-  if (!(length >= 0 && length <= PAGE_BYTES_MAX)) throw unreadable(`a page of ${length} bytes`);
-  // What packs nothing has a length of 0, which the unpackers do not take for a bound.
+  if (!(length >= 0 && length <= PAGE_BYTES_MAX))
+    throw unreadable(`a Parquet page of ${length} bytes: the limit is ${PAGE_BYTES_MAX} bytes`);
+  // An empty page has length 0, and the unpackers do not accept 0 as a bound.
   return Math.max(1, length);
 }
 
-/** Dates and times as text, without a zone, to the microsecond: no `Date` holds as much. */
+/** Formats dates and times as text without a zone, to the microsecond. A `Date` has only milliseconds. */
 export const PARSERS: Partial<ParquetParsers> = {
   dateFromDays: (days) => instant(BigInt(days) * 86_400_000_000n).slice(0, 10),
   timestampFromMilliseconds: (ms) => instant(ms * 1_000n),
@@ -32,17 +35,20 @@ export const PARSERS: Partial<ParquetParsers> = {
   timestampFromNanoseconds: (ns) => instant(ns / 1_000n),
 };
 
-/** `2026-08-17T13:30:00.007140`, or what no format takes for a time. */
+/** `2026-08-17T13:30:00.007140`, or a text that no format accepts as a time. */
 function instant(micros: bigint): string {
   const ms = Number(micros / 1_000n);
   if (Math.abs(ms) > MS_MAX || micros < 0n) return 'out of range';
   return `${new Date(ms).toISOString().slice(0, 23)}${String(micros % 1_000n).padStart(3, '0')}`;
 }
 
-/** The year 9999. */
+/** The end of the year 9999. */
 const MS_MAX = 253_402_300_799_999;
 
-/** The text that a table would have in place of a value. Of NaN, which data frames write for "none", it has none. */
+/**
+ * Returns a function that formats the values of a column as the cells of a text table. Null and NaN, which data frames write for "none",
+ * become an empty cell.
+ */
 export function cellReader({
   name,
   type,
@@ -60,19 +66,19 @@ export function cellReader({
     if (isDay && typeof value === 'string') return value.replace(MIDNIGHT, '');
     if (typeof value === 'string') return isInstant ? `${value}Z` : value;
     if (typeof value !== 'number') return String(value);
-    // The reader has multiplied by a power of ten that no double is.
+    // hyparquet has multiplied by a power of ten, which is not exact as a double.
     if (decimals !== undefined) return value.toFixed(decimals);
     return type === 'FLOAT' ? shortest(value) : String(value);
   };
 }
 
-/** Data frames have no dates, but their midnights. */
+/** Data frames have no dates. They write the midnight of the day. */
 const DAYS: ReadonlySet<string> = new Set(['expiry', 'date']);
 const MIDNIGHT = /T00:00:00\.000000$/;
 
 const TIMESTAMPS: ReadonlySet<string> = new Set(['TIMESTAMP_MILLIS', 'TIMESTAMP_MICROS', 'INT96']);
 
-/** The shortest decimal that single precision rounds to this: a strike of 5000.3 is meant, not 5000.2998046875. */
+/** The shortest decimal that rounds to the same single-precision number: 5000.3 is meant, not 5000.2998046875. */
 function shortest(single: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const decimal = Number(single.toPrecision(digits));

@@ -18,23 +18,26 @@ import { columnsOf, isPrintsHeader, PRINT_COLUMNS } from './print-columns.ts';
 import { rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 
-/** Of a row group the columns are in memory at once; the widely used writers make groups of 1,048,576 rows unless told otherwise. */
+/** All columns of a row group are in memory at once. The common writers make groups of 1,048,576 rows by default. */
 const GROUP_ROWS_MAX = 1_200_000;
-/** Rows that are made of them at a time. */
+/** Rows that are built at a time. */
 const SLICE_ROWS = 50_000;
-/** Tells the columns of some thousand row groups, and takes some twenty times as much memory. */
+/** Enough for the columns of some thousand row groups. Parsed metadata takes some twenty times as much memory. */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
-/** Rows of a tape pack to 5 to 20 bytes: what has more rows than bytes says the same again and again, to fill a disk. */
+/**
+ * Rows of a tape pack to 5 to 20 bytes each. A file with more rows than bytes repeats one row, and was made to fill a disk. 10,000 rows are
+ * always allowed.
+ */
 const ROWS_FREE = 10_000;
 
-/** By its first bytes. */
+/** Whether the first bytes are those of a Parquet file. */
 export function isParquet(head: Uint8Array): boolean {
   return Buffer.from(head.subarray(0, 4)).toString('latin1') === MAGIC;
 }
 
 /**
- * What a Parquet file holds: the columns of a chain table, of closes or of a tape, under the rules of the same columns as text;
- * nothing where it has other ones. Throws a Failure where nothing can be taken, and what the file system throws.
+ * Reads a Parquet file with the columns of a chain table, of closes or of a tape, by the same rules as text. Yields nothing for a file with
+ * other columns. Throws a `Failure` if nothing can be read. Throws errors of the file system.
  */
 export async function* readParquet(
   content: Content,
@@ -47,16 +50,16 @@ export async function* readParquet(
     byteLength: size,
     slice(start, end = size) {
       const bytes = bytesOf(start, end);
-      // Of several parts that are asked for together, the reader of the format hears of the first that fails alone.
+      // hyparquet requests several parts at once and handles only the first failure. The others must not count as unhandled rejections.
       bytes.catch(() => {});
       return bytes;
     },
   };
   async function bytesOf(start: number, end: number): Promise<ArrayBuffer> {
-    // Where the file's own directory says a part is, of whatever length.
-    if (!(start >= 0 && end >= start && end <= size)) throw unreadable('the Parquet file is cut');
+    // The range comes from the file's own metadata, which may be wrong.
+    if (!(start >= 0 && end >= start && end <= size)) throw unreadable('the Parquet file is truncated');
     const bytes = new Uint8Array(await content.slice(start, end));
-    if (bytes.length < end - start) throw unreadable('the Parquet file is cut');
+    if (bytes.length < end - start) throw unreadable('the Parquet file is truncated');
     bytesRead += bytes.length;
     reached(Math.min(bytesRead, size));
     return bytes.buffer;
@@ -79,13 +82,14 @@ interface ParquetTable {
   /** Names of the columns that hold plain values, in lower case. */
   readonly header: readonly string[];
   readonly rows: number;
-  /** Cells as text, of these columns; of those it does not have, none. In pieces of which none is of two groups. */
+  /** Yields the cells of these columns as text, in slices that never span two row groups. The cells of a missing column are empty. */
   slices(columns: readonly string[]): AsyncGenerator<string[][]>;
 }
 
 async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   const tail = new DataView(await file.slice(Math.max(0, file.byteLength - 8)));
-  if (tail.byteLength < 8 || tail.getUint32(0, true) > METADATA_BYTES_MAX) throw unreadable('the Parquet file is cut');
+  if (tail.byteLength < 8 || tail.getUint32(0, true) > METADATA_BYTES_MAX)
+    throw unreadable('the Parquet file is truncated');
   const metadata: FileMetaData = await parquetMetadataAsync(file, { geoparquet: false });
   const columns = parquetSchema(metadata).children.filter(({ children }) => children.length === 0);
   const readers = new Map(
@@ -94,11 +98,11 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   const groups = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
   const beyond = groups.find((count) => !(count >= 0 && count <= GROUP_ROWS_MAX));
   if (beyond !== undefined) {
-    throw unreadable(`a row group of ${beyond} rows: write the file with groups of ${GROUP_ROWS_MAX} at most`);
+    throw unreadable(`a row group of ${beyond} rows: write the file with groups of at most ${GROUP_ROWS_MAX} rows`);
   }
   const rows = groups.reduce((sum, count) => sum + count, 0);
   if (rows > ROWS_FREE + file.byteLength) {
-    throw unreadable(`${rows} rows in ${file.byteLength} bytes: rows of market data take more than one each`);
+    throw unreadable(`${rows} rows in ${file.byteLength} bytes: a row of market data takes more than one byte`);
   }
   return {
     header: columns.map(({ element }) => element.name.trim().toLowerCase()),
@@ -125,7 +129,7 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
 
 async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
   const names = PRINT_COLUMNS.filter((name) => table.header.includes(name));
-  // Columns that come twice, or not at all, are told of the whole header.
+  // Check the whole header for missing and repeated columns, and throw a `Failure`.
   columnsOf(table.header);
   const read = rowReader(columnsOf(names));
   for await (const rows of table.slices(names)) {
@@ -142,7 +146,7 @@ async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<Pri
   }
 }
 
-/** What the reader of the format stumbles over is damage, but for what the file system says. */
+/** Errors of hyparquet mean that the file is damaged. Errors of the file system are passed on. */
 async function undamaged<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

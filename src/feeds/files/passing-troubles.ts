@@ -2,31 +2,31 @@ import type { Found } from './walk.ts';
 
 interface Trouble {
   readonly reason: string;
-  /** When the file's rights, name or content last changed. */
+  /** When the file's permissions, name or content last changed, ms since the epoch. */
   readonly changedMs: number;
   readonly times: number;
-  /** Looks that are still to pass before it is tried again. */
+  /** Scans to skip before the file is tried again. */
   looksLeft: number;
 }
 
-/** A look is every five seconds: at the latest after two minutes. */
+/** A scan takes place every five seconds, so the longest pause is two minutes. */
 const LOOKS_MAX = 24;
 
 /**
- * Files whose reading failed for a cause that passes, by their paths. Each is tried again at later looks, ever more rarely, and at once
- * when anything of the file has changed, its rights too.
+ * Files with a temporary error, by path. Each file is tried again at later scans, with growing pauses. If the file or its permissions have
+ * changed, the next scan tries it.
  */
 export class PassingTroubles {
   readonly #troubles = new Map<string, Trouble>();
 
-  /** Whether a file is to be tried at this look. Counts the looks. */
+  /** Whether to try a file at this scan. Counts the scan, so call it once per scan. */
   isDue({ origin, stats }: Found): boolean {
     const trouble = this.#troubles.get(origin);
     if (trouble === undefined || trouble.changedMs !== stats.ctimeMs) return true;
     return trouble.looksLeft-- <= 0;
   }
 
-  /** It has failed; whether that is new and somebody should know. */
+  /** Records a failure. Returns whether the reason is new and has to be reported. */
   met({ origin, stats }: Found, reason: string): boolean {
     const known = this.#troubles.get(origin);
     const times = known?.changedMs === stats.ctimeMs ? known.times + 1 : 1;
@@ -35,12 +35,12 @@ export class PassingTroubles {
     return known?.reason !== reason;
   }
 
-  /** It was read; whether there was trouble before. */
+  /** Records that the file was read. Returns whether it had an error before. */
   over(origin: string): boolean {
     return this.#troubles.delete(origin);
   }
 
-  /** Those that are not there any more are forgotten, and returned. */
+  /** Drops the files that are no longer present, and returns their paths. */
   gone(present: ReadonlySet<string>): string[] {
     return [...this.#troubles.keys()].filter((origin) => !present.has(origin) && this.#troubles.delete(origin));
   }

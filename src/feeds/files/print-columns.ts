@@ -1,6 +1,6 @@
 import { unreadable } from '../refused.ts';
 
-/** Every column that is read. */
+/** All columns that are read. */
 export const PRINT_COLUMNS = [
   ...['executed_at', 'option_chain_id', 'underlying_symbol', 'expiry', 'option_type', 'strike', 'price', 'size'],
   ...['side', 'tags', 'nbbo_bid', 'nbbo_ask', 'delta', 'exchange', 'report_flags', 'canceled'],
@@ -8,7 +8,7 @@ export const PRINT_COLUMNS = [
 ] as const;
 const CONTRACT_COLUMNS = ['underlying_symbol', 'expiry', 'option_type', 'strike'] as const;
 
-/** Where each column is, -1 for those the tape does not have. */
+/** Index of each column, -1 for a column that the tape does not have. */
 export type Columns = Readonly<Record<(typeof PRINT_COLUMNS)[number], number>>;
 
 export function columnsOf(header: readonly string[]): Columns {
@@ -20,7 +20,7 @@ export function columnsOf(header: readonly string[]): Columns {
   return Object.fromEntries(PRINT_COLUMNS.map((name) => [name, header.indexOf(name)])) as Columns;
 }
 
-/** A line of plain column names, not prose about them. */
+/** Whether a line consists of plain column names, and is not prose about them. */
 export function isPrintsHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
   return has('executed_at') && (has('option_chain_id') || has('underlying_symbol'));

@@ -15,7 +15,7 @@ import { rootOn } from './root-on.ts';
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
 export interface PrintedContract extends Contract {
-  /** In one spelling, for the print's identity. */
+  /** The symbol in its canonical form, as part of the print's identity. */
   readonly symbol: string;
   readonly expiryMs: number;
 }
@@ -24,7 +24,10 @@ export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_col
 
 type Cells = readonly [symbol: string, ticker: string, expiry: string, type: string, strike: string];
 
-/** The contract of each row. What one symbol's other cells said is compared, not read again: a tape says the same each time. */
+/**
+ * Returns a reader of a row's contract that caches contracts by symbol. A tape repeats the other cells of a symbol, so they are compared
+ * with those of the last row with this symbol, and not parsed again.
+ */
 export function rememberedContracts(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();
   const byCells = remembering(contractOf);
@@ -38,7 +41,7 @@ export function rememberedContracts(): (...cells: Cells) => PrintedContract | No
     const key = [symbol, ticker, expiry, type, strike].join('\n');
     const contract = byCells(key);
     if (key.length > KEY_CHARS_MAX) return contract;
-    // Of text of its own: what is kept of a cell keeps the whole piece that it was cut from.
+    // Copies the text, because a substring in the cache keeps the whole piece of the file in memory.
     const cells = Buffer.from(key).toString().split('\n') as unknown as Cells;
     if (bySymbol.size >= REMEMBERED_MAX) bySymbol.clear();
     if (symbol !== '') bySymbol.set(cells[0], { cells, contract });
@@ -46,7 +49,7 @@ export function rememberedContracts(): (...cells: Cells) => PrintedContract | No
   };
 }
 
-/** The contract of a row. The symbol decides where there is one, and must not say other than the columns. */
+/** The contract of a row. If the row has a symbol, the symbol decides, and the other columns must agree with it. */
 function contractOf(cells: ContractCells): PrintedContract | NoContract {
   const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
   const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);
@@ -62,7 +65,7 @@ function contractOf(cells: ContractCells): PrintedContract | NoContract {
 
 type ContractCells = readonly string[];
 
-/** Of a symbol's strike. */
+/** Strikes in a symbol have three decimals. */
 const STRIKE_STEP = 0.001;
 const STRIKE_MAX = 1e5;
 
@@ -74,7 +77,7 @@ function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: Co
   return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
 }
 
-/** Whether a tape's ticker is that of the symbol: its underlying, or its root (`SPXW`), dotted or not. */
+/** Whether a ticker of a tape fits the contract of the symbol: it is the underlying or the root (`SPXW`), with or without a dot. */
 function isAbout({ root, underlying }: Contract, ticker: string): boolean {
   return ticker === underlying || rootOf(ticker).underlying === underlying || rootOfTicker(ticker) === root;
 }

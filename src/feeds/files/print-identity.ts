@@ -1,19 +1,20 @@
-/** How many different trades are remembered to tell a twin from a first; the twins of a tape stand near each other. */
+/** How many different trades are remembered to recognise equal rows. Equal rows of a tape are close to each other. */
 const REMEMBERED = 20_000;
 
 /**
- * Names the prints of one file by what they say, where no column does: a digest, and for the second and further rows that say the
- * same, their ordinal. So a file read twice, or two that overlap, name a print alike, while of one trader's two equal fills in a
- * moment both count. What may change in a later copy (`canceled`, condition, flags, figures beside the trade) has no part in it: a
- * cancelled row is a copy of the first that still stands, or, where none does, a print of its own.
+ * Derives ids for the prints of one file from their content, for files without an id column. An id is a digest of the trade. The second and
+ * further equal rows also get their ordinal. So a print has the same id if a file is read twice or two files overlap, but two equal fills
+ * in the same moment both count. Values that may differ in a later copy (`canceled`, condition, flags, values beside the trade) are not
+ * part of the id. A cancelled row is a copy of the first such print that is not yet cancelled. If there is none, the cancelled row is a
+ * print of its own.
  *
- * Memory is bounded: a twin more than 20,000 to 40,000 trades further down is taken for a copy.
+ * Memory is bounded: if more than 20,000 to 40,000 other trades lie between two equal rows, the second one is taken for a copy.
  */
 export class PrintIdentity {
   #recent = new Map<string, Seen>();
   #older = new Map<string, Seen>();
 
-  /** `trade` is what makes the trade, in one spelling; `at` (ms since the epoch) leads, so that the store appends. */
+  /** `trade` is the identity of the trade in canonical form. `at` (ms since the epoch) comes first in the id, so that the store appends. */
   of(at: number, trade: string, isCanceled: boolean): string {
     const id = `${at.toString(36)}-${Bun.hash.xxHash64(trade).toString(36)}`;
     const seen = this.#recent.get(id) ?? this.#older.get(id) ?? { prints: 0, canceled: 0 };
@@ -30,7 +31,7 @@ export class PrintIdentity {
   }
 }
 
-/** Of rows that say the same: how many prints they are, and how many of those, from the first on, are cancelled. */
+/** Counts of equal rows: how many prints they are, and how many of these prints, from the first one, are cancelled. */
 interface Seen {
   prints: number;
   canceled: number;

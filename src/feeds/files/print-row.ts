@@ -10,12 +10,13 @@ import { sideOf } from './print-side.ts';
 import { executedMicros } from './print-time.ts';
 import { remembering } from './remembering.ts';
 
-/** Reads the cells of one row; `nowMs` is the wall clock. */
+/** Reads the cells of one row. Returns the print, or the reason why the row is rejected. `nowMs` is the wall clock. */
 export type RowReader = (cells: readonly string[], nowMs: number) => Print | Refused;
 
 /**
- * A reader of the rows of one tape, whose columns are there. It tells rows that say the same apart by their order: rows come once each,
- * in the order of the tape. A trade dated a day after the wall clock is refused, for flow is measured back from the last one.
+ * Returns a reader for the rows of one tape. `at` has the index of each column. The reader tells equal rows apart by their order, so call
+ * it once per row, in the order of the tape. A trade dated more than a day after the wall clock is rejected, because flow is measured back
+ * from the last trade.
  */
 export function rowReader(at: Columns): RowReader {
   const contracts = rememberedContracts();
@@ -80,14 +81,16 @@ export function rowReader(at: Columns): RowReader {
 
 type Refused = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
 
-/** Trades from before electronic records, or from further ahead than clocks differ. */
+/**
+ * Trades before AT_MIN are older than electronic records. Trades further ahead than AHEAD_MS_MAX cannot be explained by differing clocks.
+ */
 const AT_MIN = Date.UTC(1990, 0, 1);
 const AHEAD_MS_MAX = DAY_MS;
 const ID_LENGTH_MAX = 100;
 
 const TRUE = /^(?:t|true|1|y|yes)$/i;
 
-/** Exchanges number their trades anew each day, and not all of them across contracts. */
+/** Exchanges restart their trade numbers each day, and some number the trades of each contract separately. */
 function withinDay(ms: number, { symbol }: PrintedContract, number: string): string {
   return number && `${Math.floor(ms / DAY_MS)}-${symbol}-${number}`;
 }

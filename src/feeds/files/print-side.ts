@@ -1,6 +1,9 @@
 import type { Print } from '../../market/prints.ts';
 
-/** As tapes write it (`ask`, `above_ask`, `buy`); anything else, as `no_side`, is none. Without the column it stands among the tags, as `ask_side`. */
+/**
+ * The side as tapes write it (`ask`, `above_ask`, `buy`). Any other word, such as `no_side`, gives null. If the cell is empty, the side is
+ * read from the tags (`ask_side`).
+ */
 export function sideOf(cell: string, tags: string): Print['side'] {
   const usual = SIDES.get(cell);
   if (usual !== undefined) return usual;

@@ -2,11 +2,11 @@ import { isDate } from '../../market/calendar.ts';
 import { digitsOf } from '../../market/digits.ts';
 
 /**
- * When a tape says a trade was executed, microseconds since the epoch; NaN where it does not say.
+ * Parses the time of a trade, in microseconds since the epoch. Returns NaN if the text is not a time.
  *
- * `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, or the epoch's seconds, milliseconds or microseconds, told apart
- * by their size. Without a zone it is UTC: the end-of-day tape is the vendor's `timestamptz` column written in UTC (`+00`), and
- * what passes it on (spreadsheets, data frames) drops the zone, not the hour.
+ * Accepts `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, and seconds, milliseconds or microseconds since the epoch, which
+ * are told apart by their magnitude. A time without a zone is UTC: the vendor writes the `timestamptz` column of the end-of-day tape in UTC
+ * (`+00`), and programs that pass the tape on (spreadsheets, data frames) drop the zone but do not change the hour.
  */
 export function executedMicros(text: string): number {
   const usual = usualMicros(text);
@@ -25,7 +25,10 @@ export function executedMicros(text: string): number {
 const EPOCH = /^\d{9,16}(?:\.\d+)?$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(?:Z|UTC|([+-])(\d\d)(?::?(\d\d))?)?$/i;
 
-/** Of `2026-08-17 13:30:00.007140+00` (or `T`, `Z`, no zone): a tape has millions; NaN for anything else. */
+/**
+ * A fast path for `2026-08-17 13:30:00.007140+00` (or with `T`, `Z`, or no zone), because a tape has millions of times. Returns NaN for
+ * anything else.
+ */
 function usualMicros(text: string): number {
   const zoneAt = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0);
   const separator = text.charCodeAt(10);
@@ -48,13 +51,16 @@ function usualMicros(text: string): number {
 
 const [SPACE, POINT, COLON, LETTER_T] = [0x20, 0x2e, 0x3a, 0x54];
 
-/** Seconds are below 10^11 until the year 5138, milliseconds above it since 1973; likewise beyond. */
+/**
+ * Seconds are below 10^11 until the year 5138. Milliseconds have been above 10^11 since 1973. The bound between milliseconds and
+ * microseconds follows the same pattern.
+ */
 function epochMicros(value: number): number {
   if (value < 1e11) return Math.round(value * 1e6);
   return value < 1e14 ? Math.round(value * 1e3) : Math.floor(value);
 }
 
-// A tape is of a day: its date is read once.
+// A tape covers one day, so its date is parsed once.
 let lastDate = '';
 let lastMidnight = Number.NaN;
 

@@ -9,37 +9,38 @@ import { linesOf } from './lines.ts';
 import { type Columns, columnsOf, isPrintsHeader } from './print-columns.ts';
 import { type RowReader, rowReader } from './print-row.ts';
 
-/** Prints of a delivery, which is written in a few transactions. */
+/** Prints per delivery. A delivery is written in a few transactions. */
 export const BATCH_PRINTS = 2_000;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
 
-/** Whether the first lines of a text mean to be a tape. */
+/** Whether the first lines of a text have the header of a tape. */
 export function claimsPrints(head: string): boolean {
   return hasHeader(head, isPrintsHeader);
 }
 
-/** Reads a whole tape. Throws a Failure where the text is none. */
+/** Reads a whole tape. Throws a `Failure` if the text is not a tape. */
 export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
   return new Tape().read(pieces, nowMs);
 }
 
 /**
- * Option trades as the widely sold end-of-day tape has them: `executed_at,underlying_symbol,option_chain_id,side,strike,
- * option_type,expiry,nbbo_bid,nbbo_ask,price,size,delta,exchange,report_flags,canceled,upstream_condition_detail` in any order, more
- * columns passed over. Indispensable are `executed_at`, `price`, `size`, and `option_chain_id` or the contract's own columns.
+ * Reads option trades in the format of the common end-of-day tape:
+ * `executed_at,underlying_symbol,option_chain_id,side,strike,option_type,expiry,nbbo_bid,nbbo_ask` and
+ * `price,size,delta,exchange,report_flags,canceled,upstream_condition_detail`, in any order. Other columns are ignored. The required
+ * columns are `executed_at`, `price`, `size`, and either `option_chain_id` or the columns of the contract.
  *
- * A tape of a day is gigabytes: it comes in pieces and goes in batches, one at least. A bad row is refused and counted. So is a last
- * row that may be cut, where other tables are refused whole: a tape is only ever appended to, so that the rows before are good, and
- * the row itself comes with the whole file.
+ * A day's tape has gigabytes, so it is read in pieces and delivered in batches, at least one. A bad row is rejected and counted. A last row
+ * that may be incomplete is rejected too, while other tables are then rejected as a whole. A tape is only appended to, so the rows before
+ * the last one are valid, and the last row arrives with the rest of the file.
  */
 export class Tape {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;
   #row: RowReader | undefined;
 
   /**
-   * The prints of the next part of the tape, which begins where a row does; `nowMs` is the wall clock. In UTF-8 where the part before
-   * it was. Throws a Failure where the text is no tape.
+   * Reads the next part of the tape, which begins at the start of a row. `nowMs` is the wall clock. A part that follows another one must be
+   * UTF-8. Throws a `Failure` if the text is not a tape.
    */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
     const above: string[] = [];
@@ -74,7 +75,7 @@ export class Tape {
     yield { kind: 'prints', prints, refused };
   }
 
-  /** @param open whether the text ends with the line. */
+  /** @param open whether the text ends with the line, without a line break. */
   #print(line: string, open: boolean, nowMs: number): Print | string {
     const { cells: header, delimiter, columns } = this.#header!;
     const cells = line.length <= ROW_CHARS_MAX ? cellsOf(line, delimiter) : undefined;
@@ -84,19 +85,21 @@ export class Tape {
   }
 }
 
-/** A mark within a text is a character like any other. */
+/** A byte-order mark within a text is an ordinary character. */
 function continued(): TextDecoder {
   return new TextDecoder('utf-8', { ignoreBOM: true });
 }
 
-/** Cells of a row; undefined where a quote never closes. No cell of a tape has a line break in it. */
+/** Cells of a row. Returns `undefined` if a quote never closes. Cells of a tape have no line breaks. */
 function cellsOf(line: string, delimiter: string): readonly string[] | undefined {
   if (!line.includes('"')) return line.split(delimiter);
   const { data, errors } = Papa.parse<string[]>(line, { delimiter, newline: '\n' });
   return errors.length > 0 ? undefined : data[0];
 }
 
-/** Whether a row without its line break may lack something: `1` can be what is left of `100`, a known condition is whole. */
+/**
+ * Whether a row without a line break may be incomplete: `1` may be the start of `100`. A row that ends with a known condition is complete.
+ */
 function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], at: Columns): boolean {
   if (cells === undefined || cells.length < header.length) return true;
   const last = header.length - 1;

@@ -2,9 +2,9 @@ import { isDate, newYorkInstant } from '../../market/calendar.ts';
 import { unreadable } from '../refused.ts';
 
 /**
- * When a quote table was taken, from the lines above its header, quoted or not: `Date: December 12, 2022 at 8:30 PM EST`,
- * `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT`, `Jul 17 2026 @ 15:45 ET`. Without a zone, or with
- * `ET`, New York's. Throws a Failure where no line is such a date.
+ * The time of a quote table in ms since the epoch, from the lines above its header, quoted or not.
+ * Accepts `Date: December 12, 2022 at 8:30 PM EST`, `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT` and
+ * `Jul 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New York time. Throws a `Failure` if no line has such a date.
  */
 export function quoteDate(preamble: readonly string[]): number {
   for (const line of preamble) {
@@ -26,7 +26,7 @@ const MONTH_FIRST = new RegExp(`\\b(?<month>[A-Z]{3,9})\\.?\\s+(?<day>\\d{1,2}),
 const DAY_FIRST = new RegExp(`\\b(?<day>\\d{1,2})\\s+(?<month>[A-Z]{3,9})\\.?,?\\s+(?<year>\\d{4})${TIME}`, 'i');
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Hours from UTC of the zones North American clocks name. */
+/** Offsets from UTC, in hours, of the zones that North American clocks name. */
 const ZONE_HOURS: Readonly<Record<string, number>> = {
   ...{ UTC: 0, GMT: 0, Z: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
 };

@@ -10,8 +10,8 @@ import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './underlying.ts';
 
 /**
- * The exchange's quote-table download: a title line with `Last: 658.05`, a date line, a header, then a row per strike with the
- * call left of `Strike` and the put right of it. Columns are found by name, in any order on their side.
+ * The exchange's quote-table download: a title line with `Last: 658.05`, a date line, a header, then one row per strike. The call's columns
+ * are left of `Strike`, the put's columns are right of it. Columns are found by name, in any order on their side.
  */
 export const quoteTable: Format = {
   claims: (text) =>
@@ -61,7 +61,7 @@ const LAST = /\blast:\s*\$?([\d,]*\d(?:\.\d+)?)/i;
 const CALLS = ['calls', 'call'];
 const PUTS = ['puts', 'put'];
 
-/** Names in use for each column; the older downloads shorten them. */
+/** Names of each column. Older downloads use the short ones. */
 const NAMES = {
   last: ['last sale', 'last', 'last trade'],
   bid: ['bid'],
@@ -79,7 +79,7 @@ interface Columns extends Record<Field, number> {
   readonly symbol: number;
 }
 
-/** Where one side's columns are, -1 for those it does not have. */
+/** Index of each column of one side, -1 for a column that the side does not have. */
 function columnsOf(header: readonly string[], side: readonly string[], from: number, to: number): Columns {
   const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
   const symbol = find(side);

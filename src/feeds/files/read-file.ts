@@ -12,16 +12,18 @@ export interface ReadParts extends Pick<Reading, 'nowMs' | 'readApart'> {
   readonly tapes: GrowingTapes;
 }
 
-/** A reading that failed for a cause that passes, such as a lack of rights or of descriptors: it says nothing of the file. */
+/**
+ * The reading failed with a temporary error, such as missing permissions or a lack of file descriptors. Nothing is known about the file.
+ */
 export interface Passing {
   readonly passing: string;
-  /** The process that read it has ended. */
+  /** Whether the process that read the file has ended. */
   readonly isCrash: boolean;
 }
 
 /**
- * Delivers what a file of the drop folder holds; returns what that is, or undefined while the file is changing. Of a tape that changes
- * the prints that are there are good all the same: it is only appended to.
+ * Delivers the contents of a file of the drop folder. Returns their outcome, or `undefined` while the file is changing. If a tape is
+ * changing, its prints so far are delivered all the same, because a tape is only appended to.
  *
  * @param root the folder's path without links.
  */
@@ -40,7 +42,7 @@ export async function* readFile(
   let reason: string | undefined;
   async function* readTape(content: Content) {
     isTape = true;
-    // As long as it was when it was looked at: what has come since is another version.
+    // Use the length at the time of the scan. Bytes that were appended since belong to another version.
     const seen = new Content(content.fd, { ...content.facts, size });
     const tape = yield* tapes.read(seen, version, nowMs, (stored) => marks.isLast(origin, stored));
     refused = tape.refused;
@@ -52,7 +54,7 @@ export async function* readFile(
     const isSettled = async () => versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, readTape, ...(readApart && { readApart }) };
     for await (const delivery of contentsOf(file.content, reading)) {
-      // Looked at after the reading: what was written before it or meanwhile shows here.
+      // Check after the reading, so that writes before and during the reading are noticed.
       if (outcome === 'none' && reason === undefined && !isTape && !(await isSettled())) return undefined;
       if (delivery.kind === 'refusal') reason = delivery.reason;
       else outcome = 'data';
@@ -61,7 +63,7 @@ export async function* readFile(
     }
     const settled = await isSettled();
     if (isTape ? !isWhole : !settled) return undefined;
-    // A tape that goes on is likely to have been caught within a row.
+    // If a tape is still growing, its last row is likely to be incomplete. So its rejected rows are not reported yet.
     const told = isTape && !settled ? undefined : refused.told();
     if (told !== undefined) yield refusalOf({ origin, reason: told });
   } catch (error) {

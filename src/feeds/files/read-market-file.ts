@@ -10,15 +10,15 @@ import { decoderOf, isUnmarkedUtf16, withPlainBreaks } from './lines.ts';
 import { quoteTable } from './quote-table.ts';
 
 /**
- * What a file holds, by content: chains, closes, or a refusal that says what is wrong with it. Nothing at all for files that
- * are no market data, such as notes and pictures.
+ * Reads a file, whose format is detected from the content: chains, closes, or a rejection with the reason. Returns nothing for files
+ * without market data, such as notes and pictures.
  */
 export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): InPieces<Delivery[]> {
   if (isUnmarkedUtf16(bytes)) {
     return [{ kind: 'refusal', origin: file.origin, reason: 'UTF-16 without its byte-order mark: save it as UTF-8' }];
   }
   const text = decoderOf(bytes)?.decode(bytes);
-  // Claimed by the first lines: what is no market data is passed over, however long it is.
+  // Only the first lines decide on the format, so a long file without market data is not searched to its end.
   const head = text && withPlainBreaks(text.slice(0, HEAD_CHARS));
   const format = head && FORMATS.find(({ claims }) => claims(head));
   if (!text || !format) return [];
@@ -31,12 +31,12 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
   }
 }
 
-/** As many as the lines have that are looked at for a header. */
+/** Length of the lines that are searched for a header. */
 const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 
 const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv];
 
-/** The text of a file, with lines ended by `\n`; undefined for binaries. */
+/** The text of a file, with `\n` as its line break. Returns `undefined` for binary data. */
 export function decode(bytes: Uint8Array): string | undefined {
   const text = decoderOf(bytes)?.decode(bytes);
   return text && withPlainBreaks(text);

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Once may be chance: a process is also ended by what else it does, and by people. */
+/** One crash may be chance: other work of the process, or a person, may have ended it. */
 export const CRASHES_MAX = 2;
 
 interface Entry {
@@ -9,15 +9,15 @@ interface Entry {
 }
 
 interface Journal {
-  /** What was being read when this was written, and by which process. */
+  /** The file that was being read when the journal was written, and the process that read it. */
   readonly reading: (Entry & { readonly pid: number }) | null;
-  /** Files in whose reading the process ended. */
+  /** Files during whose reading the process ended. */
   readonly crashed: readonly (Entry & { readonly times: number })[];
 }
 
 /**
- * Which file is being read, written down before it is parsed, so that one in whose reading the process ends again and again is known at
- * the next start. It has to outlive the process and not the machine: the file is written and never synced. Without a path nothing is
+ * Records which file is being read, before it is parsed. If the process ends repeatedly while it reads the same file, the next start knows
+ * that file. The journal must survive the process but not the machine, so it is written and never synced. Without a path, nothing is
  * written.
  */
 export class ReadingJournal {
@@ -33,7 +33,7 @@ export class ReadingJournal {
     this.#write(null);
   }
 
-  /** How often the process has ended while this version of a file was read, each time after the last that went well. */
+  /** How often the process has ended while it read this version of a file, since the last successful read. */
   crashes(origin: string, version: string): number {
     const known = this.#crashed.get(origin);
     return known?.version === version ? known.times : 0;
@@ -44,19 +44,19 @@ export class ReadingJournal {
     this.#write({ origin, version });
   }
 
-  /** The process that read a version of a file has ended, and this one has not. */
+  /** Counts a crash of a separate process that read a version of a file. */
   crashed(origin: string, version: string): void {
     this.#crashed.set(origin, { origin, version, times: this.crashes(origin, version) + 1 });
   }
 
-  /** The file was read, or is given up as the service wishes. */
+  /** The file was read, or the service stopped the reading. */
   ended(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
     this.#write(null);
   }
 
-  /** What it was read to, be it nothing, is stored: its crashes say nothing any more. */
+  /** The outcome of the file is stored, whatever it is, so its crashes no longer matter. */
   forget(origin: string): void {
     this.#crashed.delete(origin);
   }
@@ -71,12 +71,12 @@ export class ReadingJournal {
       if (reading === null && this.#crashed.size === 0) rmSync(this.path, { force: true });
       else writeFileSync(this.path, JSON.stringify(journal), { mode: 0o600 });
     } catch {
-      // A full disk: files are read all the same.
+      // The disk may be full. Files are read all the same.
     }
   }
 }
 
-/** Whether another process runs under this number: one that takes over from a service that is still about to end. */
+/** Whether another process with this id is running. A service that takes over from one that is still ending finds such an id. */
 function isOther(pid: number): boolean {
   try {
     return pid !== process.pid && process.kill(pid, 0);

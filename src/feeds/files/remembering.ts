@@ -1,11 +1,11 @@
-/** What was asked for before is not worked out again; `key` is cells, a line each. Bounded: cells come from outside. */
+/** Caches the results of `work`. `key` is the cells, one per line. The cache is bounded, because cells come from outside. */
 export function remembering<T>(work: (cells: readonly string[]) => T): (key: string) => T {
   const known = new Map<string, T>();
   return (key) => {
     if (key.length > KEY_CHARS_MAX) return work(key.split('\n'));
     let value = known.get(key);
     if (value === undefined) {
-      // Of text of its own: what is kept of a cell keeps the whole piece that it was cut from.
+      // Copies the text, because a substring in the cache keeps the whole piece of the file in memory.
       value = work(Buffer.from(key).toString().split('\n'));
       if (known.size >= REMEMBERED_MAX) known.clear();
       known.set(key, value);
@@ -14,7 +14,7 @@ export function remembering<T>(work: (cells: readonly string[]) => T): (key: str
   };
 }
 
-/** Longer cells than any of market data would fill the memory that these rows share. */
+/** Cells of market data are shorter. Longer keys would exhaust the memory of the cache, so they are not cached. */
 export const KEY_CHARS_MAX = 200;
-/** More than the contracts of a day's tape that trade often. */
+/** More than the number of contracts that trade often on one day. */
 export const REMEMBERED_MAX = 50_000;

@@ -1,6 +1,6 @@
 import type { PrintsDelivery } from './prints-csv.ts';
 
-/** Counts the rows of one tape that are no prints, over its batches. */
+/** Counts the rows of one tape that are not prints, over all batches. */
 export class RowsRefused {
   #rows = 0;
   readonly #counts: Record<string, number> = {};
@@ -20,11 +20,11 @@ export class RowsRefused {
     return same;
   }
 
-  /** In words; undefined where every row is a print. */
+  /** The counts in words. Returns `undefined` if every row is a print. */
   told(): string | undefined {
     const counts = Object.entries(this.#counts);
     if (counts.length === 0) return undefined;
     const sum = counts.reduce((all, [, count]) => all + count, 0);
-    return `${sum} of ${this.#rows} rows are no print (${counts.map(([why, count]) => `${why} ${count}`).join(', ')})`;
+    return `${sum} of ${this.#rows} rows are invalid (${counts.map(([why, count]) => `${why} ${count}`).join(', ')})`;
   }
 }

@@ -5,13 +5,14 @@ import { versionOf } from './file-marks.ts';
 import { pathOf } from './opened-file.ts';
 import type { Found } from './walk.ts';
 
-/** Names tried for one file. */
+/** Names that are tried for one file. */
 const NUMBER_MAX = 1_000;
 
 /**
- * Moves a bad file out of the drop folder to the same path in another, and tells in words what became of it. Nothing there is ever
- * overwritten: a name that is taken gets a number. A file that has changed since it was looked at stays, as does a link, which would
- * lead nowhere from another place, and whatever lies in another folder. Never throws: where it cannot be moved, that is told.
+ * Moves a rejected file from the drop folder to the same path in another folder. The result says in words what happened. Never overwrites a
+ * file there: if the name is taken, the file gets a number. The file stays if it has changed since the scan, or if its folder lies outside
+ * the drop folder. A link stays too, because it would lead nowhere from another place. Never throws: the result says if the file cannot be
+ * moved.
  *
  * @param root the drop folder's path without links.
  */
@@ -19,7 +20,7 @@ export async function setAside(root: string, { origin, stats }: Found, to: strin
   const stays = (told: string) => ({ isMoved: false, told });
   try {
     await using folder = await openFolder(root, dirname(origin));
-    if (folder === undefined) return stays('it lies in another folder and is not set aside');
+    if (folder === undefined) return stays('the file lies outside the drop folder and is not set aside');
     const path = join(folder.path, parse(origin).base);
     const there = await lstat(path);
     if (there.isSymbolicLink()) return stays('a link is not set aside');
@@ -27,10 +28,10 @@ export async function setAside(root: string, { origin, stats }: Found, to: strin
       const { dev, ino } = await lstat(name);
       return dev === stats.dev && ino === stats.ino;
     };
-    const changed = 'it has changed meanwhile and is not set aside';
+    const changed = 'the file has changed meanwhile and is not set aside';
     if (!(await isSame(path))) return stays(changed);
     const name = await copyTo(to, origin, path);
-    // Another may have come in its place, which is yet to be read.
+    // Another file may have taken the path, and that file has not been read yet.
     if (versionOf(await lstat(path)) !== versionOf(stats) || !(await isSame(path))) {
       await unlink(join(to, name));
       return stays(changed);
@@ -48,8 +49,8 @@ interface SetAside {
 }
 
 /**
- * A folder within the drop folder, held open: where the system lets files be named by an open folder, nothing that is moved or put in its
- * way meanwhile leads elsewhere. Undefined where it lies elsewhere.
+ * Opens a folder within the drop folder. Returns `undefined` if the folder lies elsewhere. If the system has `/proc/self/fd`, the returned
+ * path names the open folder, so that moved folders or new links cannot redirect it.
  */
 async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
   const path = join(root, folder);
@@ -69,7 +70,7 @@ async function openFolder(root: string, folder: string): Promise<({ path: string
   return undefined;
 }
 
-/** Gives the file a second name there, or a copy on another file system; returns its path in that folder. */
+/** Links the file into the other folder, or copies it if links are not possible. Returns its path in that folder. */
 async function copyTo(to: string, origin: string, path: string): Promise<string> {
   const { dir, name, ext } = parse(origin);
   await mkdir(join(to, dir), { recursive: true });
@@ -87,14 +88,14 @@ async function copyTo(to: string, origin: string, path: string): Promise<string>
   }
 }
 
-/** Another file system, or one without second names. */
+/** Errors that mean that the folder is on another file system, or on one without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 async function copied(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);
   } catch (error) {
-    // Half a copy, of a full disk, is none.
+    // Remove a partial copy, for example on a full disk.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await unlink(to).catch(() => {});
     throw error;
   }

@@ -1,8 +1,8 @@
 import { rootOf } from '../../market/option-symbol.ts';
 
 /**
- * The ticker most of a file's rows are about, the first on a tie. A file of one spot is one chain: options of other
- * underlyings in it are refused by `buildChain`.
+ * The underlying of most rows of a file, the first one on a tie. A file with one spot is one chain: `buildChain` rejects options of other
+ * underlyings.
  */
 export function underlyingOfMost(rows: readonly { readonly root: string }[]): string {
   const counts = new Map<string, number>();

@@ -13,19 +13,19 @@ export interface Problem {
   readonly reason: string;
 }
 
-/** What a folder holds. `root` is its path without links. Files in what could not be looked at are not known to be gone. */
+/** The contents of a folder. `root` is its path without links. If a sub-folder cannot be read, its files may still exist. */
 export interface Walked {
   readonly root: string;
   readonly files: readonly Found[];
   readonly problems: readonly Problem[];
-  /** Whether every folder could be looked at, and no file was left out. */
+  /** Whether every folder could be read, and no file was left out. */
   readonly complete: boolean;
 }
 
 /**
- * All regular files of a folder and its sub-folders in order of their paths, each folder once and `except` never. Links to files within
- * the folder are followed; one to a folder, or that leads out of it, is a problem. Names that begin with a dot are passed over: editors and copying programs keep unfinished files there. Never throws: what cannot
- * be looked at is a problem.
+ * Finds all regular files of a folder and its sub-folders, in order of their paths. Each folder is read once, and `except` never. Links to
+ * files within the folder are followed. A link to a folder, or out of the folder, is a problem. Names that begin with a dot are ignored,
+ * because editors and copy programs use them for unfinished files. Never throws: what cannot be read is a problem.
  */
 export async function walk(dir: string, except?: string): Promise<Walked> {
   const files: Found[] = [];
@@ -41,7 +41,7 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
     try {
-      // The folder itself may be a link; one below it that was a folder a moment ago must not have become one.
+      // The folder itself may be a link. A sub-folder must not have become a link since its parent was read.
       const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
         problems.push({ origin: folder, reason: LOOKED_AT });
@@ -66,10 +66,10 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
     }
   }
 
-  /** @param stats or why there are none. */
+  /** @param stats the file's `Stats`, or the error that prevented reading them. */
   async function visit(origin: string, stats: unknown): Promise<void> {
     if (!(stats instanceof Stats)) {
-      // A file that was there a moment ago has been renamed.
+      // The file existed a moment ago and has been renamed.
       if (codeOf(stats) === 'ENOENT') return;
       complete = false;
       problems.push({ origin, reason: `cannot be read (${codeOf(stats)})` });
@@ -78,7 +78,7 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
     else if (stats.isFile() && files.length < FILES_MAX) files.push({ origin, stats });
     else if (stats.isFile()) {
       if (complete)
-        problems.push({ origin, reason: `beyond the ${FILES_MAX} files that are looked at, as are all after it` });
+        problems.push({ origin, reason: `beyond the limit of ${FILES_MAX} files: not read, nor are any after it` });
       complete = false;
     }
   }
@@ -86,7 +86,7 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
   async function follow(origin: string): Promise<void> {
     const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
     if (typeof target !== 'string') {
-      // A link that leads nowhere hides no file.
+      // A broken link hides no file.
       if (codeOf(target) !== 'ENOENT') complete = false;
       problems.push({ origin, reason: `cannot be read (${codeOf(target)})` });
     } else if (target !== root && !target.startsWith(root + sep)) {
@@ -99,11 +99,11 @@ export async function walk(dir: string, except?: string): Promise<Walked> {
   }
 }
 
-const LOOKED_AT = 'a link to a folder that is looked at already';
+const LOOKED_AT = 'a link to a folder that is already scanned';
 
-/** Each is looked at on every poll, 10,000 of them in some 30 ms. */
+/** Every poll checks each file. 10,000 files take some 30 ms. */
 const FILES_MAX = 50_000;
-/** One after another they would wait for each other's way to a thread and back; on a network, for its. */
+/** If the calls ran one by one, each would wait for a thread, or for the network. */
 const STATS_AT_ONCE = 64;
 
 function identityOf({ dev, ino }: Stats): string {

@@ -4,39 +4,39 @@ import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 
 /**
- * What came of one request. Trouble is `passing` where another try may do better, `lasting` where it would not, and of the `item`
- * where the provider is well and only what was asked for is not there.
+ * The result of one request. An error is `passing` if another try may succeed, `lasting` if another try would fail too, and `item` if the
+ * provider works and only the requested item does not exist.
  */
 export type Answer =
   | { readonly kind: 'json'; readonly json: unknown }
-  /** More than PARSED_BYTES_MAX, of which nobody knows yet what they are. */
+  /** More than PARSED_BYTES_MAX. The body has not been checked or parsed. */
   | { readonly kind: 'large'; readonly body: Uint8Array }
   | Trouble;
 
 export interface Trouble {
   readonly kind: 'passing' | 'lasting' | 'item';
   readonly reason: string;
-  /** How long the provider asks to be left alone, ms. */
+  /** How long the provider asks not to be called, ms. */
   readonly afterMs?: number | undefined;
 }
 
 export interface AskOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** From the dialling to the last byte: a source that drips would hold up the tickers behind it. */
+  /** From the connection to the last byte: a source that sends very slowly would delay the tickers after it. */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Three times the largest answer known, SPX of the delayed quotes, which is 13 MB. */
+/** Three times the largest known answer: SPX of the delayed quotes has 13 MB. */
 export const BODY_BYTES_MAX = 40 * 1024 * 1024;
-/** JSON of so many bytes is parsed in some five milliseconds. More holds up requests, and memory that nobody bounds. */
+/** JSON of this size is parsed in some five milliseconds. Parsing more would delay requests, and take memory that nothing bounds. */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 
 /**
- * One GET of JSON: its time, size and redirects are bounded. Reasons are of our own words: what a server says may hold the credential.
- * Throws nothing but the reason of `signal`.
+ * Sends one GET request for JSON, with bounds on time, size and redirects. Reasons are in Zomma's own words, because a server's message may
+ * contain the credential. Throws only the reason of `signal`.
  */
 export async function ask(url: URL, options: AskOptions): Promise<Answer> {
   const deadline = new AbortController();
@@ -48,7 +48,7 @@ export async function ask(url: URL, options: AskOptions): Promise<Answer> {
     return await answerOf(url, options, deadline.signal, REDIRECTS_MAX);
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (deadline.signal.aborted) return passing(`no whole answer within ${options.timeoutMs / 1_000} s`);
+    if (deadline.signal.aborted) return passing(`no complete answer within ${options.timeoutMs / 1_000} s`);
     return passing(`the connection failed (${codeOf(error)})`);
   } finally {
     clearTimeout(timer);
@@ -69,7 +69,7 @@ async function answerOf(url: URL, options: AskOptions, signal: AbortSignal, redi
     const location = response.headers.get('location');
     const target = location === null ? null : URL.parse(location, url.href);
     if (target === null) return lasting(`answered ${status} without an address`);
-    // The request carries the credential.
+    // A redirected request would send the credential to the other host.
     if (target.origin !== url.origin) return lasting(`redirects to another host, ${target.host}`);
     if (redirectsLeft === 0) return lasting(`redirects more than ${REDIRECTS_MAX} times`);
     return answerOf(target, options, signal, redirectsLeft - 1);
@@ -79,13 +79,13 @@ async function answerOf(url: URL, options: AskOptions, signal: AbortSignal, redi
     return { ...passing(`answered ${status}${status === 429 ? ', too many requests' : ''}`), afterMs };
   }
   if (TRIED_AGAIN.has(status)) return passing(`answered ${status}`);
-  if (status === 401 || status === 403) return lasting(`answered ${status}: it refuses the request or its credential`);
+  if (status === 401 || status === 403) return lasting(`answered ${status}: the request or credential was rejected`);
   return { kind: status < 500 ? 'item' : 'lasting', reason: `answered ${status}` };
 }
 
 /**
- * The same answer, unpacked here: of a body that it cannot unpack the runtime writes a line of its own to standard error. One that is packed
- * in a way that was not asked for has no body.
+ * Returns the same response with its body unpacked. `fetch` does not unpack it, because the runtime writes a line to standard error if a
+ * body cannot be unpacked. A response with an encoding that was not requested gets no body.
  */
 function unpacked(packed: Response): Response {
   const coding = packed.headers.get('content-encoding') ?? 'identity';
@@ -97,7 +97,7 @@ function unpacked(packed: Response): Response {
 
 const TRIED_AGAIN: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
-/** The body, or why it is not read to its end. */
+/** Reads the body. Returns the reason instead if the body exceeds a bound. */
 async function bodyOf(response: Response): Promise<Uint8Array | Trouble> {
   const { headers, body } = response;
   const told = Number(headers.get('content-length'));
@@ -106,7 +106,7 @@ async function bodyOf(response: Response): Promise<Uint8Array | Trouble> {
   let bytes = 0;
   for await (const part of body ?? []) {
     bytes += part.length;
-    // To leave the loop is to cancel what is still to come.
+    // Leaving the loop cancels the rest of the body.
     if (Math.max(told, bytes) > BODY_BYTES_MAX) return lasting(`more than ${BODY_BYTES_MAX} bytes`);
     if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {
       return lasting(`it unpacks to more than ${INFLATION_MAX} times its size`);
@@ -119,13 +119,13 @@ async function bodyOf(response: Response): Promise<Uint8Array | Trouble> {
 function answered(body: Uint8Array): Answer {
   if (body.length > PARSED_BYTES_MAX) return { kind: 'large', body };
   const text = new TextDecoder().decode(body);
-  if (/^\s*</.test(text)) return lasting('a page in place of JSON, with status 200');
+  if (/^\s*</.test(text)) return lasting('a web page in place of JSON, with status 200');
   const excess = jsonExcess(text, MARKET_JSON);
   if (excess !== undefined) return lasting(excess);
   try {
     return { kind: 'json', json: JSON.parse(text) };
   } catch {
-    return passing(`no whole JSON (${text.length} characters)`);
+    return passing(`incomplete or invalid JSON (${text.length} characters)`);
   }
 }
 
@@ -137,7 +137,7 @@ function lasting(reason: string): Trouble {
   return { kind: 'lasting', reason };
 }
 
-/** `ECONNREFUSED`, `ENOTFOUND`, ...: the message beside it may say the address. */
+/** `ECONNREFUSED`, `ENOTFOUND`, ...: the code only, because the message may contain the address. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^\w{1,40}$/.test(code) ? code : 'no reason given';

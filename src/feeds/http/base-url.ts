@@ -1,24 +1,24 @@
 import { OperatorError } from '../../errors.ts';
 
 /**
- * A provider's address from a setting, without a slash at its end. Throws an `OperatorError` where it is none, carries a credential itself
- * (addresses get into logs), or would send one in the clear over a network.
+ * Checks a provider's address from a setting, and returns it without a slash at its end. Throws `OperatorError` if the text is not an
+ * address, if it contains a credential (addresses are written to logs), or if a credential would be sent unencrypted over a network.
  */
 export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', secret: boolean): string {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== `${scheme}:` && url.protocol !== `${scheme}s:`)) {
-    throw new OperatorError(`${flag} is not an address`, `use ${scheme}s://HOST or ${scheme}s://HOST/PATH`);
+    throw new OperatorError(`${flag} is not an address`, `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`);
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new OperatorError(
-      `${flag} has more in it than an address`,
-      `use ${scheme}s://HOST or ${scheme}s://HOST/PATH`,
+      `${flag} contains a user, a password, a query or a fragment`,
+      `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`,
     );
   }
   if (secret && url.protocol === `${scheme}:` && !LOOPBACK.test(url.hostname)) {
     throw new OperatorError(
       `${flag} would send the credential in the clear`,
-      `use ${scheme}s, or ${scheme} on loopback`,
+      `Use ${scheme}s, or ${scheme} on loopback.`,
     );
   }
   return url.href.replace(/\/+$/, '');

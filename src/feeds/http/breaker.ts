@@ -1,6 +1,7 @@
 /**
- * Stops asking a provider that is out of order, so that neither it nor the log is flooded: after some failures in a row it
- * opens, and nothing is asked until a while has passed. Then one request goes as a probe, which closes it or opens it for twice as long.
+ * A circuit breaker for a provider that fails, so that neither the provider nor the log is flooded. After FAILURES_MAX failures in a row it
+ * opens, and no request is sent for a minute. Then one request is sent as a probe. If the probe succeeds, the breaker closes. If it fails,
+ * the breaker opens for twice as long.
  */
 export class Breaker {
   #failures = 0;
@@ -12,7 +13,7 @@ export class Breaker {
     this.#now = now;
   }
 
-  /** Whether a request may go now, as one of many or as the probe; else until when not (ms), and why. */
+  /** Whether a request may be sent now, normally or as the probe. Otherwise returns until when not (ms since the epoch), and why. */
   state(): 'closed' | 'probe' | { readonly openUntil: number; readonly reason: string } {
     if (this.#now() < this.#openUntil) return { openUntil: this.#openUntil, reason: this.#reason };
     return this.#failures < FAILURES_MAX ? 'closed' : 'probe';
@@ -28,15 +29,15 @@ export class Breaker {
     if (opened >= 0) this.hold(Math.min(OPEN_MS_MAX, OPEN_MS * 2 ** opened), reason);
   }
 
-  /** Keeps it open for so long at the least, but never for longer than is good for the data. */
+  /** Keeps the breaker open for at least `forMs`, but never longer than OPEN_MS_MAX, so that data does not become too old. */
   hold(forMs: number, reason: string): void {
     this.#openUntil = Math.max(this.#openUntil, this.#now() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
   }
 }
 
-/** Requests that fail one after the other, each after its own retries: tickers that the provider has trouble with stand alone. */
+/** Failed requests in a row, each after its own retries. More than one, so that a single failing ticker does not open the breaker. */
 const FAILURES_MAX = 4;
 const OPEN_MS = 60_000;
-/** A provider that is back should be noticed within a quarter of an hour. */
+/** A provider that works again is noticed within a quarter of an hour. */
 const OPEN_MS_MAX = 15 * 60_000;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** Spreads requests evenly, so many a minute and never a burst: providers count over windows that nobody outside can see. */
+/** Spreads requests evenly at a rate per minute, without bursts. Providers count requests in windows that clients cannot see. */
 export class Pacer {
   #next = Number.NEGATIVE_INFINITY;
   readonly #intervalMs: number;
@@ -11,7 +11,7 @@ export class Pacer {
     this.#clock = clock;
   }
 
-  /** Waits for the next turn, or until `signal` is aborted. */
+  /** Waits until the next request may be sent, or until `signal` is aborted. */
   async turn(signal?: AbortSignal): Promise<void> {
     const now = this.#clock.now();
     const at = Math.max(now, this.#next);

@@ -5,12 +5,12 @@ import { Breaker } from './breaker.ts';
 import { Pacer } from './pacer.ts';
 import { backoffMs } from './retry.ts';
 
-/** What every feed over HTTP can be told. */
+/** Options of every feed over HTTP. */
 export interface ProviderOptions {
   readonly baseUrl: string;
-  /** As Zomma writes them: `SPY`, `SPX`, `BRK.B`. */
+  /** In Zomma's spelling: `SPY`, `SPX`, `BRK.B`. */
   readonly tickers: readonly string[];
-  /** Requests; where none is given, what suits the provider. */
+  /** Requests per minute. If omitted, a rate that suits the provider. */
   readonly ratePerMinute?: number | undefined;
   readonly timeoutMs?: number;
   readonly clock?: Clock;
@@ -18,15 +18,15 @@ export interface ProviderOptions {
 
 export interface ProviderClient {
   /**
-   * The JSON at a path under the base address, or at a whole address of the same origin. Throws a `Failure` that says why there is none,
-   * or the reason of `signal`.
+   * Returns the JSON at a path under the base address, or at a complete address of the same origin. Throws a `Failure` with the reason if
+   * there is none. Throws the reason of `signal` if it is aborted.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
-  /** The same, but an answer of more than PARSED_BYTES_MAX comes as it is, unparsed. */
+  /** Like `get`, but returns an answer of more than PARSED_BYTES_MAX unparsed, as bytes. */
   getLarge(address: string, signal?: AbortSignal): Promise<{ readonly json: unknown } | { readonly body: Uint8Array }>;
 }
 
-/** Requests to one provider: paced, tried again, and not made at all while it is out of order. */
+/** Creates a client for one provider. Requests are paced and retried, and none is sent while the circuit breaker is open. */
 export function createProviderClient(
   base: string,
   headers: Readonly<Record<string, string>>,
@@ -40,8 +40,8 @@ export function createProviderClient(
 
   function urlOf(address: string): URL {
     const url = URL.parse(address.startsWith('/') ? base + address : address);
-    // Whoever is asked gets the credential.
-    if (url === null || url.origin !== origin) throw unavailable('it names an address of another origin to go on at');
+    // The request would send the credential to that origin.
+    if (url === null || url.origin !== origin) throw unavailable('the next address is invalid or of another origin');
     return url;
   }
 
@@ -68,7 +68,7 @@ export function createProviderClient(
     }
   }
 
-  /** The failure that is told, once the breaker has heard of it. */
+  /** Reports an error to the breaker, and returns the `Failure` to throw. */
   function given({ kind, reason, afterMs }: Trouble, tries: number): Failure {
     const told = tries === 1 ? reason : `${reason}, ${tries} times`;
     if (kind === 'item') breaker.succeeded();
@@ -86,10 +86,10 @@ export function createProviderClient(
   return { get, getLarge };
 }
 
-/** The largest answer over a slow line takes some seconds. */
+/** The largest answer takes some seconds over a slow line. */
 const TIMEOUT_MS = 30_000;
 const TRIES_MAX = 3;
-/** Asked to wait longer than this, the ticker is given up for now: others wait behind it. */
+/** If the provider asks to wait longer than this, the request fails, because other tickers wait behind it. */
 const WAIT_MS_MAX = 60_000;
 
 function unavailable(reason: string): Failure {

@@ -3,24 +3,24 @@ import type { Chain } from '../../market/chain.ts';
 import { spotOf } from '../implied-spot.ts';
 import { unreadable } from '../refused.ts';
 
-/** A chain as a provider gave it. */
+/** A chain as a provider delivered it. */
 export interface Snapshot {
   readonly chain: Chain;
-  /** Contracts that the provider listed. */
+  /** Number of contracts that the provider listed. */
   readonly offered: number;
 }
 
-/** Contracts gathered from the answers that make one snapshot. */
+/** Contracts collected from the answers that make one snapshot. */
 export interface Gathered {
   readonly rows: readonly ContractRow[];
   readonly refused: Readonly<Record<string, number>>;
-  /** How many were listed. */
+  /** Number of contracts that were listed. */
   readonly offered: number;
-  /** Price of the underlying, where the provider tells it. */
+  /** Price of the underlying, if the provider gives it. */
   readonly spot: number | undefined;
 }
 
-/** Makes the chain of what a feed gathered. Throws a Failure where none can come of it. */
+/** Builds the chain from the contracts that a feed collected. Throws a `Failure` if no chain can be built. */
 export function snapshotFrom(feed: string, underlying: string, asOf: number, gathered: Gathered): Snapshot {
   const { rows, refused, offered } = gathered;
   if (offered === 0) throw unreadable('no contracts are listed');

@@ -2,7 +2,7 @@ import { Failure } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Asks for one ticker after the other; of each comes its snapshot whole, or a refusal with the reason. */
+/** Polls the tickers one after the other. Yields for each ticker its whole snapshot, or a rejection with the reason. */
 export async function* sweep(
   feed: string,
   tickers: readonly string[],
@@ -20,17 +20,17 @@ export async function* sweep(
     } catch (error) {
       if (signal?.aborted) return;
       if (!(error instanceof Failure || late.aborted)) throw error;
-      const reason = error instanceof Failure ? error.message : `it took more than ${snapshotMsMax / 1_000} s`;
+      const reason = error instanceof Failure ? error.message : `a snapshot took more than ${snapshotMsMax / 1_000} s`;
       delivery = { kind: 'refusal', origin: `${feed}:${ticker}`, reason, ticker };
     }
     yield delivery;
   }
 }
 
-/** Quotes of one snapshot must be of one time, as near as requests allow. */
+/** The quotes of one snapshot must be as close in time as requests allow. */
 const SNAPSHOT_MS_MAX = 600_000;
 
-/** From one poll to the next, ms: as often as is worth while, but no sooner than the requests of one fit the rate. */
+/** Interval between polls, ms: `leastMs`, or longer if the requests of one poll need more time at this rate. */
 export function sweepEveryMs(requests: number, ratePerMinute: number, leastMs: number): number {
   return Math.max(leastMs, Math.ceil(requests / ratePerMinute) * 60_000);
 }

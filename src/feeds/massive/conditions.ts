@@ -1,6 +1,6 @@
 /**
- * The numbers under which Massive's glossary of option trade conditions (`/v3/reference/conditions?asset_class=options`) lists OPRA's
- * sale conditions, by OPRA's four letters. A number that is not here says nothing of a trade.
+ * OPRA's sale conditions, as OPRA's four letters, by their numbers in Massive's glossary of option trade conditions
+ * (`/v3/reference/conditions?asset_class=options`). A number that is not listed here has no effect.
  */
 export const OPRA_CONDITIONS: ReadonlyMap<unknown, string> = new Map([
   ...numbered(201, 'canc oseq cncl late cnco open cnol opnl auto reop'),

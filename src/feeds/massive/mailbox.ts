@@ -2,12 +2,12 @@ import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 
 /**
- * Deliveries between a source that does not wait and a reader who may be slow. Bounded: what comes while it is full is lost, and the
- * reader hears of that time as of one in which the connection was down.
+ * A bounded queue of deliveries between a source that does not wait and a reader that may be slow. Deliveries that arrive while the queue
+ * is full are lost. The reader gets this time as one in which the connection was down.
  */
 export class Mailbox {
   #held: Delivery[] = [];
-  /** The last of those held, as long as more prints can be put to it. */
+  /** The last delivery in the queue, while more prints can be added to it. */
   #batch: { kind: 'prints'; prints: Print[]; refused: Record<string, number> } | undefined;
   #prints = 0;
   #lostSince: number | undefined;
@@ -46,7 +46,7 @@ export class Mailbox {
     this.#wake();
   }
 
-  /** What there is, once there is anything, until `signal` is aborted. */
+  /** Yields deliveries as they arrive, until `signal` is aborted. */
   async *take(signal: AbortSignal): AsyncGenerator<Delivery> {
     const wake = () => this.#wake();
     signal.addEventListener('abort', wake);
@@ -63,7 +63,7 @@ export class Mailbox {
   #emptied(): Delivery[] {
     const held = this.#held;
     if (this.#lostSince !== undefined) {
-      const reason = 'trades came faster than they were stored, some are lost';
+      const reason = 'trades arrived faster than they could be stored, so some are lost';
       held.push({ kind: 'connection', up: false, at: this.#lostSince, reason });
       if (this.#isUp) held.push({ kind: 'connection', up: true, at: this.nowMs() });
     }
@@ -75,9 +75,9 @@ export class Mailbox {
   }
 }
 
-/** Some 30 MB: the tracked tickers trade so much in the two busiest minutes of a day. */
+/** Some 30 MB: the number of trades of the tracked tickers in the two busiest minutes of a day. */
 export const PRINTS_MAX = 100_000;
 /** Written in one transaction, for which requests wait. */
 const BATCH_PRINTS = 5_000;
-/** Connections may come and go for a long time while nobody reads. */
+/** Connections may open and close for a long time while nobody reads. */
 const DELIVERIES_MAX = 1_000;

@@ -13,11 +13,11 @@ import { tradeStream } from './trade-stream.ts';
 export interface MassiveOptions extends ProviderOptions {
   readonly key: string;
   readonly socketUrl: string;
-  /** How long the socket may say nothing, not even answer a ping, ms. */
+  /** How long the socket may be silent, without even the answer to a ping, ms. */
   readonly silenceMs?: number;
 }
 
-/** Massive's (formerly Polygon's) chain snapshots, page by page, and its trades as they happen. */
+/** Creates the feed of Massive (formerly Polygon): chain snapshots, page by page, and trades as they happen. */
 export function createMassiveFeed(options: MassiveOptions): Feed {
   const base = baseUrl(options.baseUrl, '--massive-url', 'http', true);
   const socketUrl = baseUrl(options.socketUrl, '--massive-socket-url', 'ws', true);
@@ -36,7 +36,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
       asked.add(next);
       next = read.add(await client.get(next, signal));
     }
-    // After the close the underlying trades on, its options do not.
+    // After the close the underlying still trades, but its options do not.
     const asOf = Math.min(read.newestMs ?? began, lastQuoted(clock.now()));
     return snapshotFrom('massive', ticker, asOf, read);
   }
@@ -52,13 +52,13 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   };
 }
 
-/** Paid plans are not limited; ten a second is what one answer after the other comes to. */
+/** Paid plans have no limit. Requests that are sent one after the other reach ten a second. */
 const RATE_PER_MINUTE = 600;
-/** The most that the service gives at once. */
+/** The most that the service returns on one page. */
 const PAGE_CONTRACTS = 250;
 /** Five times the largest chain of the exchange. */
 const PAGES_MAX = 600;
 const PAGES_PER_TICKER = 15;
 const EVERY_MS = 60_000;
-/** Times from further ahead than two clocks may differ are damage. */
+/** Two clocks differ by less than this. Times further ahead are damaged data. */
 const AHEAD_MS_MAX = 60_000;

@@ -6,26 +6,28 @@ import { jsonNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
 import { instantMs } from './instant.ts';
 
-/** Contracts of one underlying, gathered over the pages of its snapshot. */
+/** Contracts of one underlying, collected over the pages of its snapshot. */
 export class ReadPages implements Gathered {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
   offered = 0;
   spot: number | undefined;
-  /** Newest time of a quote or of the underlying that is not after `untilMs`, where one is told. */
+  /** Newest time of a quote or of the underlying that is not after `untilMs`. `undefined` if no page has a time. */
   newestMs: number | undefined;
 
   constructor(private readonly untilMs: number) {}
 
-  /** Takes a page and returns the address of the next, if there is one. Throws a Failure where it is no page. */
+  /**
+   * Adds a page. Returns the address of the next page, or `undefined` after the last one. Throws a `Failure` if the answer is not a page.
+   */
   add(page: unknown): string | undefined {
     const results = entryOf(page, 'results');
-    if (!Array.isArray(results)) throw unreadable('an answer of another shape: `results` is missing');
+    if (!Array.isArray(results)) throw unreadable('an unexpected answer: `results` is missing');
     this.offered += results.length;
     if (this.offered > CONTRACTS_MAX) throw unreadable(`more than ${CONTRACTS_MAX} contracts`);
     for (const result of results) this.#take(result);
     const next = entryOf(page, 'next_url') ?? '';
-    if (typeof next !== 'string') throw unreadable('`next_url` is no address');
+    if (typeof next !== 'string') throw unreadable('`next_url` is not an address');
     return next === '' ? undefined : next;
   }
 

@@ -4,43 +4,43 @@ import { isRecord } from '../json.ts';
 export interface SocketOptions {
   readonly url: string;
   readonly key: string;
-  /** Channels, as `T.*`: trades of all options. */
+  /** Channels, such as `T.*`: trades of all options. */
   readonly channels: string;
-  /** How long nothing may come, not even the answer to a ping, ms. */
+  /** How long nothing may be received, not even the answer to a ping, ms. */
   readonly silenceMs: number;
-  /** How long no trade may come while there must be some, ms. */
+  /** How long no trade may be received while trades are expected, ms. */
   readonly quietMs: number;
-  /** Whether there must be trades now. */
+  /** Whether trades are expected now. */
   readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
-  /** It is subscribed: what happens from here on comes. */
+  /** Called when the subscription is active: trades are received from now on. */
   readonly up: () => void;
-  /** The messages of a frame, one at the least. */
+  /** Called with the messages of a frame, at least one. */
   readonly heard: (messages: readonly unknown[]) => void;
-  /** A frame that is no list of messages. */
+  /** Called for a frame that is not a list of messages. */
   readonly garbled: () => void;
 }
 
 /** How a connection ended. */
 export interface Ending {
-  /** In our own words: what a server says may hold the key. */
+  /** In Zomma's own words, because a server's message may contain the key. */
   readonly reason: string;
-  /** The service knows who asks and will not have it: asking again soon does no good. */
+  /** The service rejects the account. Another try soon would fail too. */
   readonly rejected: boolean;
-  /** When something came last, ms since the epoch. */
+  /** When something was last received, ms since the epoch. */
   readonly lastHeardAt: number;
 }
 
 /**
- * One connection of Massive's socket from the dialling to its end: `auth`, on `auth_success` `subscribe`, on `success` it is up. Never
- * throws; an aborted `signal` ends it.
+ * Runs one connection of Massive's socket from start to end. It sends `auth`, sends `subscribe` on `auth_success`, and is up on `success`.
+ * Never throws. An aborted `signal` ends the connection.
  */
 export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>();
   const socket = new WebSocket(options.url);
   let lastHeardAt = options.nowMs();
   let heardInTurn = true;
-  /** When a trade came last, or might have first. */
+  /** When a trade was last received, or the first moment at which trades are expected, ms since the epoch. */
   let lastTradeAt = lastHeardAt;
   let isUp = false;
   let ended = false;
@@ -51,7 +51,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     clearInterval(watch);
     signal.removeEventListener('abort', abort);
     resolve({ reason, rejected, lastHeardAt });
-    // Without waiting for the other side to agree: it may be gone.
+    // Does not wait for the other side to agree, because it may no longer respond.
     socket.terminate();
   };
   const send = (message: unknown) => socket.send(JSON.stringify(message));
@@ -65,17 +65,17 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     else if (!isUp && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
   const abort = () => end('stopped');
-  // Two turns of silence at the most: in the first the ping goes out, in the second nothing has come back.
+  // Silence ends the connection within two intervals: the first one sends a ping, and after the second one there is still no answer.
   let turns = 0;
   const watch = setInterval(() => {
-    if (++turns > TURNS_TO_BE_UP && !isUp) return end('the socket answers, but never took the subscription');
+    if (++turns > TURNS_TO_BE_UP && !isUp) return end('the socket answers, but has not accepted the subscription');
     if (!options.expectsTrades()) lastTradeAt = options.nowMs();
     else if (isUp && options.nowMs() - lastTradeAt > options.quietMs) {
-      // It answers pings, but the subscription is dead.
+      // The server answers pings, but the subscription is dead.
       lastHeardAt = lastTradeAt;
-      return end(`no trade came for ${options.quietMs / 1_000} s of trading hours`);
+      return end(`no trade was received for ${options.quietMs / 1_000} s of trading hours`);
     }
-    if (!heardInTurn) return end(`nothing came for ${options.silenceMs / 1_000} s`);
+    if (!heardInTurn) return end(`nothing was received for ${options.silenceMs / 1_000} s`);
     heardInTurn = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, options.silenceMs / 2);
@@ -105,19 +105,19 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   return promise;
 }
 
-/** Some 25,000 trades, more than all exchanges report in a second, parsed in some ten milliseconds. */
+/** Some 25,000 trades, which is more than all exchanges report in a second. They are parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
-/** A trade is an object with a list of conditions, of some ten values. */
+/** A trade is an object with a list of conditions, and has some ten values. */
 const FRAME_JSON = { containers: 100_000, values: 1_000_000 };
 
-/** Twice the silence that ends a connection. */
+/** In intervals of half of `silenceMs`: twice the silence that ends a connection. */
 const TURNS_TO_BE_UP = 4;
 
-/** Statuses after which the service will not have this account, whose key or plan a person has to put right. */
+/** Statuses by which the service rejects the account. A person has to correct the key or the plan. */
 const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
-  ['auth_failed', 'the socket refuses the key'],
-  ['not_authorized', 'the plan does not include the trades of options'],
-  ['error', 'the socket refuses the subscription'],
+  ['auth_failed', 'the socket rejects the key'],
+  ['not_authorized', 'the plan does not include option trades'],
+  ['error', 'the socket rejects the subscription'],
 ]);
 
 function messagesOf(frame: string): readonly unknown[] | undefined {

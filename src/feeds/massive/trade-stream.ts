@@ -15,11 +15,11 @@ export interface StreamOptions {
 }
 
 /**
- * Trades of the tickers' options as they happen, connecting anew for as long as it takes. A reconnect may bring trades again that came
- * before: they have the same id.
+ * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, trades may arrive again.
+ * They have the same id as before.
  */
 export async function* tradeStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<Delivery> {
-  // Whoever stops reading stops the connection too.
+  // If the reader stops, the connection is closed too.
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);
   const mailbox = new Mailbox(options.clock.now);
@@ -64,7 +64,7 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
       signal,
     );
     if (signal.aborted) return;
-    // What was missed is counted from when something came last, not from when that was noticed.
+    // The gap begins when something was last received, not when the failure was noticed.
     if (!toldDown) mailbox.connection(false, ending.lastHeardAt, ending.reason);
     toldDown = true;
     if (ending.rejected) mailbox.refusal('massive:stream', ending.reason);
@@ -74,13 +74,15 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
   }
 }
 
-/** The tracked tickers are picked from all trades: contracts are too many, and change too often, to be named one by one. */
+/**
+ * The tracked tickers are picked from all trades. There are too many contracts, and they change too often, to subscribe to each by name.
+ */
 const ALL_TRADES = 'T.*';
-/** In the quietest hour pings are still answered. */
+/** Pings are answered even in the quietest hour. */
 const SILENCE_MS = 30_000;
-/** Of all options, thousands trade in each second of a session. */
+/** In each second of a session, thousands of option trades take place. */
 const QUIET_MS = 120_000;
-/** A connection that stood so long was no failure: one that is cut at once each time is tried ever more rarely. */
+/** A connection that lasted this long resets the count of failures. If each connection is cut at once, the pauses between tries grow. */
 const STEADY_MS = 60_000;
-/** A key or plan is put right by a person. */
+/** A person has to correct the key or the plan. */
 const REJECTED_PAUSE_MS = 15 * 60_000;

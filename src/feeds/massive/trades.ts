@@ -9,8 +9,8 @@ import { OPRA_CONDITIONS } from './conditions.ts';
 import { instantMs } from './instant.ts';
 
 /**
- * The prints among a frame's messages, those of these tickers. `refused` counts the trades that cannot be read; messages of other
- * kinds are passed over.
+ * Returns the prints of these tickers among a frame's messages. Counts trades that cannot be read in `refused`. Ignores messages of other
+ * kinds.
  */
 export function printsOf(
   messages: readonly unknown[],
@@ -35,7 +35,7 @@ export function printsOf(
   return prints;
 }
 
-/** What is told of a trade beside its contract, or why it is none. */
+/** The values of a trade without its contract. Returns the reason if the trade is rejected. */
 function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   const { sym, x, p: price, s: size, c, q } = message;
   const at = instantMs(message.t);
@@ -48,7 +48,7 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
     Object.assign(execution, CONDITIONS.get(OPRA_CONDITIONS.get(code) ?? ''));
   }
   return {
-    // The time leads, so that the store appends. The same trade, sent again after a reconnect, has the same name.
+    // The time comes first, so that the store appends. If the same trade is sent again after a reconnect, it has the same id.
     id: `${at.toString(36)}-${Bun.hash.xxHash64(`${sym} ${q} ${x} ${price} ${size}`).toString(36)}`,
     at,
     price,
@@ -63,5 +63,5 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   } as const;
 }
 
-/** The socket tells of today; a weekend's worth and more is damage. */
+/** The socket sends today's trades. A trade older than a week is damaged data. */
 const AGE_MS_MAX = 7 * DAY_MS;

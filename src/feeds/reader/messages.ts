@@ -1,29 +1,32 @@
 import type { ContentFacts } from '../files/opened-file.ts';
 import type { PackedDelivery } from './packed-delivery.ts';
 
-/** What a reader is to read on its standard input. */
+/** The job of a reader. Its input is at the reader's standard input. */
 export type ReaderJob =
-  /** A file of market data, open at its standard input. */
+  /** A file of market data, opened as standard input. */
   | { readonly kind: 'file'; readonly facts: ContentFacts; readonly nowMs: number }
-  /** Delayed quotes of a ticker, in whole. */
+  /** The whole answer with the delayed quotes of a ticker, as bytes. */
   | { readonly kind: 'quotes'; readonly source: string; readonly ticker: string };
 
-/** From the service to a reader: first its job, then one `taken` for each delivery. */
+/** From the service to a reader: first the job, then one `taken` for each delivery. */
 export type ToReader = { readonly job: ReaderJob } | { readonly taken: true };
 
 /** From a reader to the service. */
 export type FromReader =
   | { readonly delivery: PackedDelivery }
-  /** Bytes read so far; a sign of life too. */
+  /** Bytes read so far. Also shows that the reader is alive. */
   | { readonly reached: number }
-  /** Nothing can be taken, for this reason. */
+  /** The input is rejected for this reason. */
   | { readonly failure: string }
-  /** What the file system said. */
+  /** An error of the file system. */
   | { readonly errno: string; readonly message: string }
   | { readonly done: true };
 
-/** Deliveries that a reader sends ahead of the last one taken: it works while they are stored, and no more lie in memory. */
+/**
+ * Deliveries that a reader may send before the service takes them. The reader works while deliveries are stored, and at most this many lie
+ * in memory.
+ */
 export const AHEAD_MAX = 2;
-/** Resident memory of a reader: the largest chain that is taken needs two thirds of it. */
+/** Limit of a reader's resident memory. The largest chain that is accepted needs two thirds of it. */
 export const READER_BYTES_MAX = 384 * 1024 * 1024;
-export const TOO_MUCH_MEMORY = `reading it took more than ${READER_BYTES_MAX / 2 ** 20} MB of memory`;
+export const TOO_MUCH_MEMORY = `reading the data took more than ${READER_BYTES_MAX / 2 ** 20} MB of memory`;

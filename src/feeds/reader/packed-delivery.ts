@@ -1,14 +1,14 @@
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 
-/** Prints as columns: to send objects of twenty fields from process to process takes longer than to read them. */
+/** Prints as columns. Sending objects with twenty fields between processes takes longer than reading them from a file. */
 export interface PackedPrints {
   readonly kind: 'packed prints';
   readonly ids: readonly string[];
   /** Underlying, root and expiry of each series. */
   readonly series: readonly (readonly [underlying: string, root: string, expiry: string])[];
   readonly seriesOf: Uint32Array;
-  /** NUMBERS of each print; NaN where it is null. */
+  /** The values of NUMBERS for each print. NaN stands for null. */
   readonly numbers: Float64Array;
   readonly flags: Uint8Array;
   readonly refused?: Readonly<Record<string, number>>;

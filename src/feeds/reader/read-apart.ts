@@ -8,14 +8,14 @@ import { unreadable } from '../refused.ts';
 import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
 import { unpackDelivery } from './packed-delivery.ts';
 
-/** Memory grows by some gigabytes a second at the most. */
+/** Interval of the memory check. Memory grows by some gigabytes a second at most. */
 const LOOK_MS = 10;
-/** The largest file is parsed in a second or two; on a slow machine it may take ten times as long. */
+/** The largest file is parsed in a second or two. A slow machine may take ten times as long. */
 const SILENCE_MS_MAX = 30_000;
-/** A hint for the garbage collector of the reader, which else would wait for a share of the machine's memory to be in use. */
+/** A hint for the reader's garbage collector, which otherwise waits until a share of the machine's memory is in use. */
 const READER_HEAP_BYTES = 192 * 1024 * 1024;
 
-/** What an open file holds, as `contentsOf` has it, read in a process of its own. */
+/** Reads an open file as `contentsOf` does, in a separate process. */
 export function readFileApart(
   content: Content,
   nowMs: number,
@@ -24,17 +24,18 @@ export function readFileApart(
   return readApart(content.fd, { kind: 'file', facts: content.facts, nowMs }, reached);
 }
 
-/** The chain of a delayed-quotes answer, or nothing where it is another kind of JSON, read in a process of its own. */
+/** Reads the chain of a delayed-quotes answer in a separate process. Yields nothing if the JSON is of another kind. */
 export function readQuotesApart(body: Uint8Array, source: string, ticker: string): AsyncGenerator<Delivery, void> {
   return readApart(body, { kind: 'quotes', source, ticker });
 }
 
-/** One reader at a time: their memory adds up. */
+/** Only one reader runs at a time, because the memory of several would add up. */
 let turn: Promise<void> = Promise.resolve();
 
 /**
- * Reads what is at `stdin`, an open file or bytes, in a process of its own, whose memory and time are bounded. Throws a Failure where nothing
- * can be taken or it needed too much, `ReaderEnded` if it ended in any other way, and what the file system throws.
+ * Reads an open file or bytes, given as `stdin`, in a separate process with bounded memory and time. Throws a `Failure` if nothing can be
+ * read or a bound was exceeded. If the reader ended in any other way, throws `ReaderEnded` for a file and a `Failure` for quotes. Throws
+ * errors of the file system.
  */
 async function* readApart(
   stdin: number | Uint8Array,
@@ -88,10 +89,10 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait here it waits too.
+    // While deliveries wait to be taken, the reader waits too, and its silence does not count.
     if (messages.length > 0) heardAt = performance.now();
     else if (performance.now() - heardAt > SILENCE_MS_MAX)
-      kill(`reading it took more than ${SILENCE_MS_MAX / 1_000} s`);
+      kill(`reading the data took more than ${SILENCE_MS_MAX / 1_000} s`);
   }, LOOK_MS);
   try {
     send({ job });
@@ -117,10 +118,12 @@ async function* deliveriesOfReader(
   }
 }
 
-/** A process that waits for a disk or a network mount ends when that answers. */
+/**
+ * How long to wait for the reader to end. A reader that waits for a disk or a network mount cannot end before the disk or mount responds.
+ */
 const END_MS = 1_000;
 
-/** Waits for something, but no longer than so long. */
+/** Waits for `work`, but no longer than `ms`. */
 async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
@@ -129,37 +132,37 @@ async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 /**
- * The reader was ended by something else than its bounds: a system that is short of memory, or a person. That says nothing of the file, which
- * can be read again; as an error of the system.
+ * The reader did not exceed its bounds, but ended early, for example because the system is short of memory or a person killed it. The file
+ * may be fine and can be read again. So this error looks like an error of the file system, with a code and a system call.
  */
 export class ReaderEnded extends Error {
   readonly code = 'EREADER';
   readonly syscall = 'read';
 }
 
-/** How a reader ended without a word. */
+/** Describes how a reader ended without reporting a result. */
 function endOf({ signalCode, exitCode }: { readonly signalCode: unknown; readonly exitCode: number | null }): string {
-  return `the process that read it ended (${signalCode ?? `exit code ${exitCode}`})`;
+  return `the process that read the data ended (${signalCode ?? `exit code ${exitCode}`})`;
 }
 
-/** The command that runs this program: the executable, or the runtime on the sources. */
+/** The command that runs this program: the executable, or the runtime with the sources. */
 function ownCommand(): string[] {
-  // Where it is compiled, its modules lie in a file system of its own.
+  // In a compiled executable, the modules lie in a file system of their own.
   const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
   if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
-  // The executable that runs, be another version in its place by now.
+  // The executable that is running, even if another version has replaced it on the disk.
   return [existsSync(OWN_EXECUTABLE) ? OWN_EXECUTABLE : process.execPath];
 }
 
 const OWN_EXECUTABLE = '/proc/self/exe';
 
-/** Credentials of the service are none of a reader's business. */
+/** Copies the environment without the service's settings: a reader gets no credentials. */
 function readerEnv(): Record<string, string> {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];
   return { ...Object.fromEntries(own), BUN_JSC_forceRAMSize: String(READER_HEAP_BYTES) };
 }
 
-/** 0 where the system has no /proc, or the process has ended. */
+/** Returns 0 if the system has no /proc, or if the process has ended. */
 function residentBytes(pid: number): number {
   try {
     return PAGE_BYTES * Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);

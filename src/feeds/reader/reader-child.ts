@@ -17,12 +17,15 @@ import {
 import { packDelivery } from './packed-delivery.ts';
 
 const STDIN = 0;
-/** A sign of life, and how far it is. */
+/** How often the reader reports its progress. The report also shows that the reader is alive. */
 const TOLD_EVERY_MS = 200;
 
-/** The process that reads market data for the service: it gets one job, answers with deliveries and ends, with the service if not before. */
+/**
+ * Runs the process that reads market data for the service. The process gets one job, sends deliveries and ends. If the service ends first,
+ * the process ends with it.
+ */
 export async function runReader(): Promise<void> {
-  if (!process.send) throw new OperatorError('this command is for the service itself', 'see zomma --help');
+  if (!process.send) throw new OperatorError('only the service itself starts this command', 'See `zomma --help`.');
   becomeFirstToGo();
   let ahead = 0;
   let wake = () => {};
@@ -69,16 +72,19 @@ async function* deliveriesFor(job: ReaderJob, reached: (bytes: number) => void):
   if (snapshot) yield { kind: 'chain', ...snapshot };
 }
 
-/** Where nobody else can see how much memory it takes, it looks itself, between two steps. */
+/**
+ * Rejects the input if this process takes too much memory. On a system without /proc, the service cannot see this, so the reader checks its
+ * memory itself.
+ */
 function refuseFull(): void {
   if (process.memoryUsage.rss() > READER_BYTES_MAX) throw unreadable(TOO_MUCH_MEMORY);
 }
 
-/** Of a machine that runs out of memory the system ends this process, not the service. */
+/** If the machine runs out of memory, the system kills this process first, and not the service. */
 function becomeFirstToGo(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // Another system.
+    // This system has no /proc.
   }
 }

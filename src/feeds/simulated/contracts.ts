@@ -12,7 +12,7 @@ export interface Contract {
   readonly strike: number;
 }
 
-/** What it is quoted at. */
+/** The quote of a contract. */
 export interface Quote {
   /** Model price, dollars. */
   readonly price: number;
@@ -24,8 +24,9 @@ export interface Quote {
 }
 
 /**
- * Quotes of contracts of one instrument, each as of `atOf` its position, in one call of the kernel. American options are priced
- * as European ones: early exercise is worth less than the spread but for deep in-the-money puts, whose quotes are somewhat low.
+ * Returns quotes of contracts of one instrument, computed in one call of the kernel. `atOf` gives the time of each contract by its
+ * position. American options are priced as European ones. Early exercise is worth less than the spread, except for deep in-the-money puts,
+ * whose quotes are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,
@@ -57,14 +58,14 @@ export function quotesOf(
   });
 }
 
-/** The smallest step of a quote at that price, dollars: a cent for the busiest funds, else a cent below 3 dollars and five above. */
+/** The smallest step of a quote at that price, dollars: 0.01 for the busiest funds; for others 0.01 below 3 dollars, else 0.05. */
 export function tickOf(instrument: Instrument, price: number): number {
   return instrument.cadence === 'daily' || price < 3 ? 0.01 : 0.05;
 }
 
-/** Continuously compounded. */
+/** Continuously compounded, per year. */
 const RATE = 0.04;
-/** As in the analyses: nothing unsettled is nearer than that. */
+/** The shortest time to settlement that is priced, as in the analyses. */
 const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 
@@ -72,7 +73,7 @@ function surfaceOf(instrument: Instrument, shortIv: number): Surface {
   return { shortIv, longIv: LONG_OVER_BASE * instrument.baseIv, skew: instrument.skew };
 }
 
-/** About a model price, the wider the dearer and the more a vol point counts. Nobody bids for less than a tick. */
+/** Bid and ask around a model price. The spread grows with the price and with vega. A bid below one tick is 0. */
 function bidAndAsk(instrument: Instrument, price: number, vega: number): [number, number] {
   const tick = tickOf(instrument, price);
   const busy = instrument.cadence === 'daily';
@@ -82,7 +83,7 @@ function bidAndAsk(instrument: Instrument, price: number, vega: number): [number
   return [rounded(bid * tick), rounded(ask * tick)];
 }
 
-/** To four decimals, as feeds give them. */
+/** Rounds to four decimals, as feeds do. */
 function rounded(value: number): number {
   return Math.round(value * 1e4) / 1e4;
 }

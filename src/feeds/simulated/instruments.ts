@@ -2,22 +2,22 @@ import { rootOfTicker } from '../../market/option-symbol.ts';
 import type { Universe } from '../../market/universe.ts';
 import { hash, textKey, uniform } from './random.ts';
 
-/** One simulated underlying. The figures are plausible, not quotes: nothing here is market data. */
+/** One simulated underlying. The values are plausible, but not quotes: nothing here is market data. */
 export interface Instrument extends Character {
   readonly ticker: string;
   readonly root: string;
-  /** Chance of this instrument, and of the sector and the market it moves with. */
+  /** Random keys of this instrument, of its sector and of the market. */
   readonly key: number;
   readonly sectorKey: number;
   readonly marketKey: number;
-  /** Dollars about which the price wanders. */
+  /** The price that the path varies around, dollars. */
   readonly basePrice: number;
-  /** At the money, decimal per year. */
+  /** At-the-money volatility, decimal per year. */
   readonly baseIv: number;
   /** Open interest of a busy strike, contracts. */
   readonly depth: number;
   readonly cadence: Cadence;
-  /** An exchange-traded fund, not a company's shares. */
+  /** Whether this is an exchange-traded fund, not the shares of a company. */
   readonly isFund: boolean;
 }
 
@@ -25,12 +25,12 @@ export interface Instrument extends Character {
 export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
-  /** Correlation of returns with the market and, beyond it, with the sector. */
+  /** Correlation of returns with the market, and of the rest with the sector. */
   readonly marketLoading: number;
   readonly sectorLoading: number;
-  /** SSVI's rho: negative where puts are dearer than calls. */
+  /** SSVI's rho: negative if puts are dearer than calls. */
   readonly skew: number;
-  /** Continuous yield. */
+  /** Continuous yield, decimal per year. */
   readonly dividend: number;
 }
 
@@ -65,7 +65,7 @@ const CHARACTERS: Readonly<Record<Kind, Character>> = {
   volatility: { marketLoading: -0.8, sectorLoading: 0, skew: 0.6, dividend: 0 },
 };
 
-/** A ticker of an operator's own universe. */
+/** The profile of a ticker that only an operator's own universe has. */
 function strangerProfile(key: number): Profile {
   const basePrice = Math.round(20 * Math.exp(2.5 * uniform(key, 10)));
   const baseIv = 0.2 + 0.4 * uniform(key, 11);

@@ -11,15 +11,15 @@ import {
 import { settlementOf } from '../../market/option-symbol.ts';
 import type { Cadence, Instrument } from './instruments.ts';
 
-/** An expiry listed on a day, with what all its contracts share. */
+/** An expiry listed on a day, with the values that all its contracts share. */
 export interface Term {
   readonly expiry: string;
   readonly settlesAt: number;
   /** Calendar days from the day of the listing. */
   readonly days: number;
-  /** Standard deviation of the log price until then, as whoever lists strikes would reckon it. */
+  /** Standard deviation of the log price until the expiry, estimated from the base volatility. */
   readonly width: number;
-  /** A third Friday (or the day before a holiday on one): open interest gathers there. */
+  /** A third Friday, or the day before if that is a holiday. Open interest gathers there. */
   readonly monthly: boolean;
 }
 
@@ -38,8 +38,8 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
 }
 
 /**
- * Strikes of an expiry about a price, set the evening before from the close: fine steps near it, coarser in the wings and for
- * distant expiries, as far as a few standard deviations may carry.
+ * Strikes of an expiry around a price, the close of the evening before. The steps are fine near the price, and coarser in the wings and for
+ * distant expiries. The strikes reach as far as a few standard deviations.
  */
 export function strikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
@@ -47,7 +47,7 @@ export function strikesOf(instrument: Instrument, { width, days }: Term, price: 
   for (let rung = firstRung(instrument, price) + (days > 75 ? 1 : 0) + (days > 300 ? 1 : 0); ; rung++) {
     const fine = LADDER[rung] ?? LADDER.at(-1)!;
     const coarse = LADDER[rung + 1] ?? fine;
-    // However cheap the share and short the time, a few strikes stand on either side.
+    // However cheap the share and short the time, there are a few strikes on both sides.
     const core = STRIKES_A_SIDE_MIN * fine;
     const low = Math.min(price * Math.exp(-reach), price - core);
     const high = Math.max(price * Math.exp(reach), price + core);
@@ -62,8 +62,8 @@ export function strikesOf(instrument: Instrument, { width, days }: Term, price: 
 }
 
 /**
- * Dates listed on a day, as exchanges list them: for the busiest funds every day of two weeks; Fridays of six weeks; third
- * Fridays of coming months and quarters; Januaries two years out. Holidays move them to the day before.
+ * Expiries listed on a day, as exchanges list them: for the busiest funds every day of two weeks, Fridays of six weeks, third Fridays of
+ * coming months and quarters, and Januaries two years ahead. An expiry on a holiday moves to the day before.
  */
 export function expiriesOn(date: string, cadence: Cadence): readonly string[] {
   const key = `${cadence} ${date}`;
@@ -91,12 +91,15 @@ const LISTINGS: Readonly<
   monthly: { days: 0, weeks: 0, months: 3, quarters: 3, leaps: 1 },
 };
 
-/** Dates depend on the day alone. Bounded: a month of prints asks for as many days. */
+/** Expiries depend only on the cadence and the day. Bounded: a month of prints asks for as many days. */
 const LISTED = new Map<string, readonly string[]>();
 const LISTED_MAX = 500;
 
 const FRIDAY = 5;
-/** Log points from the price to the last strike, and the share of them with fine steps. */
+/**
+ * The distance from the price to the last strike: in standard deviations, with a minimum and a maximum in log points. NEAR is the share of
+ * this distance with fine steps.
+ */
 const REACH_DEVIATIONS = 3.5;
 const REACH_MIN = 0.12;
 const REACH_MAX = 1.6;
@@ -125,7 +128,7 @@ function nextFridays(date: string, count: number): string[] {
   return Array.from({ length: count }, (_, week) => tradedOnOrBefore(addDays(friday, 7 * week)));
 }
 
-/** Third Fridays not yet past, of so many of the months that count. */
+/** The next `count` third Fridays, from `date` on, of the months that `counts` accepts. */
 function thirdFridays(date: string, count: number, counts: (month: number) => boolean): string[] {
   const fridays: string[] = [];
   for (let month = monthNumber(date); fridays.length < count; month++) {
@@ -134,7 +137,7 @@ function thirdFridays(date: string, count: number, counts: (month: number) => bo
   return fridays;
 }
 
-/** Months since year 0; January is a multiple of 12. */
+/** Months since year 0. January is a multiple of 12. */
 function monthNumber(date: string): number {
   return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1;
 }

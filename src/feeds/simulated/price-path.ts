@@ -3,9 +3,9 @@ import type { Instrument } from './instruments.ts';
 import { normal } from './random.ts';
 
 /**
- * The simulated price at an instant, to the minute while the market is open, else the last close. Log prices are a Brownian
- * bridge, halved down from blocks of two years to half-minutes: any instant costs twenty draws, and a day's close lies on the
- * same path as its minutes. Prices return to the base price at the ends of a block, so they stay believable for ever.
+ * The simulated price at an instant: to the minute while the market is open, else the last close. Log prices are a Brownian bridge, halved
+ * repeatedly from blocks of two years to half-minutes. Any instant takes twenty random draws, and a day's close lies on the same path as
+ * its minutes. The price returns to the base price at the ends of a block, so it always stays plausible.
  */
 export function spotAt(instrument: Instrument, atMs: number): number {
   return priceAt(instrument, pathTime(atMs));
@@ -16,14 +16,14 @@ export function closeOn(instrument: Instrument, date: string): number {
   return priceAt(instrument, weekdayNumber(date) * DAY_STEPS);
 }
 
-/** Shares traded on a trading day: the busier the options, the more. */
+/** Shares traded on a trading day. The number grows with the open interest of the options. */
 export function sharesOn(instrument: Instrument, date: string): number {
   return Math.round(
     SHARES_PER_DEPTH * instrument.depth * Math.exp(0.25 * normal(instrument.key, 3, weekdayNumber(date))),
   );
 }
 
-/** At-the-money volatility of the short end, which wanders about the base and rises when the market falls. */
+/** At-the-money volatility of the shortest expiries. It varies around the base volatility and rises when the market falls. */
 export function shortIvAt(instrument: Instrument, atMs: number): number {
   const level = bridgeAt(
     pathTime(atMs),
@@ -32,7 +32,7 @@ export function shortIvAt(instrument: Instrument, atMs: number): number {
   return instrument.baseIv * Math.exp(IV_WANDER * level);
 }
 
-/** Trading days up to and including the last that has closed by that quote, oldest first. */
+/** The last `count` trading days that have closed by `asOf`, oldest first. */
 export function closedDays(asOf: number, count: number): string[] {
   const days: string[] = [];
   let day = newYorkDate(asOf);
@@ -43,14 +43,14 @@ export function closedDays(asOf: number, count: number): string[] {
 
 /** Shares a day for each contract of open interest of a busy strike. */
 const SHARES_PER_DEPTH = 4_000;
-/** Realised volatility runs somewhat below implied. */
+/** Realised volatility is somewhat below implied volatility. */
 const REALISED_OVER_IMPLIED = 0.9;
-/** Log points of volatility per unit of its path: about 20 % either way. */
+/** Log points of volatility per unit of its path: about 20 % up or down. */
 const IV_WANDER = 0.3;
-/** Weekdays in a block, and how often a day is halved: 1024 steps, half a minute each. */
+/** Weekdays in a block, and the steps of a day: halving a day ten times gives 1024 steps of half a minute. */
 const BLOCK_DAYS = 512;
 const DAY_STEPS = 1_024;
-/** Share of a day's variance that comes before the open. */
+/** Share of a day's variance that falls before the open. */
 const OVERNIGHT = 0.2;
 
 function priceAt(instrument: Instrument, step: number): number {
@@ -59,7 +59,7 @@ function priceAt(instrument: Instrument, step: number): number {
   return Math.max(0.01, Math.round(price * 100) / 100);
 }
 
-/** A return's chance: shared with the market and the sector, the rest its own. */
+/** The random part of a return: shared with the market and the sector, the rest the instrument's own. */
 function shock(instrument: Instrument, key: number): number {
   const { marketLoading, sectorLoading } = instrument;
   const own = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);
@@ -70,7 +70,7 @@ function shock(instrument: Instrument, key: number): number {
   );
 }
 
-/** Brownian bridge of unit variance a year of 252 days, at a time in steps. Midpoints are drawn by what `draw` makes of them. */
+/** Brownian bridge with a variance of 1 per year of 252 days, at a time in steps. `draw` gives the random value of each midpoint. */
 function bridgeAt(step: number, draw: (midpoint: number) => number): number {
   const length = BLOCK_DAYS * DAY_STEPS;
   let low = Math.floor(step / length) * length;
@@ -85,7 +85,7 @@ function bridgeAt(step: number, draw: (midpoint: number) => number): number {
   return atLow;
 }
 
-/** Position on the path, in whole steps: days count weekdays, a day ends at its close. */
+/** Position on the path, in whole steps. Days count weekdays, and a day ends at its close. */
 function pathTime(atMs: number): number {
   const date = newYorkDate(atMs);
   const [open, close] = [openOf(date), closeOf(date)];

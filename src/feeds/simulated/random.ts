@@ -1,6 +1,6 @@
 /**
- * Chance without state: every draw is a hash of what it is for (seed, ticker, day, contract), so that any moment of the simulation
- * can be had without those before it. MurmurHash3, 32 bits (A. Appleby, public domain).
+ * Random numbers without state: every draw is a hash of its purpose (seed, ticker, day, contract), so that any moment of the simulation can
+ * be computed without the moments before it. MurmurHash3, 32 bits (A. Appleby, public domain).
  */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let h = mixed(mixed(mixed(mixed(0, a), b), c), d);
@@ -44,7 +44,7 @@ export function normal(a: number, b = 0, c = 0): number {
 export interface Random {
   uniform(): number;
   normal(): number;
-  /** An entry, each as likely as its weight. */
+  /** Picks an entry with a probability in proportion to its weight. */
   pick<Entry>(entries: readonly Entry[], weightOf: (entry: Entry) => number): Entry;
 }
 

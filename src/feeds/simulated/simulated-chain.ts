@@ -7,7 +7,7 @@ import { strikesOf, termsOn } from './listing.ts';
 import { closeOn, spotAt } from './price-path.ts';
 import { dateKey, uniform } from './random.ts';
 
-/** The chain of an instrument as quoted at an instant of market hours. A function of the instrument (its seed) and the instant. */
+/** The chain of an instrument as quoted at an instant of market hours. Depends only on the instrument, with its seed, and the instant. */
 export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const date = newYorkDate(asOf);
   const reference = closeOn(instrument, previousTradingDay(date));
@@ -37,8 +37,8 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
 }
 
 /**
- * Open interest: calls gather above the price and puts below it, on round strikes and third Fridays most. Each contract keeps a
- * liking of its own for its whole life; the same all day, as it is published once.
+ * Open interest of a contract. Calls gather above the price and puts below, mostly at round strikes and third Fridays. Each contract has a
+ * random factor for its whole life. Open interest does not change during the day, because it is published once a day.
  */
 function openInterestOf(instrument: Instrument, { term, callPut, strike }: Contract, reference: number): number {
   const distance = (callPut * Math.log(strike / reference)) / term.width;
@@ -49,7 +49,7 @@ function openInterestOf(instrument: Instrument, { term, callPut, strike }: Contr
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
 }
 
-/** How much likelier people are to trade a strike for being a round number, at that height of prices. */
+/** Factor by which round strikes are traded more often. What counts as round depends on the price level. */
 function roundness(strike: number, price: number): number {
   const unit = 10 ** Math.floor(Math.log10(price) - 1);
   if (Number.isInteger(strike / (10 * unit))) return 4;
@@ -57,12 +57,12 @@ function roundness(strike: number, price: number): number {
   return Number.isInteger(strike / unit) ? 0.8 : 0.35;
 }
 
-/** Share of open interest that changes hands in a day: most near expiry. */
+/** Share of open interest that is traded in a day. The share is highest near expiry. */
 function turnover(instrument: Instrument, { term, callPut, strike }: Contract, today: number): number {
   return chanceOf(instrument, today, term.settlesAt, callPut, strike) ** 3 * (0.1 + 3 / (1 + term.days));
 }
 
-/** A contract's own luck in some matter. */
+/** A random number of a contract, in (0, 1), for one purpose (`matter`). */
 function chanceOf({ key }: Instrument, matter: number, settlesAt: number, callPut: number, strike: number): number {
   return uniform(key, matter, settlesAt / 60_000, callPut * Math.round(strike * 1000));
 }

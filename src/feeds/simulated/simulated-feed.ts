@@ -8,16 +8,16 @@ import { simulatedChain } from './simulated-chain.ts';
 import { simulatedPrints } from './simulated-prints.ts';
 
 export interface SimulationOptions {
-  /** Any whole number: the same seed and time give the same market. */
+  /** Any whole number. The same seed and time give the same market. */
   readonly seed: number;
   readonly universe: Universe;
 }
 
 /**
- * A made-up market for the whole universe, so that everything can be tried without data. Everything it delivers says that it is
- * simulated. Quotes are of the present minute while the market would be open, else of the last close; a poll delivers what has
- * happened since the one before, the first a month of prints and a year of closes. A function of (seed, time): no clock, no state
- * but what was delivered last.
+ * Creates the feed of a simulated market for the whole universe, for trying everything without data. Everything that it delivers is marked
+ * as simulated. The quotes are of the present minute in market hours, else of the last close. A poll delivers what has happened since the
+ * poll before. The first poll delivers a month of prints and a year of closes. The market depends only on (seed, time): there is no clock,
+ * and the only state is the time of the last delivery.
  */
 export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed {
   const instruments = instrumentsOf(seed, universe);
@@ -48,7 +48,7 @@ const MINUTE_MS = 60_000;
 const POLL_INTERVAL_MS = MINUTE_MS;
 /** A year of trading days. */
 export const CLOSES_KEPT = 252;
-/** Calendar days, ending with the quote: the window of every measure of flow. */
+/** Calendar days up to the quote: the window of every measure of flow. */
 export const PRINT_DAYS = 30;
 
 function closeOf(instrument: Instrument, date: string): Close {

@@ -6,7 +6,7 @@ import { strikesOf, termsOn } from './listing.ts';
 import { closeOn } from './price-path.ts';
 import { dateKey, type Random, randomOf } from './random.ts';
 
-/** All large trades of an instrument on a trading day, in time order. A function of the instrument (its seed) and the day. */
+/** All large trades of an instrument on a trading day, in time order. Depends only on the instrument, with its seed, and the day. */
 export function simulatedPrints(instrument: Instrument, date: string): Print[] {
   const random = randomOf(instrument.key, 2, dateKey(date));
   const orders = ordersOf(instrument, date, random);
@@ -17,7 +17,7 @@ export function simulatedPrints(instrument: Instrument, date: string): Print[] {
 
 interface Order extends Contract, Pick<Print, 'id' | 'at' | 'multiLeg' | 'sweep' | 'block' | 'canceled'> {}
 
-/** What is traded when. The day's crowd leans to one side and to a favourite expiry. */
+/** The orders of a day. Each day has a bias to calls or puts, and a favourite expiry. */
 function ordersOf(instrument: Instrument, date: string, random: Random): Order[] {
   const [open, close] = [openOf(date), closeOf(date)];
   const reference = closeOn(instrument, previousTradingDay(date));
@@ -31,7 +31,7 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
     const strikes = strikesOf(instrument, term, reference);
-    // In standard deviations out of the money; a few are deep in it, as boxes and dividend trades are.
+    // In standard deviations out of the money. A few are deep in the money, as in boxes and dividend trades.
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
     const id = `simulated:${instrument.key.toString(16)}:${date}:${n}`;
@@ -43,9 +43,9 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
   }).flat();
 }
 
-/** Large trades a day in a name of middling size. */
+/** Large trades a day in an instrument of medium size. */
 const PRINTS_A_DAY = 4;
-/** Median premium, dollars; one trade in six or so is below the hundred thousand that count as large. */
+/** Median premium, dollars. About one trade in six is below the 100,000 dollars that count as large. */
 const PREMIUM_MEDIAN = 260_000;
 
 function sizeOf(price: number, random: Random): number {
@@ -55,7 +55,7 @@ function sizeOf(price: number, random: Random): number {
   return Math.max(1, Math.round(contracts / lot) * lot);
 }
 
-/** A customer buys, sells or meets another at the mid; one time in three at a better price than the quote's. */
+/** A customer buys, sells, or trades at the mid with another customer. One trade in three has a better price than the quote. */
 function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quote, random: Random): Print {
   const side = random.pick(SIDES, ([, weight]) => weight)[0];
   const touch = side === 'ask' ? ask : side === 'bid' ? bid : (bid + ask) / 2;
@@ -90,7 +90,7 @@ const SIDES: readonly (readonly ['ask' | 'bid' | 'mid', number])[] = [
   ['bid', 0.39],
   ['mid', 0.11],
 ];
-/** Share of prints whose side the tape tells. */
+/** Share of prints whose side is on the tape. */
 const SIDE_TOLD = 0.85;
 
 function nearest(strikes: readonly number[], price: number): number {

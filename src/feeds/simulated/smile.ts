@@ -1,9 +1,9 @@
 /**
- * Implied volatility by log-moneyness and time: SSVI with a power-law phi (Gatheral and Jacquier, "Arbitrage-free SVI volatility
- * surfaces", 2014, section 4), inside their bounds, so that neither butterflies nor calendars can be had for nothing.
+ * Implied volatility by log-moneyness and time: SSVI with a power-law phi (Gatheral and Jacquier, "Arbitrage-free SVI volatility surfaces",
+ * 2014, section 4). The parameters are within the bounds of the paper, so there is no butterfly arbitrage and no calendar arbitrage.
  */
 export interface Surface {
-  /** At-the-money volatility now, and far out. */
+  /** At-the-money volatility now, and for distant expiries. */
   readonly shortIv: number;
   readonly longIv: number;
   readonly skew: number;
@@ -21,12 +21,12 @@ export function impliedVolatility(surface: Surface, k: number, years: number): n
   return Math.sqrt(totalVariance(surface, k, years) / years);
 }
 
-/** How fast skew flattens with time; at or below a half the surface is free of butterflies at any maturity. */
+/** How fast skew flattens with time. At or below 0.5, the surface is free of butterfly arbitrage at any maturity. */
 const GAMMA = 0.3;
 /** Rate at which variance reverts, per year. */
 const REVERSION = 3;
 
-/** The integral of a variance that reverts from short to long: it grows with time whatever the two are. */
+/** The integral of a variance that reverts from short to long. It always grows with time. */
 function atTheMoneyVariance(shortIv: number, longIv: number, years: number): number {
   const short = (1 - Math.exp(-REVERSION * years)) / REVERSION;
   return longIv ** 2 * years + (shortIv ** 2 - longIv ** 2) * short;

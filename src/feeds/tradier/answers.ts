@@ -5,7 +5,7 @@ import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
 
-/** Options of one ticker, gathered over its expirations. */
+/** Options of one ticker, collected over its expirations. */
 export class ReadOptions implements Gathered {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
@@ -13,7 +13,7 @@ export class ReadOptions implements Gathered {
 
   constructor(readonly spot: number | undefined) {}
 
-  /** Takes the options that were asked for by an expiration; what is none of them is counted. */
+  /** Adds the options in the answer for one expiration. Counts those that cannot be used. */
   add(options: readonly unknown[], expiry: string): void {
     this.offered += options.length;
     for (const option of options) {
@@ -24,7 +24,7 @@ export class ReadOptions implements Gathered {
   }
 }
 
-/** `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Throws a Failure where there is no date. */
+/** Reads `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Throws a `Failure` if there is no date. */
 export function expirationsOf(answer: unknown, { refused }: ReadOptions): string[] {
   const dates: string[] = [];
   for (const date of listOf(entryOf(answer, 'expirations', 'date'))) {
@@ -36,23 +36,23 @@ export function expirationsOf(answer: unknown, { refused }: ReadOptions): string
   return [...new Set(dates)].sort();
 }
 
-/** `{options: {option: {...} or [{...}, ...]}}`; `{options: null}` has none. Throws a Failure for any other shape. */
+/** Reads `{options: {option: {...} or [{...}, ...]}}`. `{options: null}` has no options. Throws a `Failure` for any other form. */
 export function listedOptions(answer: unknown): readonly unknown[] {
-  if (!isRecord(answer) || !('options' in answer)) throw unreadable('an answer of another shape: `options` is missing');
+  if (!isRecord(answer) || !('options' in answer)) throw unreadable('an unexpected answer: `options` is missing');
   return listOf(entryOf(answer, 'options', 'option'));
 }
 
-/** `{quotes: {quote: {last: 658.05}}}`; undefined where it tells no price. */
+/** Reads `{quotes: {quote: {last: 658.05}}}`. Returns `undefined` if there is no price. */
 export function lastPriceOf(answer: unknown): number | undefined {
   const [quote] = listOf(entryOf(answer, 'quotes', 'quote'));
   const last = jsonNumber(entryOf(quote, 'last'));
   return last > 0 && Number.isFinite(last) ? last : undefined;
 }
 
-/** SPX has some sixty; each is a request. */
+/** SPX has some sixty expirations. Each one takes a request. */
 const EXPIRATIONS_MAX = 200;
 
-/** What comes as a list, as its only entry, or as nothing. */
+/** Converts a list, a single entry or nothing to a list. */
 function listOf(value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   return Array.isArray(value) ? value : [value];
@@ -71,7 +71,7 @@ function contractOf(option: JsonRecord, root: string, expiry: string): ContractR
     last: jsonNumber(option.last),
     volume: jsonNumber(option.volume),
     openInterest: jsonNumber(option.open_interest),
-    // Of the quote's middle; where there is no quote, of the smoothed surface.
+    // The volatility of the mid quote, or of the smoothed surface if there is no quote.
     iv: midIv > 0 ? midIv : jsonNumber(greeks.smv_vol ?? greeks.mid_iv),
     delta: jsonNumber(greeks.delta),
     gamma: jsonNumber(greeks.gamma),

@@ -14,18 +14,18 @@ export interface TradierOptions extends ProviderOptions {
 }
 
 /**
- * Tradier's chains: the expirations of a ticker, then a request for each. A snapshot is made of all of them or refused: one that fails
- * would leave a hole that looks like a market without interest there.
+ * Creates the feed of Tradier. It requests the expirations of a ticker, and then the chain of each expiration. If one of these requests
+ * fails, the whole snapshot is rejected: the missing expiration would look like a market without interest there.
  */
 export function createTradierFeed(options: TradierOptions): Feed {
   const base = baseUrl(options.baseUrl, '--tradier-url', 'http', true);
-  // The sandbox has half the rate, and delayed quotes.
+  // The sandbox has half the rate limit, and its quotes are delayed.
   const isSandbox = new URL(base).hostname.startsWith('sandbox.');
   const { tickers, ratePerMinute = isSandbox ? 60 : 120, clock = SYSTEM_CLOCK } = options;
   const delayMs = isSandbox ? 15 * 60_000 : 0;
   const client = createProviderClient(base, { authorization: `Bearer ${options.token}` }, ratePerMinute, options);
 
-  /** Without it spot is what the quotes imply. */
+  /** Returns `undefined` if the price cannot be read. The spot is then implied by the quotes. */
   async function priceOf(symbol: string, signal: AbortSignal | undefined): Promise<number | undefined> {
     try {
       return lastPriceOf(await client.get(`/v1/markets/quotes?symbols=${symbol}`, signal));
@@ -40,13 +40,13 @@ export function createTradierFeed(options: TradierOptions): Feed {
     const symbol = encodeURIComponent(ticker.replace('.', '/'));
     const read = new ReadOptions(await priceOf(symbol, signal));
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
-    // In the evening today's is listed still, without any contract.
+    // In the evening, today's expiration is still listed, but without contracts.
     const expiries = expirationsOf(listed, read).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
-    if (expiries.length === 0) throw unreadable('every expiration that is listed has settled');
+    if (expiries.length === 0) throw unreadable('every listed expiration has settled');
     for (const expiry of expiries) {
       const address = `/v1/markets/options/chains?symbol=${symbol}&expiration=${expiry}&greeks=true`;
       const contracts = listedOptions(await client.get(address, signal));
-      if (contracts.length === 0) throw unreadable(`no options for ${expiry}, which is listed`);
+      if (contracts.length === 0) throw unreadable(`no options for the listed expiration ${expiry}`);
       read.add(contracts, expiry);
     }
     return snapshotFrom('tradier', ticker, asOf, read);
@@ -62,7 +62,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
   };
 }
 
-/** A quote, the expirations, and some twenty of them. */
+/** A quote, the expirations, and some twenty chains. */
 const REQUESTS_PER_TICKER = 22;
-/** Greeks are an hour old anyway. */
+/** Greeks are updated only once an hour. */
 const EVERY_MS = 60_000;

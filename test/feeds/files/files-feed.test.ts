@@ -145,7 +145,7 @@ test('closes are read; rows that are none are told', async () => {
     'closes.csv',
     'date,ticker,close\n2026-08-20,SPY,640.5\n2026-08-21,brk/b,"1,234.5"\n2026-13-01,SPY,1\n2026-08-21,SPY,x\n',
   );
-  expect(await poll(feedOf())).toEqual(['closes 2', 'closes.csv: 2 of 4 rows are no close']);
+  expect(await poll(feedOf())).toEqual(['closes 2', 'closes.csv: 2 of 4 rows are not closes']);
   const [first] = readText('close,volume,ticker,date\n640.5,"71,234,567",SPY,2026-08-20\n640.5,-1,SPY,2026-08-21\n');
   expect(first).toEqual({
     kind: 'closes',
@@ -170,7 +170,7 @@ test('a tape is read; rows that are no print are told in one line, a tape withou
   expect(await poll(feed)).toEqual([
     'prints 0',
     'prints 1',
-    'tape.csv: 3 of 4 rows are no print (bad_price 2, bad_time 1)',
+    'tape.csv: 3 of 4 rows are invalid (bad_price 2, bad_time 1)',
   ]);
   expect(await poll(feed)).toEqual([]);
   appendFileSync(join(dir, 'tape.csv'), tradeAt('03'));
@@ -195,7 +195,7 @@ test('a tape of any size comes in batches', async () => {
   const times = Math.ceil(FILE_BYTES_MAX / ballast.length);
   put('tape.csv', TAPE + rows + ballast.repeat(times));
   const seen = await poll(feedOf());
-  expect(seen.pop()).toBe(`tape.csv: ${times} of ${25_000 + times} rows are no print (malformed_row ${times})`);
+  expect(seen.pop()).toBe(`tape.csv: ${times} of ${25_000 + times} rows are invalid (malformed_row ${times})`);
   expect(seen.length).toBeGreaterThan(2);
   expect(seen.reduce((sum, each) => sum + Number(each.replace('prints ', '')), 0)).toBe(25_000);
 });
@@ -210,7 +210,7 @@ test('of a tape that grows while it is read, refusals are told once it has been 
     if (grows) appendFileSync(join(dir, 'tape.csv'), tradeAt('01').slice(30) + tradeAt('02', 'x'));
     grows = false;
   }
-  expect(await poll(feed)).toEqual(['prints 1', 'tape.csv: 1 of 3 rows are no print (bad_price 1)']);
+  expect(await poll(feed)).toEqual(['prints 1', 'tape.csv: 1 of 3 rows are invalid (bad_price 1)']);
   expect(await poll(feed)).toEqual([]);
 });
 
@@ -336,7 +336,7 @@ test('links: loops and dead ends are told once, good ones followed', async () =>
   expect(await poll(feed)).toEqual([
     'dead.csv: cannot be read (ENOENT)',
     'me: cannot be read (ELOOP)',
-    'sub/loop: a link to a folder that is looked at already',
+    'sub/loop: a link to a folder that is already scanned',
     'files:link.csv',
     'files:sub/a.csv',
   ]);
@@ -382,7 +382,7 @@ describe('a link or another kind of file in the way', () => {
     linkSync(join(victim, 'app.json'), join(dir, 'sub/app.json'));
     expect(await setAside(root, found, aside)).toEqual({
       isMoved: false,
-      told: 'it has changed meanwhile and is not set aside',
+      told: 'the file has changed meanwhile and is not set aside',
     });
     isWhole();
     expect(readdirSync(aside)).toEqual([]);
@@ -399,7 +399,7 @@ describe('a link or another kind of file in the way', () => {
     symlinkSync(join(victim, 'sub'), join(dir, 'sub'));
     expect(await setAside(root, found, aside)).toEqual({
       isMoved: false,
-      told: 'it lies in another folder and is not set aside',
+      told: 'the file lies outside the drop folder and is not set aside',
     });
     expect([readdirSync(join(victim, 'sub/deep')), readdirSync(aside)]).toEqual([['app.json'], []]);
     rmSync(aside, { recursive: true });

@@ -60,7 +60,7 @@ test.each([
     const first = await read();
     writeFileSync(path, text);
     const second = await read();
-    expect([cut, second.refused]).toEqual([cut, '1 of 6 rows are no print (bad_price 1)']);
+    expect([cut, second.refused]).toEqual([cut, '1 of 6 rows are invalid (bad_price 1)']);
     // A last row without its break that is whole all the same is read again with the rest: it is known by its id.
     expect([cut, [...new Set([...first.ids, ...second.ids])]]).toEqual([cut, ids]);
     expect(second.ids.length).toBeLessThanOrEqual(ids.length);

@@ -49,7 +49,7 @@ describe('packed with gzip', () => {
     const refusal: Delivery = {
       kind: 'refusal',
       origin: 'x',
-      reason: expect.stringMatching(/gzip file is cut or damaged/),
+      reason: expect.stringMatching(/gzip file is truncated or damaged/),
     };
     expect(await read(packed.subarray(0, -12))).toEqual([refusal]);
     const damaged = Buffer.from(packed);

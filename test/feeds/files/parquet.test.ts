@@ -173,8 +173,8 @@ describe('is refused, with the reason', () => {
       rowGroupSize: rows,
     });
   const cases: [name: string, content: () => Uint8Array | ArrayBuffer, reason: RegExp][] = [
-    ['cut', () => whole().subarray(0, -9), /Parquet file is (cut|damaged)/],
-    ['its first bytes alone', () => whole().subarray(0, 4), /Parquet file is cut/],
+    ['cut', () => whole().subarray(0, -9), /Parquet file is (truncated|damaged)/],
+    ['its first bytes alone', () => whole().subarray(0, 4), /Parquet file is truncated/],
     [
       'a missing column',
       () => parquetWriteBuffer({ columnData: plain().filter(({ name }) => name !== 'open_interest') }),

@@ -258,7 +258,7 @@ describe('the text', () => {
     ['no contract', 'executed_at,underlying_symbol,price,size\n', /missing column expiry, option_type, strike/],
     ['twice', 'executed_at,option_chain_id,price,size,price\n', /price is named twice/],
     ['endless', `executed_at,option_chain_id,price,size\n${'x'.repeat(2 ** 21)}`, /a line of more than/],
-    ['binary', 'executed_at\0', /no text/],
+    ['binary', 'executed_at\0', /not text/],
   ])('that is no tape is a failure: %s', async (_name, text, told) => {
     await expect(read(text)).rejects.toThrow(told);
   });

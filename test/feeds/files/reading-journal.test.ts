@@ -68,7 +68,7 @@ test('the feed writes down what it reads, skips what has ended two processes, an
     const before = await poll(true);
     expect(before).toMatchObject([{ kind: 'closes' }]);
   }
-  const reason = 'the process that read it has ended 2 times: change or replace the file to have it read again';
+  const reason = 'the process that read the file has ended 2 times: change or replace the file to have it read again';
   expect(await poll()).toEqual([{ kind: 'refusal', origin: 'a.csv', reason }]);
   expect(await poll()).toEqual([]);
   writeFileSync(file, 'date,ticker,close\n2026-08-20,SPY,640.5\n');

@@ -9,7 +9,7 @@ test('a snapshot that takes too long is refused, and the next ticker asked for',
     return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   };
   const refusal = (ticker: string): Delivery => ({
-    ...{ kind: 'refusal', origin: `test:${ticker}`, reason: 'it took more than 0.001 s', ticker },
+    ...{ kind: 'refusal', origin: `test:${ticker}`, reason: 'a snapshot took more than 0.001 s', ticker },
   });
   expect(await Array.fromAsync(sweep('test', ['A', 'B'], never, undefined, 1))).toEqual([refusal('A'), refusal('B')]);
   expect(asked).toEqual(['A', 'B']);

@@ -62,7 +62,7 @@ describe('massive', () => {
     ['another port', 'http://127.0.0.1:1/v3?cursor=1', /another origin/],
     ['another scheme', 'file:///etc/passwd', /another origin/],
     ['no address', 'cursor=1', /another origin/],
-    ['no text', 7, /`next_url` is no address/],
+    ['no text', 7, /`next_url` is not an address/],
   ])('a next page at %s is refused and not asked for', async (_what, next_url, reason) => {
     change((answer) => void Object.assign(answer, { next_url }));
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', expect.stringMatching(reason)]]);

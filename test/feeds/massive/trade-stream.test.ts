@@ -206,7 +206,7 @@ describe('a connection that is lost', () => {
     await until(() => prints().length === 1);
     line.freeze();
     await until(() => connections().length === 2);
-    expect(heard.at(-1)).toMatchObject({ up: false, reason: 'nothing came for 0.1 s' });
+    expect(heard.at(-1)).toMatchObject({ up: false, reason: 'nothing was received for 0.1 s' });
     await until(() => connections().length === 3);
     line.close();
   });
@@ -223,15 +223,15 @@ describe('a connection that is lost', () => {
     server.socketStatus = 'thinking';
     const { heard } = listen({ silenceMs: 20 });
     await until(() => heard.length > 0);
-    expect(heard[0]).toMatchObject({ up: false, reason: 'the socket answers, but never took the subscription' });
+    expect(heard[0]).toMatchObject({ up: false, reason: 'the socket answers, but has not accepted the subscription' });
   });
 });
 
 describe('an account that is turned away', () => {
   test.each<[string, string, string | undefined, string]>([
-    ['a wrong key', 'auth_success', `${CREDENTIAL}-wrong`, 'the socket refuses the key'],
-    ['a plan without trades', 'not_authorized', undefined, 'the plan does not include the trades of options'],
-    ['a subscription refused', 'error', undefined, 'the socket refuses the subscription'],
+    ['a wrong key', 'auth_success', `${CREDENTIAL}-wrong`, 'the socket rejects the key'],
+    ['a plan without trades', 'not_authorized', undefined, 'the plan does not include option trades'],
+    ['a subscription refused', 'error', undefined, 'the socket rejects the subscription'],
   ])('%s is a refusal, and not asked again for a quarter of an hour', async (_what, status, key, reason) => {
     server.socketStatus = status;
     const { heard } = listen(key === undefined ? {} : { key });
@@ -250,7 +250,7 @@ test('a dial that nobody answers is given up, and can be stopped', async () => {
   const socketUrl = `ws://127.0.0.1:${(mute.address() as AddressInfo).port}`;
   const { heard, ended } = listen({ socketUrl, silenceMs: 40 });
   await until(() => clock.paused.length > 1);
-  expect(heard).toMatchObject([{ up: false, reason: 'nothing came for 0.04 s' }]);
+  expect(heard).toMatchObject([{ up: false, reason: 'nothing was received for 0.04 s' }]);
   stop.abort();
   await ended;
   mute.close();

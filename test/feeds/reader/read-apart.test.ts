@@ -102,7 +102,7 @@ describe('a reader', () => {
     await using file = await opened(manyNames());
     const before = process.memoryUsage.rss();
     expect(Array.fromAsync(readFileApart(file.content, NOW_MS))).rejects.toThrow(
-      'reading it took more than 384 MB of memory',
+      'reading the data took more than 384 MB of memory',
     );
     await Promise.allSettled([Array.fromAsync(readFileApart(file.content, NOW_MS))]);
     expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
@@ -115,7 +115,7 @@ describe('a reader', () => {
     expect((await reading.next()).done).toBe(false);
     for (const pid of readers()) process.kill(pid, 'SIGKILL');
     const failed = Array.fromAsync(reading);
-    await expect(failed).rejects.toThrow('the process that read it ended (SIGKILL)');
+    await expect(failed).rejects.toThrow('the process that read the data ended (SIGKILL)');
     await expect(failed).rejects.toBeInstanceOf(ReaderEnded);
   });
 
@@ -175,7 +175,7 @@ test.skipIf(process.platform !== 'linux')(
       return told;
     };
     const first = await look(true);
-    expect([first.prints < 20_000, first.refusals]).toEqual([true, ['the process that read it ended (SIGKILL)']]);
+    expect([first.prints < 20_000, first.refusals]).toEqual([true, ['the process that read the data ended (SIGKILL)']]);
     expect(await look(false)).toEqual({ prints: 20_000, refusals: [] });
     expect(await look(false)).toEqual({ prints: 0, refusals: [] });
     // Another version, whose reader is ended twice.

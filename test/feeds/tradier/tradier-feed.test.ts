@@ -65,7 +65,7 @@ describe('tradier', () => {
     ['an empty list', { options: { option: [] } }],
   ])('so does one that is listed and has no options: %s', async (_what, answer) => {
     change(`expiration=${expiries[1]}`, () => answer);
-    const reason = `no options for ${expiries[1]}, which is listed`;
+    const reason = `no options for the listed expiration ${expiries[1]}`;
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', reason]]);
   });
 
