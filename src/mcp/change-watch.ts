@@ -19,7 +19,7 @@ export interface ChangeWatch {
 }
 
 const PAGE = 256;
-/** Limit of the tickers that each call counts. It bounds the time of a call and equals the limit of a universe. Later tickers are ignored. */
+/** Limit of the tickers that each call counts, to bound its time. A universe has at most as many. Tickers beyond the limit are ignored. */
 const TICKERS_MAX = 1_000;
 
 export function createChangeWatch({ log, simulated, tools }: Watched, bus: ServerEventBus): ChangeWatch {
