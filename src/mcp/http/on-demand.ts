@@ -1,6 +1,6 @@
 import type { McpOverHttp } from './transports.ts';
 
-/** MCP over HTTP, loaded for the first client. The SDK and its validators would be a fifth of the memory of a service without MCP clients. */
+/** MCP over HTTP, loaded for the first client. Without clients, the SDK and its validators would be a fifth of the service's memory. */
 export interface McpOnDemand {
   /** Loads the transports. Later calls return the same promise. */
   load(): Promise<McpOverHttp>;

@@ -5,7 +5,7 @@ const ANSWER_MS = 60_000;
 /** A client that has never sent anything may not support pings. It counts as silent after this long. */
 const BEGIN_MS = 15 * 60_000;
 
-/** Liveness of a client. A half-open TCP connection accepts writes for about 15 minutes, so only messages from the client prove it alive. */
+/** Liveness of a client. A half-open TCP connection accepts writes for about 15 minutes. So only messages from the client count. */
 export class SignsOfLife {
   private heardAt = performance.now();
   private hasBegun = false;

@@ -7,7 +7,10 @@ import type { SessionQuota } from './session-quota.ts';
 export interface TransportParts extends McpParts {
   readonly watch: StreamWatch;
   readonly quota: SessionQuota;
-  /** Returns address and port of a request's client, so that a connection with a stream is not closed as idle. Absent if they are unknown. */
+  /**
+   * Returns the address and port of a request's client, so that a connection with a stream is not closed as idle. Absent if connections
+   * are unknown.
+   */
   readonly peerOf?: ((request: Request) => string | undefined) | undefined;
   /** Carries the changes of tools and resources. */
   readonly bus: ServerEventBus;
