@@ -9,18 +9,18 @@ import { nearestNames } from './nearest-names.ts';
 import type { McpParts } from './parts.ts';
 import { columnsOf } from './resources.ts';
 
-/** As much of an `AbortSignal` as a call asks for. */
+/** The part of `AbortSignal` that a call reads. */
 export type CancelSignal = Pick<AbortSignal, 'aborted'>;
 
 export interface ToolCall {
   readonly account: Account | undefined;
   readonly name: string;
   readonly args: unknown;
-  /** Aborted where the client has cancelled the call, or is gone. */
+  /** Aborted if the client has canceled the call or disconnected. */
   readonly signal: CancelSignal;
-  /** Whether the client knows links to resources. */
+  /** Whether the client accepts resource links in results. */
   readonly linksResources: boolean;
-  /** Tells the client how far the call is; undefined where it did not ask. */
+  /** Sends a progress report to the client. Undefined if the client has not asked for progress. */
   readonly progressed?: (step: Progress) => Promise<void>;
 }
 
@@ -30,7 +30,10 @@ export interface Progress {
   readonly message: string;
 }
 
-/** Calls a tool of the registry. What an agent can mend is a result that is an error; a name that is none breaks the call. */
+/**
+ * Calls a tool of the registry. An error of the tool becomes a result with `isError`. Errors other than `Failure` are also reported to the
+ * operator as `tool_failed`. Throws `ProtocolError` if no tool has the name.
+ */
 export async function callTool(parts: McpParts, call: ToolCall): Promise<CallToolResult> {
   const tools = parts.tools();
   const tool = tools.find(({ name }) => name === call.name);
@@ -46,9 +49,9 @@ export async function callTool(parts: McpParts, call: ToolCall): Promise<CallToo
   try {
     return await answerOf(tool, parts, call);
   } catch (error) {
-    // The agent reads it and can correct itself: a result that is an error, not a broken call.
+    // A result and not a protocol error: the agent reads the result and can correct its arguments.
     if (error instanceof Failure) return refused(error.message, error.hint);
-    // A dropped call has not failed.
+    // The scheduler rejects a dropped call. The tool itself has not failed.
     if (!call.signal.aborted) parts.observe({ kind: 'tool_failed', tool: tool.name, error });
     return refused('The tool could not compute an answer', 'Retry shortly.');
   }
@@ -81,12 +84,12 @@ async function answerOf(tool: Operation, parts: McpParts, call: ToolCall): Promi
   };
 }
 
-/** A model reads the content and not what is beside it: where figures come from, and how old they are, belongs there too. */
+/** The source and the age of the figures as text, because models read the content of a result but not its `_meta`. */
 function wordsOf({ source, as_of, age_s, stale, notes }: Provenance): string {
   return [`Source: "${source}", as of ${as_of}, ${ageOf(age_s)} old${stale ? ', stale' : ''}.`, ...notes].join(' ');
 }
 
-/** In the unit that one would say it in. */
+/** Formats an age in the largest unit that gives a number of at least 2. */
 function ageOf(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
@@ -94,7 +97,7 @@ function ageOf(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** Tells the client of each step of a call that has several, and of a call that begins long after it was asked for. */
+/** Reports to the client each step of a call that has several steps, and a long wait before the first step. */
 class ProgressReport {
   private readonly askedAt = performance.now();
   private last: Promise<void> | undefined;
@@ -106,13 +109,13 @@ class ProgressReport {
     for (let progress = 1; ; ) {
       const { value, done } = steps.next();
       if (done) return value;
-      // Steps without a number of steps are parts of one that was told.
+      // A step without a total is a part of the step that was reported last.
       if (value.total) this.tell({ progress: progress++, message: value.message, total: value.total });
       yield value;
     }
   }
 
-  /** Once the client can have heard of the last step. */
+  /** Resolves after the client has had time to receive the last report. */
   async sent(): Promise<void> {
     if (!this.last) return;
     await this.last;
@@ -120,14 +123,14 @@ class ProgressReport {
   }
 
   private tell(step: Progress): void {
-    // The call goes on, whether or not the client is there to hear of it.
+    // A report that cannot be sent does not stop the call.
     this.last = this.progressed?.(step).catch(() => {});
   }
 }
 
-/** What takes longer has its client wonder. */
+/** A longer wait before the first step is reported. */
 const LONG_MS = 200;
-/** Clients of the first generation lose what is said of progress just before the answer, unless it comes before it by so much. */
+/** Pause between the last report and the answer. Clients with the first-generation SDK lose a report that comes just before the answer. */
 const LAST_WORD_MS = 5;
 
 function refused(message: string, hint: string | undefined): CallToolResult {

@@ -1,13 +1,16 @@
 import type { JSONRPCNotification, ServerEvent } from '@modelcontextprotocol/server';
 
-/** What a client is told of a change, in the revisions that have sessions; undefined where it does not follow what has changed. */
+/**
+ * Returns the notification of a change for one client, in the form of the protocol revisions with sessions. Returns `undefined` if the
+ * client has not subscribed to the changed resource.
+ */
 export function notificationOf(event: ServerEvent, followed: Followed): JSONRPCNotification | undefined {
   if (event.kind !== 'resource_updated') return { jsonrpc: '2.0', method: METHODS[event.kind] };
   if (!followed.has(event.uri)) return undefined;
   return { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: event.uri } };
 }
 
-/** Addresses of resources that a client follows. */
+/** URIs of the resources that a client has subscribed to. */
 export type Followed = Pick<ReadonlySet<string>, 'has'>;
 
 const METHODS = {

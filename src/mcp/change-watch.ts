@@ -4,7 +4,7 @@ import type { McpParts } from './parts.ts';
 import { levelsUri } from './resources.ts';
 import { registryVersion } from './tool-definitions.ts';
 
-/** What clients are told of: the levels that are kept, and the tools that are offered. */
+/** The sources of the changes that clients are notified of: the log of stored levels and the tools. */
 export interface Watched extends Pick<McpParts, 'tools'> {
   readonly log: Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'underlyings'>;
   readonly simulated: boolean;
@@ -12,14 +12,14 @@ export interface Watched extends Pick<McpParts, 'tools'> {
 
 export interface ChangeWatch {
   /**
-   * Tells the bus what is new since the last time: tickers with new levels, each once, new tickers, other tools. It reads the log of
-   * levels, so that what another process stores is told too.
+   * Publishes on the bus all changes since the last call: each ticker with new levels once, new tickers, changed tools. Reads the log of
+   * levels, so levels stored by another process are published too. Throws if the store is busy.
    */
   wake(): void;
 }
 
 const PAGE = 256;
-/** As many as a universe may have. Of more, a new one is not told: to count them takes time with each snapshot. */
+/** Limit of the tickers that each call counts, to bound its time. A universe has at most as many. Tickers beyond the limit are ignored. */
 const TICKERS_MAX = 1_000;
 
 export function createChangeWatch({ log, simulated, tools }: Watched, bus: ServerEventBus): ChangeWatch {
@@ -41,7 +41,7 @@ export function createChangeWatch({ log, simulated, tools }: Watched, bus: Serve
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
       for (const ticker of moved) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
-      // Last: where the store was busy, the next waking tells what this one could not.
+      // Set last: if a read fails because the store is busy, the next call publishes the same changes.
       [seq, version, tickers] = [upTo, versionNow, tickersNow];
     },
   };

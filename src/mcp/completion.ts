@@ -2,14 +2,15 @@ import type { CompleteRequestParams, CompleteResult } from '@modelcontextprotoco
 import type { Context } from '../operations/operation.ts';
 import { RESOURCES } from './resources.ts';
 
-/** As many as the protocol lets one answer have. */
+/** Limit of the protocol for one answer. */
 const VALUES_MAX = 100;
-/** No ticker and no date is longer. */
+/** Number of typed characters that are compared. No ticker and no date is longer. */
 const TYPED_MAX = 20;
 
 /**
- * Values for a template's argument that begin with what is typed: of `ticker` those that have a chain, then the others of the universe; of
- * `expiry` those of the ticker that is filled in already, settled ones left out. Nothing for what is no template.
+ * Completes an argument of a resource template with the values that begin with the typed text. For `ticker`: the tickers with a chain, then
+ * the other tickers of the universe. For `expiry`: `all`, and the expiries of the given ticker's chain that had not settled when the chain
+ * was quoted. Returns no values if the reference is not a resource template.
  */
 export function complete({ ref, argument, context: filled }: CompleteRequestParams, context: Context): CompleteResult {
   const isOurs =
@@ -18,11 +19,11 @@ export function complete({ ref, argument, context: filled }: CompleteRequestPara
   const values = isOurs ? candidates(argument.name, typed, filled?.arguments ?? {}, context) : [];
   const fitting = values.filter((value) => value.toUpperCase().startsWith(typed));
   const hasMore = fitting.length > VALUES_MAX;
-  // Of more than one answer has it is not known how many there are.
+  // If the values do not fit into one answer, their total is not known.
   return { completion: { values: fitting.slice(0, VALUES_MAX), ...(!hasMore && { total: fitting.length }), hasMore } };
 }
 
-/** Whether an address is a template of ours that has the argument. */
+/** Whether a URI is this resource template, and the template has the argument. */
 function isOf(template: string, uri: string, argument: string): boolean {
   return template === uri && template.includes(`{${argument}}`);
 }
@@ -33,7 +34,7 @@ function candidates(
   filled: Readonly<Record<string, string>>,
   { market, universe }: Context,
 ): string[] {
-  // From what is typed on: those that begin with it come first.
+  // Tickers are listed in order from the typed text on, so the tickers that begin with the typed text come first.
   if (name === 'ticker') return [...new Set([...market.tickersWithChain(typed, VALUES_MAX + 1), ...universe.tickers])];
   if (name !== 'expiry' || filled.ticker === undefined) return [];
   const chain = market.findChain(filled.ticker);

@@ -1,7 +1,7 @@
-/** How many names are worth telling. */
+/** Number of names to suggest. */
 const NEAREST = 3;
 
-/** The names most like one that is none, the likest first: by the pairs of letters that they share (Dice's coefficient). */
+/** Returns the names most similar to an unknown name, the most similar first. Similarity is Dice's coefficient of the letter pairs. */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   const given = pairsOf(name.slice(0, 100).toLowerCase());
   return names

@@ -2,5 +2,5 @@ import { TOOLS } from '../operations/registry.ts';
 import type { Offered } from './parts.ts';
 import { RESOURCES } from './resources.ts';
 
-/** What MCP clients are offered, over whichever transport. */
+/** The tools and resources that MCP clients can use, over every transport. */
 export const OFFERED: Offered = { tools: () => TOOLS, resources: RESOURCES };

@@ -4,28 +4,28 @@ import type { Context, Operation } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
 import type { Resources } from './resources.ts';
 
-/** What clients are offered. */
+/** The tools and resources that clients can use. */
 export interface Offered {
-  /** The tools that are offered now. */
+  /** Returns the current tools. */
   readonly tools: () => readonly Operation[];
   readonly resources: Resources;
 }
 
-/** What every server of this process has in common. */
+/** Dependencies that all MCP servers of this process share. */
 export interface McpParts extends Offered {
   readonly context: Context;
   readonly version: string;
   readonly observe: Observe;
   readonly scheduler: Scheduler;
-  /** Charges an account for work that a call begins. Throws `Failure` if it cannot pay. Absent if requests are not limited. */
+  /** Charges an account for work that a call begins. Throws `Failure` if the account cannot pay. Absent if requests are not limited. */
   readonly charge?: ((account: Account, tokens: number) => void) | undefined;
 }
 
 export interface McpSession {
-  /** Who asks; undefined on this machine's own standard input. */
+  /** The account of the client. Undefined over stdio. */
   readonly account: Account | undefined;
-  /** Addresses of resources of whose changes the client is told; absent where the revision has another way to ask for them. */
+  /** URIs of the resources that the client has subscribed to. Absent if the protocol revision has no `resources/subscribe`. */
   readonly followed?: Set<string>;
-  /** Whether the client takes links in answers, where the engine was not there to hear who it is. */
+  /** Whether the client accepts resource links. Undefined if this server itself receives the client's `initialize` request. */
   readonly takesLinks?: boolean | undefined;
 }

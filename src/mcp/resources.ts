@@ -15,7 +15,7 @@ import { OPERATIONS } from '../operations/registry.ts';
 import type { Steps } from '../steps.ts';
 import { inShort } from './short-columns.ts';
 
-/** A resource as it is listed, and linked to from an answer. */
+/** A resource as shown in `resources/list` and in the links of an answer. */
 export interface ListedResource {
   readonly uri: string;
   readonly name: string;
@@ -26,18 +26,18 @@ export interface ListedResource {
 
 export interface ResourcePage {
   readonly resources: ListedResource[];
-  /** Where the next page begins; absent on the last. */
+  /** Cursor of the next page. Absent on the last page. */
   readonly nextCursor?: string;
 }
 
-/** What can be read, beside the tools that can be called. */
+/** The resources that clients can read. */
 export interface Resources {
   readonly templates: ResourceTemplateType[];
-  /** A page of what can be read without a template being filled in. Throws `ProtocolError` for a cursor that no page gave. */
+  /** Returns a page of the resources that need no template filled in. Throws `ProtocolError` if the cursor is invalid. */
   list(context: Context, cursor?: string): ResourcePage;
-  /** Throws `ResourceNotFoundError` for an address that is none, or of something that is not known. */
+  /** Throws `ResourceNotFoundError` if no resource has the URI, or if its operation throws `Failure`, e.g. for an unknown ticker. */
   read(uri: string, context: Context): Steps<ReadResourceResult>;
-  /** The one spelling of an address, by which changes are told. Throws as `read` does. */
+  /** Returns the canonical spelling of a URI, which notifications use. Throws `ResourceNotFoundError` if no resource has such a URI. */
   canonical(uri: string, context: Context): string;
 }
 
@@ -50,30 +50,30 @@ const [UNIVERSE, LEVELS, PROFILE, STRIKES] = [
 
 const JSON_TYPE = 'application/json';
 
-/** Of a ticker: its levels with a summary of their chain, and the columns behind them. */
+/** The resources of a ticker: its levels with a summary of their chain, and the full columns behind them. */
 const OF_TICKER = {
   levels: {
     uriTemplate: 'zomma://gex/{ticker}',
     name: 'gex',
     title: 'Latest levels',
-    description: 'GEX levels of the newest snapshot, what its chain holds, and how old it is.',
+    description: 'GEX levels of the newest snapshot, a summary of its chain, and its age.',
   },
   profile: {
     uriTemplate: 'zomma://gex/{ticker}/profile',
     name: 'gex-profile',
     title: 'Gamma profile',
-    description: 'Net dealer gamma at each level of spot, the 500 rows nearest spot, five digits.',
+    description: 'Net dealer gamma at each spot level: the 500 rows nearest spot, five digits.',
   },
   strikes: {
     uriTemplate: 'zomma://gex/{ticker}/strikes/{expiry}',
     name: 'gex-strikes',
     title: 'GEX by strike',
     description:
-      'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all), the 500 rows nearest spot, five digits.',
+      'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all): the 500 rows nearest spot, five digits.',
   },
 } as const;
 
-/** The fixed texts, and each ticker that has a chain. */
+/** The fixed resources, and the resources of each ticker that has a chain. */
 export const RESOURCES: Resources = {
   templates: Object.values(OF_TICKER).map((each) => ({ ...each, mimeType: JSON_TYPE })),
   list: listResources,
@@ -98,10 +98,10 @@ const FIXED: readonly ListedResource[] = [
   },
 ];
 
-/** A page is some 25 KB. */
+/** A page takes about 25 KB. */
 const RESOURCES_PER_PAGE = 100;
 
-/** The cursor is the first ticker of its page: pages fit together whatever comes or goes between them. */
+/** The cursor is the first ticker of its page. No ticker is skipped or repeated if tickers come or go between two pages. */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid params: cursor must be the nextCursor of a page');
@@ -114,12 +114,12 @@ function listResources({ market }: Context, cursor?: string): ResourcePage {
   return next === undefined ? { resources } : { resources, nextCursor: next };
 }
 
-/** The address of a ticker's levels: what is told to whoever follows them. */
+/** Returns the URI of a ticker's levels, which notifications of new levels carry. */
 export function levelsUri(ticker: string): string {
   return OF_TICKER.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
-/** Links to the whole columns that an answer on a ticker summarises. */
+/** Returns links to the full columns that an answer on a ticker summarises. Returns none for tools without such columns. */
 export function columnsOf(tool: Operation, args: unknown): ListedResource[] {
   const { ticker } = args as { ticker?: unknown };
   if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string') return [];
@@ -164,10 +164,10 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   return inShort((yield* performInSteps(view, args, context, 'invalid_parameter')).body);
 }
 
-/** `%5E` is the caret of an index; nothing else in a ticker has to be encoded. */
+/** `%5E` is the caret of an index ticker. No other character of a ticker is percent-encoded. */
 const GEX = /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
 
-/** Of a ticker, whose first chain may be yet to come. */
+/** The ticker need not have a chain yet: clients can subscribe before the first snapshot. */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri)) return uri;
   const [whole, ticker] = GEX.exec(uri) ?? [];
@@ -175,9 +175,9 @@ function canonicalUri(uri: string, { market }: Context): string {
   return levelsUri(market.nameOf(decodeURIComponent(ticker!))) + whole.slice(`zomma://gex/${ticker}`.length);
 }
 
-const NO_RESOURCE = ['There is no such resource', 'resources/templates/list names what there is.'] as const;
+const NO_RESOURCE = ['There is no such resource', 'Call resources/templates/list for the valid URIs.'] as const;
 
-/** The levels as REST answers them, with what stands behind them. */
+/** The levels as REST answers them, with the regime, the gross exposure, a summary of the chain and the provenance. */
 function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
   const { body } = yield* performInSteps(restView(LEVELS), input, context, 'invalid_parameter');
   const { regime, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* performInSteps(

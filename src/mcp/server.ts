@@ -9,7 +9,7 @@ import type { McpParts, McpSession } from './parts.ts';
 import { takesResourceLinks } from './resource-links.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
-/** An MCP server over the registry, for one session, or for one request where there are no sessions. */
+/** Creates an SDK server with the tools and resources. A server serves a whole connection, or only the requests of one POST. */
 export function createMcpServer(parts: McpParts, { account, followed, takesLinks }: McpSession): Server {
   const { context, version, tools, resources } = parts;
   const server = new WordedServer(
@@ -52,7 +52,7 @@ export function createMcpServer(parts: McpParts, { account, followed, takesLinks
   return server;
 }
 
-/** Computes in turn with the work of others. Throws `ProtocolError` for what the scheduler refuses. */
+/** Runs the steps of a read in the scheduler. Throws `ProtocolError` if the scheduler rejects the job with `Failure`. */
 async function inSteps<Result>(
   { scheduler, charge }: McpParts,
   account: Account | undefined,
@@ -74,11 +74,11 @@ async function inSteps<Result>(
 }
 
 const INSTRUCTIONS =
-  'Options-market analytics. Every field says its unit. Start with run_strategic_omni_radar for a ticker, or ' +
-  'get_live_gex_nodes for its levels alone. Whole columns and definitions are resources (zomma://gex/{ticker}, zomma://methods). ' +
+  'Options-market analytics. Every field states its unit. Start with run_strategic_omni_radar for a ticker, or ' +
+  'get_live_gex_nodes for its levels only. Full columns and definitions are resources (zomma://gex/{ticker}, zomma://methods). ' +
   'Answers from a simulated market say so.';
 
-/** What is listed changes with a release, and is told then; what is read, with each snapshot. */
+/** Tools and templates change only with a release, and clients are notified of it. The content of resources changes with each snapshot. */
 const CACHE_HINTS = {
   'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
   'tools/list': { ttlMs: 3_600_000, cacheScope: 'private' },
@@ -87,14 +87,14 @@ const CACHE_HINTS = {
   'resources/read': { ttlMs: 1_000, cacheScope: 'private' },
 } as const;
 
-/** What a client follows is kept under the one spelling by which its changes are told. */
+/** Handles subscriptions. Stores each URI in its canonical spelling, which notifications use. */
 function takeSubscriptions(server: Server, followed: Set<string>, { resources, context }: McpParts): void {
   server.setRequestHandler('resources/subscribe', ({ params }) => {
     const uri = resources.canonical(params.uri, context);
     if (followed.size >= FOLLOWED_MAX && !followed.has(uri)) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `At most ${FOLLOWED_MAX} resources can be followed in a session`,
+        `A session can subscribe to at most ${FOLLOWED_MAX} resources`,
       );
     }
     try {
@@ -111,12 +111,13 @@ function takeSubscriptions(server: Server, followed: Set<string>, { resources, c
   });
 }
 
-/** Resources that one session may follow: each is a text that is kept for it. */
+/** Limit of the resources that one session can subscribe to. The session stores the URI of each. */
 export const FOLLOWED_MAX = 1_000;
 
 /**
- * Says what is wrong with a request's parameters in words: the engine gives its validator's notes, of `initialize` even as a defect. And a
- * defect of ours is told to the operator; the client hears no more than that there was one.
+ * An SDK server with readable errors. The SDK answers invalid parameters with the issues of its validator as JSON, and reports those of
+ * `initialize` as an internal error. This class turns both into a -32602 error in words. It reports defects to the operator, and tells the
+ * client only that the request could not be answered.
  */
 class WordedServer extends Server {
   failed: (method: string, error: unknown) => void = () => {};
@@ -136,13 +137,13 @@ class WordedServer extends Server {
   }
 }
 
-/** What the client can mend; undefined where it is a defect. */
+/** Returns the error to send if the client can correct its request. Returns `undefined` if the error is a defect. */
 function faultOf(error: unknown): ProtocolError | undefined {
   const [, notes] =
     /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
   if (notes === undefined) return error instanceof ProtocolError ? error : undefined;
   const [issue] = JSON.parse(notes) as { path: string[]; message: string }[];
   const fault = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
-  // A path may hold names that the caller chose.
+  // The path may contain names that the client chose.
   return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(fault));
 }

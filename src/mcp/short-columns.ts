@@ -1,11 +1,11 @@
-/** As many digits as tell anything. */
+/** Significant digits. More digits would carry no information. */
 const DIGITS = 5;
-/** Of the widest chains, some 36 tokens each. */
+/** Limit of rows. A row of the widest chains takes about 36 tokens. */
 const ROWS_MAX = 500;
 
 /**
- * An answer in columns, so that a model has room for it: the rows nearest spot, in few digits; how many are left out, it says. Strikes are
- * names, and keep their digits. REST has all of it.
+ * Shortens an answer in columns so that it fits into a model's context: the rows nearest to spot, with few digits. The answer states how
+ * many rows are left out. Strikes identify contracts, so they keep all digits. REST returns the full columns.
  */
 export function inShort(body: Record<string, unknown>): Record<string, unknown> {
   const short = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(DIGITS)) : value);
@@ -19,7 +19,7 @@ export function inShort(body: Record<string, unknown>): Record<string, unknown> 
   return { ...Object.fromEntries(columns), ...(left > 0 && { count: to - from, rows_left_out_far_from_spot: left }) };
 }
 
-/** A range of at most ROWS_MAX ascending values around one. */
+/** Returns the range of the at most ROWS_MAX values that are nearest to `middle`. The values are ascending. */
 function nearestRows(ascending: readonly number[], middle: number): [from: number, to: number] {
   let [from, to] = [0, ascending.length];
   while (to - from > ROWS_MAX) {

@@ -3,12 +3,12 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 import type { Operation } from '../operations/operation.ts';
 import { toolView } from '../operations/perform.ts';
 
-/** Tools as `tools/list` names them, in the registry's order. Built once for a registry. */
+/** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds them once for each registry. */
 export function toolDefinitions(tools: readonly Operation[]): Tool[] {
   return definitionsOf(tools).definitions;
 }
 
-/** Of a registry: with any other definition, another. */
+/** Returns the version of a registry. The version changes if any definition changes. */
 export function registryVersion(tools: readonly Operation[]): string {
   return definitionsOf(tools).version;
 }
@@ -38,9 +38,9 @@ function definitionOf(tool: Operation): Tool {
 }
 
 /**
- * What an answer looks like, in the words that a model's context has room for; `perform` holds answers to the whole schema, which
- * OpenAPI shows. A field that may be null says so in its type, and an object within the answer is told by its description, which
- * names its fields with their units.
+ * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, which
+ * OpenAPI shows. A nullable field has `null` in its type. An object within the answer keeps only its description, which names its fields
+ * with their units.
  */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {

@@ -3,17 +3,17 @@ import { Failure } from '../../errors.ts';
 import { finish, type Steps } from '../../steps.ts';
 import type { McpParts } from '../parts.ts';
 
-/** Messages of one batch (2025-03-26 allows them): a short one may ask for long answers. */
+/** Limit of the messages in one batch (revision 2025-03-26 allows batches). A short message may ask for a long answer. */
 const BATCH_MAX = 50;
 
-/** A posted body as the messages that it should be. Throws `Failure`, 422, for none and for too many. */
+/** Returns the messages of a posted body. Throws `Failure`, 422, if there are none or too many. */
 export function batchOf(body: unknown): unknown[] {
   const batch = Array.isArray(body) ? body : [body];
   if (batch.length >= 1 && batch.length <= BATCH_MAX) return batch;
   throw notMessages();
 }
 
-/** Delivers the messages of a batch, each in a turn of its own: a batch asks for as much as many posts. */
+/** Delivers the messages of a batch one by one, each in a scheduler step: a batch can ask for as much work as many POSTs. */
 export class BatchDelivery<Message> {
   private readonly waiting: Message[] = [];
   private isUnderWay = false;
@@ -28,7 +28,7 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // Refused if too much is under way: then the messages are delivered at once, and what they ask for is refused by name.
+    // The scheduler rejects the job if the account has too many jobs. Then all messages are delivered at once, and each call gets an error.
     new Promise((resolve) =>
       resolve(this.parts.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => finish(this.deliveries()));

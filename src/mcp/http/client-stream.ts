@@ -1,27 +1,28 @@
 import type { StreamEnd } from '../../access/stream-watch.ts';
 
-/** A client may be this far behind for as long as its watch allows, and never UNREAD_BYTES_MAX: its stream would grow without end. */
+/** With this many unread bytes the client is behind. The stream watch ends its stream if the client stays behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
+/** With this many unread bytes the stream ends at once. Otherwise its queue would grow without limit. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
-/** How soon a client whose stream was closed may come back. */
+/** Delay after which a client may reconnect when its stream has ended. Sent as `retry:`. */
 const RETRY_MS = 2_000;
 
-/** Server-sent events to one client, with a bound on what lies unread. */
+/** A stream of server-sent events to one client, with a limit of unread bytes. */
 export interface ClientStream {
   readonly body: ReadableStream<Uint8Array>;
-  /** When the client took anything last while too much waited for it, ms of `performance.now()`; undefined where it keeps up. */
+  /** When the client fell behind, ms of `performance.now()`. Undefined if the client keeps up. */
   readonly behindSince: number | undefined;
-  /** Bytes that the client has not taken. */
+  /** Bytes that wait to be read by the client. */
   readonly unreadBytes: number;
-  /** Sends text or bytes; where far too much lies unread, the client is given up. */
+  /** Sends text or bytes. Ends the stream if the limit of unread bytes is reached. */
   write(chunk: string | Uint8Array): void;
-  /** Ends the stream, with the time after which the client may come back; what one who is behind has not taken is dropped. */
+  /** Ends the stream. Sends `retry:` as its last line, except if the reason is `behind`: then the unread bytes are dropped. */
   end(reason: StreamEnd): void;
-  /** All has been said: ends the stream once the client has caught up, and says so. Not where it has ended otherwise. */
+  /** Closes the stream once the client is no longer behind, then calls `done`. Does nothing if the stream has ended before. */
   finish(done: () => void): void;
 }
 
-/** `gone` is told once: that the client has closed the stream, or is so far behind that it was given up. */
+/** Calls `gone` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
 export function createClientStream(gone: (reason: 'client' | 'behind') => void): ClientStream {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let behindSince: number | undefined;
@@ -32,7 +33,7 @@ export function createClientStream(gone: (reason: 'client' | 'behind') => void):
     if (ended) return;
     ended = true;
     if (reason === 'behind') {
-      controller.error(new Error('The client has taken nothing for too long'));
+      controller.error(new Error('The client has read nothing for too long'));
     } else {
       controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
       controller.close();
@@ -44,7 +45,7 @@ export function createClientStream(gone: (reason: 'client' | 'behind') => void):
       start(given) {
         controller = given;
       },
-      // Called when the client has caught up.
+      // Called when the client has read enough to be no longer behind.
       pull() {
         behindSince = undefined;
         finishing?.();
@@ -88,7 +89,7 @@ export function createClientStream(gone: (reason: 'client' | 'behind') => void):
   };
 }
 
-/** Says nothing, and that the stream is alive. */
+/** An SSE comment, which clients ignore. It keeps an idle stream open. */
 export const PING = ': ping\n\n';
 
 const encoder = new TextEncoder();

@@ -1,12 +1,12 @@
 import { Failure } from '../../errors.ts';
 
-/** Some 200 bytes each. */
+/** Limits of the subscriptions of one account, and of all accounts together. A subscription takes about 200 bytes. */
 const ACCOUNT_FOLLOWED_MAX = 100_000;
 const ALL_FOLLOWED_MAX = 400_000;
 
-/** Addresses of resources that are followed, on all streams and in all sessions together. */
+/** Counts the subscriptions to resources on all streams and in all sessions. */
 export interface FollowedQuota {
-  /** Throws `Failure` if they are too many: of the account 429, of all 503. */
+  /** Throws `Failure` if there are too many subscriptions: 429 for the limit of the account, 503 for the limit of all accounts. */
   take(accountId: string, count: number): void;
   give(accountId: string, count: number): void;
 }
@@ -23,12 +23,12 @@ export function createFollowedQuota(accountMax = ACCOUNT_FOLLOWED_MAX, allMax = 
   return {
     take(accountId, count) {
       if ((counts.get(accountId) ?? 0) + count > accountMax) {
-        throw new Failure('too_many_streams', `This account follows as many resources as it may, ${accountMax}`, {
-          hint: 'Follow fewer, or end sessions and streams that follow them.',
+        throw new Failure('too_many_streams', `This account has ${accountMax} subscriptions, the maximum`, {
+          hint: 'Subscribe to fewer resources, or end sessions and streams with subscriptions.',
         });
       }
       if (total + count > allMax) {
-        throw new Failure('unavailable', 'No more resources can be followed now', { hint: 'Retry later.' });
+        throw new Failure('unavailable', 'No more subscriptions are possible now', { hint: 'Retry later.' });
       }
       add(accountId, count);
     },
@@ -36,7 +36,7 @@ export function createFollowedQuota(accountMax = ACCOUNT_FOLLOWED_MAX, allMax = 
   };
 }
 
-/** What a session follows, each address counted for its account. */
+/** The URIs that a session has subscribed to. Each counts as a subscription of its account. */
 export class FollowedResources extends Set<string> {
   constructor(
     private readonly quota: FollowedQuota,
@@ -45,7 +45,7 @@ export class FollowedResources extends Set<string> {
     super();
   }
 
-  /** Throws `Failure`: see `FollowedQuota`. */
+  /** Throws `Failure` as `FollowedQuota.take` does. */
   override add(uri: string): this {
     if (!this.has(uri)) this.quota.take(this.accountId, 1);
     return super.add(uri);

@@ -3,28 +3,28 @@ import type { StreamEnd, WatchedStream } from '../../access/stream-watch.ts';
 import { type ClientStream, createClientStream, PING } from './client-stream.ts';
 import type { TransportParts } from './transport-parts.ts';
 
-/** What a stream's session knows of its client, where there is a session. */
+/** Liveness of a session's client. */
 export interface Liveliness {
   isSilent(nowMs: number): boolean;
-  /** Asks the client for a sign of life where it is time to. */
+  /** Sends the client a `ping` request if one is due. */
   ask(nowMs: number): void;
 }
 
-/** What a stream is for. */
+/** Settings of one stream. */
 export interface Purpose {
-  /** Of the stream of a session. */
+  /** Liveness of the client, for the notification stream of a session. */
   readonly life?: Liveliness;
-  /** Address and port of its client, where its connection is known. */
+  /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
-  /** It carries the answers to one request, and comes and goes with them. */
+  /** True if the stream carries the answers to one POST and ends with them. */
   readonly isAnswer?: boolean;
-  /** Told once, when all has been said or the client is gone. */
+  /** Called once, when the stream has ended. */
   readonly ended?: () => void;
 }
 
 /**
- * An event stream of the protocol engine's, put under the watch and within bounds: the engine itself would queue without end for a client
- * that reads nothing. Other answers pass as they are.
+ * Wraps an SSE response of the SDK: the stream watch monitors it, and its unread bytes are limited. The SDK itself queues without limit for
+ * a client that reads nothing. Returns other responses unchanged.
  */
 export function held(
   response: Response,
@@ -46,11 +46,11 @@ export function held(
 }
 
 export interface HeldStream extends Pick<ClientStream, 'body' | 'write'> {
-  /** All has been said. */
+  /** Closes the stream once the client is no longer behind. */
   close(): void;
 }
 
-/** A stream of ours under the watch and within bounds. */
+/** Opens a stream that the stream watch monitors, with a limit of unread bytes. */
 export function openHeld(
   account: Account,
   { watch, observe }: Pick<TransportParts, 'watch' | 'observe'>,
@@ -59,7 +59,7 @@ export function openHeld(
   const over = (reason: StreamEnd): void => {
     watch.remove(watched);
     ended?.();
-    // Answers come and go with every call.
+    // Every call that answers as a stream ends one: these ends are too many to report.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: watch.size });
   };
@@ -85,7 +85,7 @@ export function openHeld(
   };
   watch.add(watched);
   if (!isAnswer) {
-    // The runtime sends the header with the first bytes, and the engine may have nothing to say for long.
+    // Bun sends the response headers with the first bytes of the body. The first message may come much later.
     stream.write(PING);
     observe({ kind: 'stream_opened', account: account.id, streams: watch.size });
   }
@@ -96,7 +96,7 @@ export function isEventStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
-/** Hands on what comes, as it comes, to the end. */
+/** Forwards the chunks of a stream until it ends or fails. */
 async function pump(
   source: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>,
   write: (chunk: Uint8Array) => void,
@@ -108,6 +108,6 @@ async function pump(
       write(value);
     }
   } catch {
-    // The engine gave it up: so do we.
+    // The SDK's stream has failed: the caller closes the client's stream.
   }
 }

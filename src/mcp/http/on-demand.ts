@@ -1,10 +1,10 @@
 import type { McpOverHttp } from './transports.ts';
 
-/** MCP over HTTP, loaded for its first client: engine and validators are a fifth of the memory of a service that has none. */
+/** MCP over HTTP, loaded for the first client. Without clients, the SDK and its validators would be a fifth of the service's memory. */
 export interface McpOnDemand {
-  /** Loads it, once. */
+  /** Loads the transports. Later calls return the same promise. */
   load(): Promise<McpOverHttp>;
-  /** Undefined before the first client. */
+  /** Undefined until the transports are loaded. */
   readonly loaded: McpOverHttp | undefined;
   wake(): void;
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>): M
     get loaded() {
       return loaded;
     },
-    // Whoever comes later reads what is so then.
+    // Before that there are no subscribers to notify.
     wake: () => loaded?.wake(),
     async close() {
       isClosed = true;

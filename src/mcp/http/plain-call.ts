@@ -1,7 +1,7 @@
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { isRecord } from '../../operations/validate.ts';
 
-/** A tool call that needs nothing of the protocol engine beyond its answer: by far the commonest message. */
+/** A tool call that can be answered without the SDK. It is by far the most common message. */
 export interface PlainCall {
   readonly id: string | number;
   readonly name: string;
@@ -9,8 +9,8 @@ export interface PlainCall {
 }
 
 /**
- * Reads a post as a plain tool call: one message, without metadata, with the headers that the transport requires. Returns undefined for any
- * other post, valid or not: the engine answers those and explains their faults.
+ * Reads a POST as a plain tool call: one message without metadata, with the headers that the transport requires. Returns `undefined` for
+ * any other POST, valid or not: the SDK answers it and explains its errors.
  */
 export function plainCallOf({ headers }: Request, body: unknown): PlainCall | undefined {
   if (!isRecord(body) || body.method !== 'tools/call' || body.jsonrpc !== '2.0') return undefined;
@@ -25,7 +25,7 @@ export function plainCallOf({ headers }: Request, body: unknown): PlainCall | un
     return undefined;
   }
   const { name, arguments: args = {} } = params;
-  // Our validator refuses this name as an unknown field; the engine drops it.
+  // The validator rejects this name as an unknown field, but the SDK drops the field. So the SDK answers such a call.
   if (!isRecord(args) || Object.hasOwn(args, '__proto__')) return undefined;
   const accepted = headers.get('accept');
   const isUsual =

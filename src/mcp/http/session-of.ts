@@ -1,16 +1,17 @@
 import type { Account } from '../../access/access.ts';
 import { Failure } from '../../errors.ts';
 
-/** Where a client names its session, and how it comes by one. */
+/** Where a client sends the id of its session, with hints for errors. */
 export interface SessionPlace {
   readonly what: string;
   readonly field: string;
-  /** What to do without an id, and with one that is not known. */
+  /** Hint for a request without an id. */
   readonly missing: string;
+  /** Hint for an unknown id. */
   readonly unknown: string;
 }
 
-/** The session of an id, which answers to the account that opened it alone. Throws `Failure`: 400, 404, 403. */
+/** Returns the session of an id. Throws `Failure`: 400 without an id, 404 for an unknown id, 403 if another account opened the session. */
 export function sessionOf<Session extends { readonly account: Account }>(
   sessions: ReadonlyMap<string, Session>,
   account: Account,
@@ -25,6 +26,6 @@ export function sessionOf<Session extends { readonly account: Account }>(
   if (!session) throw new Failure('not_found', 'There is no such session', { hint: unknown });
   if (session.account.id === account.id) return session;
   throw new Failure('session_foreign', 'This session was opened with another key', {
-    hint: 'Send the key that opened it.',
+    hint: 'Send the key that opened the session.',
   });
 }

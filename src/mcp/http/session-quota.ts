@@ -1,14 +1,14 @@
 import { Failure } from '../../errors.ts';
 import { createFollowedQuota, type FollowedQuota } from './followed-quota.ts';
 
-/** A client that comes back every two seconds all day stays below it. */
+/** A client that opens a session every two seconds all day stays below this limit. */
 const DAY_SESSIONS_MAX = 50_000;
 const DAY_MS = 86_400_000;
 
-/** Sessions that an account opens in a day (UTC), whichever transport they are of, and what is followed in them. */
+/** Limits the sessions that an account opens in a day (UTC) over both transports, and its subscriptions. */
 export interface SessionQuota {
   readonly followed: FollowedQuota;
-  /** Throws `Failure`, 429, where the account has opened as many as it may. */
+  /** Counts a new session. Throws `Failure`, 429, if the account has opened the maximum of today. */
   take(accountId: string): void;
 }
 
@@ -23,8 +23,8 @@ export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SES
       day = today;
       const count = counts.get(accountId) ?? 0;
       if (count >= daySessionsMax) {
-        throw new Failure('rate_limited', `This account has opened ${daySessionsMax} sessions today, the most it may`, {
-          hint: 'Keep a session open for many calls. The count begins anew at midnight UTC.',
+        throw new Failure('rate_limited', `This account has opened ${daySessionsMax} sessions today, the maximum`, {
+          hint: 'Use one session for many calls. The count restarts at midnight UTC.',
         });
       }
       counts.set(accountId, count + 1);

@@ -1,11 +1,11 @@
-/** A client that has said nothing for so long is asked whether it is there. */
+/** A client that has sent nothing for this long gets a `ping` request. */
 const ASK_AFTER_MS = 2 * 60_000;
-/** And it has so long to answer. */
+/** A client that sends nothing for this long after the ping counts as silent. */
 const ANSWER_MS = 60_000;
-/** One that never said anything need not understand the question: it has so long to begin. */
+/** A client that has never sent anything may not support pings. It counts as silent after this long. */
 const BEGIN_MS = 15 * 60_000;
 
-/** When a client was heard of last. A half-open connection takes what is written for a quarter of an hour: only an answer shows who is there. */
+/** Liveness of a client. A half-open TCP connection accepts writes for about 15 minutes. So only messages from the client count. */
 export class SignsOfLife {
   private heardAt = performance.now();
   private hasBegun = false;
@@ -17,7 +17,7 @@ export class SignsOfLife {
     this.askedAt = undefined;
   }
 
-  /** Whether it is time to ask; the same is not asked again before it is heard of. */
+  /** Returns true if a ping is due. Then returns false until the client has sent something. */
   shallAsk(nowMs: number): boolean {
     if (!this.hasBegun || this.askedAt !== undefined || this.unheardMs(nowMs) < ASK_AFTER_MS) return false;
     this.askedAt = nowMs;

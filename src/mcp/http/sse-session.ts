@@ -8,32 +8,33 @@ import { SignsOfLife } from './signs-of-life.ts';
 
 export interface SseSessionParts {
   readonly account: Account;
-  /** Address and port of its client, where its connection is known. */
+  /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
-  /** Where what it follows is counted; without it, nothing is. */
+  /** The set for the subscribed URIs, which counts them against the quota. If absent, subscriptions are not counted. */
   readonly followed?: Set<string>;
-  /** Where the client posts to. */
+  /** The URL that the client posts to. */
   readonly endpoint: string;
-  /** Makes a protocol engine. */
+  /** Creates an SDK server for the session. */
   readonly createServer: (session: McpSession) => Server;
-  /** Told once, when the stream has ended. */
+  /** Called once, when the stream has ended. */
   readonly ended: () => void;
 }
 
 /**
- * One client of HTTP+SSE (2024-11-05): `endpoint` first, then one `message` event for each message to it. Its protocol engine is there while
- * requests are under way and no longer: most sessions are idle most of the time, and an engine is larger than all else of them.
+ * The session of one HTTP+SSE client (revision 2024-11-05). The stream sends an `endpoint` event first, then a `message` event for each
+ * message. The session has an SDK server only while requests are under way: most sessions are idle most of the time, and an SDK server
+ * takes more memory than the rest of a session.
  */
 export class SseSession implements Transport, WatchedStream, McpSession {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly account: Account;
-  /** Undefined before the client has said who it is. */
+  /** Undefined until the client has identified itself with `initialize`. */
   takesLinks: boolean | undefined;
   readonly followed: Set<string>;
   private engine: Server | undefined;
-  /** Requests without an answer yet; none where there is no engine. */
+  /** Requests without an answer yet. Empty if there is no SDK server. */
   private readonly pending = new Set<RequestId>();
   private readonly stream: ClientStream;
   private readonly life = new SignsOfLife();
@@ -63,27 +64,27 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   }
 
   receive(message: JSONRPCMessage): void {
-    // The rest of a batch comes in turns of its own.
+    // The later messages of a batch come in later steps. The session may have ended by then.
     if (this.isOver) return;
     this.life.heard();
     if ('method' in message && 'id' in message) {
       this.pending.add(message.id);
       this.engine ??= this.begin();
     }
-    // Without an engine nothing is under way that a notification could be about, and nothing was asked that an answer could be to.
+    // Without an SDK server no request is under way, so a notification or an answer refers to nothing and is dropped.
     this.onmessage?.(message);
-    // To what was cancelled there is no answer.
+    // A canceled request gets no answer.
     if ('method' in message && message.method === 'notifications/cancelled') {
       this.settled(message.params?.requestId as RequestId);
     }
   }
 
-  /** Whether the client has said who it is. */
+  /** Whether the client has identified itself with `initialize`. */
   get hasBegun(): boolean {
     return this.takesLinks !== undefined;
   }
 
-  /** The stream is open already. */
+  /** Does nothing: the stream is open already. */
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -10,14 +10,17 @@ import { SseSession } from './sse-session.ts';
 import type { TransportParts } from './transport-parts.ts';
 
 export interface SseSessions {
-  /** Opens a session for an account; its first event names the address to post to. Throws `Failure`: 429, 503. */
+  /** Opens a session for an account. The first event of its stream is the URL to post to. Throws `Failure`: 429, 503. */
   open(account: Account, request?: Request): Response;
-  /** A session of this account, which takes what its client posts, parsed. Throws `Failure`: 400, 403, 404, of the body 422. */
+  /**
+   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `Failure`: 400, 403, 404. `receive` throws
+   * `Failure`: 422 for the body, 429 if the account cannot pay for a batch.
+   */
   session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   readonly size: number;
 }
 
-/** The contract's MCP endpoint pair. A session is its stream, and answers only to the account that opened it. */
+/** The two endpoints of HTTP+SSE. A session lives as long as its stream, and answers only to the account that opened it. */
 export function createSseSessions(parts: TransportParts): SseSessions {
   const { watch, quota, bus } = parts;
   const sessions = new Map<string, SseSession>();
@@ -56,7 +59,7 @@ export function createSseSessions(parts: TransportParts): SseSessions {
       return {
         receive(body) {
           const [first, ...others] = messagesOf(body);
-          // The request has paid for one.
+          // The HTTP request has already paid for the first message.
           if (others.length > 0) parts.charge?.(account, others.length);
           session.receive(first!);
           const delivery = new BatchDelivery<JSONRPCMessage>(parts, account, (message) => session.receive(message));
@@ -82,7 +85,7 @@ function messagesOf(body: unknown): JSONRPCMessage[] {
   try {
     return batchOf(body).map((each) => parseJSONRPCMessage(each));
   } catch {
-    // The engine's words are its validator's notes.
+    // The SDK's error lists the issues of its validator as JSON.
     throw notMessages();
   }
 }

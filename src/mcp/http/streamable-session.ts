@@ -22,19 +22,19 @@ import { SignsOfLife } from './signs-of-life.ts';
 import type { TransportParts } from './transport-parts.ts';
 
 /**
- * A session of Streamable HTTP. Each post has a transport and a protocol engine of its own, gone with its answers: most sessions are idle most
- * of the time, and an engine is larger than all else of them.
+ * A session of Streamable HTTP. Each POST gets its own transport, and its own SDK server if it has requests. Both live until the answers
+ * are sent: most sessions are idle most of the time, and an SDK server takes more memory than the rest of a session.
  */
 export class StreamableSession implements McpSession {
-  /** Undefined before the client has said who it is. */
+  /** Undefined until the client has identified itself with `initialize`. */
   takesLinks: boolean | undefined;
   readonly followed: FollowedResources;
   readonly life = new SignsOfLife();
-  /** Whose answers are under way. */
+  /** The POSTs whose answers are under way, by their transport. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
-  /** Calls under way that have no engine. */
+  /** The tool calls under way without an SDK server. */
   private readonly calls = new Set<CallSignal>();
-  /** The session's own stream, where there is one. */
+  /** The session's notification stream. Undefined if the client has none open. */
   private listening: HeldStream | undefined;
 
   constructor(
@@ -45,14 +45,14 @@ export class StreamableSession implements McpSession {
     this.followed = new FollowedResources(parts.quota.followed, account.id);
   }
 
-  /** Whether the client has said who it is. */
+  /** Whether the client has identified itself with `initialize`. */
   get hasBegun(): boolean {
     return this.takesLinks !== undefined;
   }
 
   /**
-   * Answers a tool call without a protocol engine, whose schemas and transport take three times as long as most tools. The client gets the
-   * same answer, and the same events cancel the call.
+   * Answers a tool call without the SDK, whose schemas and transport take three times as long as most tools. The client gets the same
+   * answer as from the SDK, and the same events cancel the call.
    */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { parts, account } = this;
@@ -69,7 +69,7 @@ export class StreamableSession implements McpSession {
     }
   }
 
-  /** Answers what a client has posted, a message or a batch. */
+  /** Answers a POST with a message or a batch. */
   async post(request: Request, body: unknown): Promise<Response> {
     this.parts.watch.refuseTooMany(this.account);
     const messages = (Array.isArray(body) ? body : [body]) as JSONRPCMessage[];
@@ -83,13 +83,13 @@ export class StreamableSession implements McpSession {
     if (server)
       this.posts.set(transport, { id: messages.length === 1 ? (body as JSONRPCRequest).id : undefined, drop });
     const leave = () => {
-      // A listener keeps the request, and all that it hears for, as long as its connection.
+      // Otherwise the listener would hold the request and its closure in memory as long as the connection is open.
       request.signal.removeEventListener('abort', drop);
       this.answered(transport, server);
     };
     request.signal.addEventListener('abort', drop);
     const handle = () => transport.handleRequest(request, { parsedBody: body });
-    // To read the messages of a batch takes the engine some milliseconds.
+    // The SDK takes some milliseconds to parse the messages of a batch, so this is a step in the scheduler.
     const handled = messages.length > 1 ? this.inTurn(handle) : handle();
     const response = await Promise.race([handled, dropped.promise]).catch((error: unknown) => {
       leave();
@@ -105,10 +105,10 @@ export class StreamableSession implements McpSession {
     return response;
   }
 
-  /** Opens the session's own stream, in place of the one before: a client that comes back may have lost that, unseen. */
+  /** Opens the session's notification stream and closes the old one. A client may have lost the old stream without the server noticing. */
   async listen(request: Request): Promise<Response> {
     this.parts.watch.refuseTooMany(this.account);
-    // The engine's transport looks at the request; the stream is ours alone, and half as large.
+    // The SDK's transport only checks the request. The session opens its own stream, which takes half the memory of the SDK's.
     const transport = createTransport(false);
     const { status, headers, body } = await transport.handleRequest(request);
     if (status !== 200) return new Response(body, { status, headers });
@@ -117,7 +117,7 @@ export class StreamableSession implements McpSession {
     return new Response(this.openListening(this.parts.peerOf?.(request)), { headers });
   }
 
-  /** Apart from where the request is: what its closures can see, they keep as long as the stream. */
+  /** A separate method, without the request in scope: the closures hold everything in their scope in memory as long as the stream. */
   private openListening(peer: string | undefined): ReadableStream<Uint8Array> {
     this.listening?.close();
     const { life } = this;
@@ -135,12 +135,12 @@ export class StreamableSession implements McpSession {
     return stream.body;
   }
 
-  /** Sends what answers nothing, where the client listens. */
+  /** Sends a message on the notification stream. Drops the message if there is no stream. */
   tell(message: JSONRPCMessage): void {
     this.listening?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
   }
 
-  /** Ends its streams, and what is under way. */
+  /** Ends the session's streams and its requests under way. */
   end(): void {
     this.listening?.close();
     this.followed.clear();
@@ -151,7 +151,10 @@ export class StreamableSession implements McpSession {
     }
   }
 
-  /** A cancellation comes in a post of its own, and is about another, to which there is no answer then. */
+  /**
+   * Passes a notification on to the POSTs and calls under way. A cancellation comes in a POST of its own and cancels a request of another
+   * POST. The canceled request gets no answer.
+   */
   private tellPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
     for (const call of this.calls) if (call.id === cancelled) call.isDropped = true;
@@ -171,7 +174,7 @@ export class StreamableSession implements McpSession {
     return this.parts.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: steps() });
   }
 
-  /** A batch asks for as much as many posts: others have their turn between its messages. */
+  /** Delivers the messages of a batch in separate scheduler steps: a batch can ask for as much work as many POSTs. */
   private takeTurns(transport: WebStandardStreamableHTTPServerTransport): void {
     const deliver = transport.onmessage;
     type Delivered = Parameters<NonNullable<typeof deliver>>;
@@ -189,7 +192,7 @@ export class StreamableSession implements McpSession {
   }
 }
 
-/** Tells a call that its client has cancelled it, or is gone. */
+/** Tells a call that its client has canceled it or disconnected. */
 class CallSignal implements CancelSignal {
   isDropped = false;
 
@@ -204,15 +207,15 @@ class CallSignal implements CancelSignal {
 }
 
 interface Post {
-  /** Of the one request in it; undefined of a batch. */
+  /** Id of the only request. Undefined for a batch. */
   readonly id: RequestId | undefined;
-  /** Gives up an answer that has not begun: nobody waits for it. */
+  /** Answers with an empty 202 if no answer has begun: the client no longer waits for it. */
   drop(): void;
 }
 
 const PING_ID = 'zomma-ping';
 
-/** For one request: it looks at its headers and messages, and gives the answer plain, or as events. */
+/** Creates a transport for one HTTP request. It checks headers and messages, and answers as plain JSON or as events. */
 function createTransport(enableJsonResponse: boolean): WebStandardStreamableHTTPServerTransport {
   return new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse });
 }

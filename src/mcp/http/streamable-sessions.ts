@@ -11,9 +11,9 @@ import { StreamableSession } from './streamable-session.ts';
 import type { TransportParts } from './transport-parts.ts';
 
 interface SessionLimits {
-  /** A session that nobody has asked anything of for so long is forgotten; its client is told 404, and begins a new one. */
+  /** A session without a request for this long ends. Later requests get 404, and the client opens a new session. */
   readonly idleMs: number;
-  /** How often that is looked at. */
+  /** Interval between two searches for idle sessions. */
   readonly sweepMs: number;
   readonly sessionsMax: number;
   readonly accountSessionsMax: number;
@@ -26,9 +26,9 @@ const LIMITS: SessionLimits = {
   accountSessionsMax: 10_000,
 };
 
-/** Streamable HTTP with sessions, as clients speak it up to 2025-11-25. A session answers only to the account that opened it. */
+/** Streamable HTTP with sessions, for clients up to revision 2025-11-25. A session answers only to the account that opened it. */
 export interface StreamableSessions {
-  /** The answer to a tool call of a session; undefined for a post that is for the engine to answer. */
+  /** Answers a plain tool call in a session. Returns `undefined` for any other request: `handle` answers those. */
   call(account: Account, request: Request, body: unknown): Promise<Response> | undefined;
   handle(account: Account, request: Request, body: unknown): Promise<Response>;
   close(): void;
@@ -66,7 +66,7 @@ export function createStreamableSessions(
     parts.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** Ends the session that has been idle for longest, of the account with the most. */
+  /** Ends the longest idle session of the account with the most sessions, if that account has more than `share`. */
   const makeRoom = (share: number): void => {
     const largest = counts.largest(share);
     const nowMs = performance.now();
@@ -80,8 +80,8 @@ export function createStreamableSessions(
 
   const begin = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     if (counts.of(account.id) >= accountSessionsMax) {
-      throw new Failure('too_many_streams', `This account has ${accountSessionsMax} sessions open, the most it may`, {
-        hint: 'End sessions with DELETE, or use one for many calls.',
+      throw new Failure('too_many_streams', `This account has ${accountSessionsMax} sessions open, the maximum`, {
+        hint: 'End sessions with DELETE, or use one session for many calls.',
       });
     }
     const share = ACCOUNT_SHARE * sessionsMax;
@@ -92,7 +92,7 @@ export function createStreamableSessions(
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, parts);
     const response = await session.post(request, body);
-    // Refused, or answered that its parameters are not understood.
+    // The request was rejected, or its parameters are invalid.
     if (!session.hasBegun && !isEventStream(response)) return response;
     if (sessions.size === 0) sweeping = setInterval(sweep, sweepMs);
     sessions.set(session.id, session);
@@ -129,7 +129,7 @@ export function createStreamableSessions(
   };
 }
 
-/** By its name alone: what else is wrong with it, the engine says. */
+/** Checks only the method's name. The SDK reports any other error in the request. */
 function isInitializing(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(isInitializing);
   return (body as { method?: unknown } | null)?.method === 'initialize';
@@ -144,6 +144,6 @@ const PLACE: SessionPlace = {
   what: 'Mcp-Session-Id header',
   field: '/Mcp-Session-Id',
   missing:
-    'Begin with an initialize request; its answer has the header. From 2026-07-28 on, send the MCP-Protocol-Version header.',
-  unknown: 'Begin a new one with an initialize request.',
+    'Send an initialize request. Its answer has the header. From revision 2026-07-28 on, send the MCP-Protocol-Version header instead.',
+  unknown: 'Open a new session with an initialize request.',
 };

@@ -15,9 +15,9 @@ import { held, isEventStream } from './held-stream.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
 import type { TransportParts } from './transport-parts.ts';
 
-/** One endpoint for both eras: sessions for clients up to 2025-11-25, none for those from 2026-07-28 on. */
+/** One endpoint for both eras: with sessions for clients up to revision 2025-11-25, without sessions for clients from 2026-07-28 on. */
 export interface Streamable {
-  /** Answers a request of an account; `body` is what it posted, parsed. Throws `Failure`: 403, 429, 503. */
+  /** Answers a request of an account. `body` is the parsed body of a POST. Throws `Failure`: 400, 403, 404, 422, 429, 503. */
   handle(account: Account, request: Request, body?: unknown): Promise<Response>;
   close(): Promise<void>;
   readonly sessions: number;
@@ -31,20 +31,20 @@ export function createStreamable(parts: TransportParts): Streamable {
     {
       legacy: 'reject',
       bus,
-      // The watch bounds them, for each account too, and pings them.
+      // The stream watch limits the streams, in total and by account, and sends their keep-alives.
       maxSubscriptions: Number.MAX_SAFE_INTEGER,
       keepAliveMs: 0,
     },
   );
   const answer = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     const messages = body === undefined ? 1 : batchOf(body).length;
-    // The request has paid for one.
+    // The HTTP request has already paid for the first message.
     if (messages > 1) parts.charge?.(account, messages - 1);
     if (!claimsNewEra(body) && (await isLegacyRequest(request, body))) return sessions.handle(account, request, body);
     if (isRecord(body) && body.method === 'subscriptions/listen') return listen(account, request, body);
     return modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
   };
-  /** Opens the stream of what a client listens for, and counts the addresses as long as it is there. */
+  /** Opens the stream of a `subscriptions/listen` request. Its subscriptions count against the quota as long as the stream is open. */
   const listen = async (account: Account, request: Request, body: Record<string, unknown>): Promise<Response> => {
     watch.refuseTooMany(account);
     const { parsedBody, followed } = withCanonicalUris(body, parts);
@@ -78,10 +78,10 @@ export function createStreamable(parts: TransportParts): Streamable {
   };
 }
 
-/** The longest text of a refusal, in characters. */
+/** Longest text in an error response, in characters. */
 const REFUSAL_MAX = 500;
 
-/** The engine's refusals repeat names that the caller chose. Its id is the caller's own, by which it knows the answer. */
+/** Cleans the SDK's error responses: they repeat names that the client chose. The id stays, because the client matches the answer by it. */
 async function cleanRefusal(response: Response): Promise<Response> {
   const text = await response.text();
   const { status, headers } = response;
@@ -97,15 +97,16 @@ function isJson(headers: Headers): boolean {
   return headers.get('content-type')?.includes('json') ?? false;
 }
 
-/** What says of itself which revision it is of is never of the era before: that spares the engine's looking at it twice. */
+/** Whether a message names its protocol version in `_meta`. Only modern messages do. The check saves a second classification by the SDK. */
 function claimsNewEra(body: unknown): boolean {
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;
   return PROTOCOL_VERSION_META_KEY in body.params._meta;
 }
 
 /**
- * A request to listen, with each address in the spelling by which its changes are told: the engine compares them letter by letter. Those
- * that are none are left out; the answer says which are heard. With how many they are. Throws `Failure`, 422, for more than may be followed.
+ * Replaces each URI of a `subscriptions/listen` request by its canonical spelling, because the SDK compares URIs by character. Leaves out
+ * the URIs of no resource: the answer lists the accepted ones. Also returns the number of URIs that remain. Throws `Failure`, 422, if the
+ * request has too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,
@@ -115,8 +116,8 @@ function withCanonicalUris(
   const given = params?.notifications?.resourceSubscriptions;
   if (!Array.isArray(given)) return { parsedBody: body, followed: 0 };
   if (given.length > FOLLOWED_MAX) {
-    throw new Failure('invalid_body', `At most ${FOLLOWED_MAX} resources can be followed on a stream`, {
-      hint: 'Listen for the rest on another.',
+    throw new Failure('invalid_body', `A stream can subscribe to at most ${FOLLOWED_MAX} resources`, {
+      hint: 'Subscribe to the rest on another stream.',
     });
   }
   const uris = new Set(given.flatMap((uri) => canonicalOf(uri, resources, context)));
@@ -138,7 +139,7 @@ function canonicalOf(
   }
 }
 
-/** The engine carries what it calls authentication from the request to the handlers: to us it is who asks. */
+/** The SDK passes `authInfo` on from the request to the handlers. Here it carries only the account. */
 function authInfoOf(account: Account) {
   return { token: '', clientId: account.id, scopes: [], extra: { account } };
 }

@@ -3,12 +3,15 @@ import type { StreamWatch } from '../../access/stream-watch.ts';
 import type { McpParts } from '../parts.ts';
 import type { SessionQuota } from './session-quota.ts';
 
-/** What the transports over HTTP have in common besides: one watch and one set of limits for both. */
+/** Dependencies that both HTTP transports share, besides those of all MCP servers. */
 export interface TransportParts extends McpParts {
   readonly watch: StreamWatch;
   readonly quota: SessionQuota;
-  /** Address and port of a request's client, where connections are known: a stream keeps its connection from being ended as idle. */
+  /**
+   * Returns the address and port of a request's client, so that a connection with a stream is not closed as idle. Absent if connections
+   * are unknown.
+   */
   readonly peerOf?: ((request: Request) => string | undefined) | undefined;
-  /** Where changes are told: of the tools, of the resources. */
+  /** Carries the changes of tools and resources. */
   readonly bus: ServerEventBus;
 }

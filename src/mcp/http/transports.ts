@@ -7,22 +7,23 @@ import { createSseSessions, type SseSessions } from './sse.ts';
 import { createStreamable, type Streamable } from './streamable.ts';
 import type { TransportParts } from './transport-parts.ts';
 
-/** Idle streams are cheap: some 10 KB each. Of so many in all, those of one account are a quarter. */
+/** An idle stream takes only about 10 KB. One account may have a quarter of all streams. */
 const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStreamsMax: 10_000 };
 
-/** A server that stops gives calls so long to be answered, and looks so often whether they are; with what follows it ends within five seconds. */
+/** Time that calls under way have to complete when the server stops. With the rest of the shutdown, the server ends within five seconds. */
 const LAST_ANSWERS_MS = 1_500;
+/** Interval of the check whether they have completed. */
 const LOOK_MS = 10;
 
-/** MCP over HTTP: both transports, over one registry, one watch and one set of limits. */
+/** MCP over HTTP: both transports, with one registry, one stream watch and one set of limits. */
 export interface McpOverHttp {
   readonly sse: SseSessions;
   readonly streamable: Streamable;
-  /** There may be something new, levels above all: tells those who follow it. */
+  /** Notifies clients of new levels and other changes. Called whenever there may be some. */
   wake(): void;
-  /** Clients with an open stream whose connections are known. */
+  /** Address and port of each client that has an open stream and whose connection is known. */
   peers(): Iterable<string>;
-  /** Ends every stream and session, once what is under way is answered, within bounds. */
+  /** Waits for calls under way for a limited time, then ends every stream and session. */
   close(): Promise<void>;
 }
 
@@ -44,7 +45,7 @@ export function createMcpOverHttp({ limits, ...given }: McpOverHttpParts): McpOv
     async close() {
       const deadline = performance.now() + LAST_ANSWERS_MS;
       while (given.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(LOOK_MS);
-      // An answer follows the last word of progress by some milliseconds.
+      // An answer is sent some milliseconds after the last progress report.
       await Bun.sleep(LOOK_MS);
       watch.close();
       await streamable.close();

@@ -6,13 +6,14 @@ import { createRemoteSession } from './remote-session.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**
- * Passes messages between this process's standard streams and a running server, until the client closes its end. A session that the server
- * has forgotten, in a restart say, is begun anew unseen; where its tools are others then, the client is told that they have changed.
+ * Forwards messages between this process's standard streams and a running server, until the client closes its end. If the server forgets
+ * the session, e.g. in a restart, the bridge opens a new one without the client noticing. If the new server has different tools, the bridge
+ * notifies the client.
  */
 export async function bridge(settings: RemoteSettings, near = standardStreams()): Promise<void> {
-  /** Requests that are not answered. */
+  /** Requests without an answer yet, by id. */
   const open = new Map<RequestId, Asked>();
-  // A client that is gone hears nothing: its streams end the bridge.
+  // Errors are ignored: if the client has disconnected, the end of its streams ends the bridge.
   const tell = (message: JSONRPCMessage): void => void near.send(message).catch(() => {});
   const refuse = (id: RequestId, error: Refusal): void => {
     if (open.delete(id)) tell({ jsonrpc: '2.0', id, error });
@@ -48,11 +49,11 @@ export async function bridge(settings: RemoteSettings, near = standardStreams())
     const asked = cancelled === undefined ? undefined : open.get(cancelled);
     if (asked) open.delete(cancelled!);
     await remote.send(message).catch(() => {});
-    // Without a session a call is cancelled by closing its stream.
+    // In revisions without sessions, closing the stream of a call cancels the call.
     asked?.abort.abort();
   };
 
-  /** Whoever pipes questions in does not wait for the session to begin: they do. */
+  /** Resolves when the server has accepted or rejected `initialize`. Later messages wait for it: a client on a pipe sends all at once. */
   let begun = Promise.resolve();
   near.onmessage = (message) => {
     if (!isJSONRPCRequest(message)) void begun.then(() => pass(message));
@@ -66,7 +67,7 @@ export async function bridge(settings: RemoteSettings, near = standardStreams())
 
 interface Asked {
   readonly abort: AbortController;
-  /** The server has taken it: its answer comes on a stream. */
+  /** Whether the server has accepted the request. Its answer then comes on a stream. */
   isTaken: boolean;
 }
 

@@ -1,19 +1,19 @@
 import { type JSONRPCErrorResponse, ProtocolError, SdkError, SdkHttpError } from '@modelcontextprotocol/client';
 
-/** What a client reads in place of an answer. */
+/** The error that a client gets instead of an answer. */
 export type Refusal = JSONRPCErrorResponse['error'];
 
-/** JSON-RPC leaves this range to servers. */
+/** JSON-RPC reserves the codes from -32099 to -32000 for servers. */
 const UNANSWERED = -32_000;
 
 export const CUT_OFF: Refusal = {
   code: UNANSWERED,
-  message: 'The connection ended before the answer came: ask again',
+  message: 'The connection ended before the answer came. Send the request again.',
 };
 
-export const TOO_LATE: Refusal = { code: UNANSWERED, message: 'The server does not answer: ask again' };
+export const TOO_LATE: Refusal = { code: UNANSWERED, message: 'The server does not answer. Send the request again.' };
 
-/** Why a request to the server at this address has found no answer, in the server's own words where it has said any. */
+/** Returns why a request to the server at `url` got no answer. Uses the server's own words if it sent any. */
 export function refusalOf(error: unknown, url: URL): Refusal {
   if (error instanceof ProtocolError) {
     return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };
@@ -23,9 +23,9 @@ export function refusalOf(error: unknown, url: URL): Refusal {
 
 function reasonOf(error: unknown, url: URL): string {
   if (error instanceof SdkHttpError) return problemOf(error.data.text) ?? `The server answered ${error.status}`;
-  // It answered, but not in this protocol.
+  // The server answered, but not in MCP.
   if (error instanceof SdkError) return error.message;
-  return `No server answers at ${url.origin}: is it running?`;
+  return `No server answers at ${url.origin}. Check that the server is running.`;
 }
 
 function problemOf(text: unknown): string | undefined {

@@ -7,23 +7,23 @@ import {
 } from '@modelcontextprotocol/client';
 import { CUT_OFF, type Refusal, TOO_LATE } from './refusal.ts';
 
-/** The stream from the server comes back as long as the client is there. */
+/** The notification stream from the server reconnects as long as the client is connected. */
 const RECONNECTION = {
   initialReconnectionDelay: 1_000,
   maxReconnectionDelay: 30_000,
   reconnectionDelayGrowFactor: 1.5,
   maxRetries: 1_000_000,
 };
-/** What the connection itself asks is answered within this, or not. */
+/** Timeout of the bridge's own requests. */
 const ANSWER_MS = 10_000;
 
 export interface RemoteSettings {
-  /** Of the server, e.g. `https://zomma.example.com`, or where it is behind a path, `https://example.com/zomma`. */
+  /** URL of the server, e.g. `https://zomma.example.com`, or `https://example.com/zomma` if the server is behind a path. */
   readonly url: URL;
   readonly key: string;
 }
 
-/** A connection to a running server, on which questions of our own go beside those of the client, who hears nothing of them. */
+/** A connection to a running server. It carries the client's messages, and requests of the bridge itself that the client does not see. */
 export class RemoteConnection extends StreamableHTTPClientTransport {
   private readonly own = new Map<RequestId, PromiseWithResolvers<Result>>();
   private asked = 0;
@@ -36,7 +36,10 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
     void this.start();
   }
 
-  /** Rejects with `ProtocolError` where the server refuses, is cut off or takes too long. */
+  /**
+   * Sends a request of the bridge itself. Rejects with `ProtocolError` if the server answers with an error, the connection ends or the
+   * answer takes too long. Rejects with the error of `send` if the request cannot be sent.
+   */
   async ask(method: string, params: Record<string, unknown> = {}): Promise<Result> {
     const id = `zomma-bridge:${++this.asked}`;
     const answer = Promise.withResolvers<Result>();
@@ -50,7 +53,7 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
     });
   }
 
-  /** Whether this failure says that the server knows nothing of the session. */
+  /** Whether an error means that the server does not know the session. */
   isForgotten(error: unknown): boolean {
     return this.sessionId !== undefined && error instanceof SdkHttpError && error.status === 404;
   }
@@ -66,7 +69,7 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
 
 type Result = Record<string, unknown>;
 
-/** Of the endpoint, which may have been named itself. */
+/** Returns the URL of the `/mcp` endpoint. The given URL may be that of the endpoint already. */
 function addressOf(url: URL): URL {
   const address = new URL(url);
   address.pathname = url.pathname.replace(/(\/mcp)?\/*$/, '/mcp');

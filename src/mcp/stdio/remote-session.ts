@@ -6,24 +6,24 @@ import {
 } from '@modelcontextprotocol/client';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
-/** A server that forgets a session as soon as it is begun is not asked for another because of its stream alone. */
+/** Minimum age of a session that a failed stream can renew. It prevents a loop with a server that forgets each session at once. */
 const LASTING_MS = 1_000;
-/** To say that the session is over. */
+/** Timeout for telling the server that the session has ended. */
 const PARTING_MS = 2_000;
-/** Resources that are followed again: the server lets a session follow no more. */
+/** Limit of the subscriptions that are restored in a new session. It is the server's own limit for a session. */
 const FOLLOWED_MAX = 1_000;
 
-/** The client's session with a running server, begun anew as the client once began it where the server has forgotten it. */
+/** The client's session with a running server. If the server forgets the session, a new one repeats the client's `initialize` request. */
 export interface RemoteSession {
-  /** Rejects where no answer will come; what a renewal has cut off is sent again first. */
+  /** Sends a message. If the server has forgotten the session, sends it again in the new session. Rejects if the message cannot be sent. */
   readonly send: StreamableHTTPClientTransport['send'];
-  /** Tells the server that the session is over. */
+  /** Tells the server that the session has ended, and closes the connection. */
   close(): Promise<void>;
 }
 
 export interface RemoteListener {
   heard(message: JSONRPCMessage): void;
-  /** The session is another: what the old one has taken and not answered by now, it will not answer. */
+  /** A new session has replaced the old one. Requests that the old session accepted and has not answered will get no answer. */
   renewed(): void;
 }
 
@@ -41,7 +41,7 @@ export function createRemoteSession(settings: RemoteSettings, { heard, renewed }
       if ('result' in message && message.id === opening?.id) registry = agree(far, message.result);
       heard(message);
     });
-    // A client that asks nothing is found forgotten here alone: its stream does not come back.
+    // If the client sends nothing, only this failed reconnect of its stream shows that the server has forgotten the session.
     connection.onerror = (error) => {
       if (connection !== far || !far.isForgotten(error) || performance.now() - begunAtMs < LASTING_MS) return;
       void renew().catch(() => {});
@@ -49,7 +49,7 @@ export function createRemoteSession(settings: RemoteSettings, { heard, renewed }
     return connection;
   }
 
-  /** One renewal is everybody's. */
+  /** Renews the session. Calls during a renewal share it. */
   function renew(): Promise<void> {
     renewing ??= begin().finally(() => {
       renewing = undefined;
@@ -58,7 +58,7 @@ export function createRemoteSession(settings: RemoteSettings, { heard, renewed }
   }
 
   async function begin(): Promise<void> {
-    if (isOver) throw new Error('The client is gone');
+    if (isOver) throw new Error('The client has disconnected');
     const [old, fresh, known] = [far, connect(), registry];
     try {
       registry = agree(fresh, await fresh.ask('initialize', opening!.params));
@@ -115,7 +115,7 @@ export function createRemoteSession(settings: RemoteSettings, { heard, renewed }
   };
 }
 
-/** Sets the revision that was agreed on; gives the version of the registry. */
+/** Sets the negotiated protocol version. Returns the version of the server's registry, or `undefined` if the server sends none. */
 function agree(connection: RemoteConnection, result: Record<string, unknown>): string | undefined {
   if (typeof result.protocolVersion === 'string') connection.setProtocolVersion(result.protocolVersion);
   const { capabilities } = result as { capabilities?: { experimental?: Record<string, { version?: string }> } };

@@ -7,11 +7,11 @@ import type { McpParts } from '../parts.ts';
 import { createMcpServer } from '../server.ts';
 import { standardStreams } from './standard-streams.ts';
 
-/** MCP over this process's standard input and output, in either era. */
+/** MCP over this process's standard input and output, for both eras. */
 export interface McpOverStdio {
-  /** New levels may be kept: tells the client, where it follows them. */
+  /** Notifies the client of new levels that it has subscribed to, and of other changes. Called whenever there may be some. */
   wake(): void;
-  /** Once the client has closed its end. */
+  /** Resolves when the client has closed its end. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export function serveOverStdio(
       const followed = new Set<string>();
       const server = createMcpServer(parts, { account: undefined, ...(era === 'legacy' && { followed }) });
       server.onclose = bus.subscribe((event) => {
-        // In the newer era what carries the messages knows who listens for what.
+        // For modern clients, `serveStdio` itself filters the notifications by their subscriptions.
         const told = notificationOf(event, era === 'modern' ? { has: () => true } : followed);
         if (told) void server.notification(told).catch(() => {});
       });

@@ -8,12 +8,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
-/** What was asked for gets so long to be answered once nothing more can be asked. */
+/** Time that requests have to be answered after the end of the input. */
 const LAST_ANSWERS_MS = 10_000;
 
 /**
- * MCP's transport over this process's standard input and output. Whoever pipes questions in closes the pipe with the last of them: its end
- * is held back until they are answered, within bounds.
+ * MCP's transport over this process's standard input and output. A client that writes its requests to a pipe closes the pipe after the last
+ * one. So the end of the input is held back until all requests are answered, but for at most `lastAnswersMs`.
  */
 export function standardStreams(
   source: Readable = process.stdin,
@@ -22,19 +22,19 @@ export function standardStreams(
 ): StandardStreams {
   const input = new PassThrough({ flush: (end) => void streams.lastAnswers(lastAnswersMs).then(() => end()) });
   const streams = new StandardStreams(input, output);
-  // An open pipe would keep the process for as long as its client does.
+  // An open pipe would keep this process running until the client closes the pipe.
   void streams.closed.then(() => source.destroy());
   source.pipe(input);
   return streams;
 }
 
 export class StandardStreams extends StdioServerTransport {
-  /** Requests that wait for their answer. */
+  /** Ids of requests without an answer yet. */
   private readonly unanswered = new Set<RequestId>();
   private readonly ended = Promise.withResolvers<void>();
   private readonly answered = Promise.withResolvers<void>();
   private isLast = false;
-  /** Once the client has closed its end or cannot be written to, or somebody has closed ours. */
+  /** Resolves when the client has closed its end or cannot be written to, or after `close`. */
   readonly closed = this.ended.promise;
 
   override start(): Promise<void> {
@@ -62,9 +62,9 @@ export class StandardStreams extends StdioServerTransport {
     this.ended.resolve();
   }
 
-  /** Once all is answered that was asked, or `withinMs` are over. */
+  /** Resolves when all requests are answered or the transport is closed. Closes the transport after `withinMs`. */
   async lastAnswers(withinMs: number): Promise<void> {
-    // What was read last is taken up in this turn.
+    // The messages that were read last are delivered in this turn of the event loop.
     await new Promise(setImmediate);
     this.isLast = true;
     if (this.unanswered.size === 0) return;
@@ -73,14 +73,17 @@ export class StandardStreams extends StdioServerTransport {
     clearTimeout(deadline);
   }
 
-  /** Of what is JSON and no message, the client; of what ends the connection, whoever reads the log. A reader that is gone needs no telling. */
+  /**
+   * Reports an error of the transport: JSON that is not a message to the client, any other error on standard error. Does not report EPIPE,
+   * because the client has disconnected.
+   */
   private tell(error: Error): void {
     if (error.name === 'ZodError') void this.send(NO_MESSAGE).catch(() => {});
     else if (!('code' in error && error.code === 'EPIPE')) process.stderr.write(`zomma: ${error.message}\n`);
   }
 
   private asked(message: JSONRPCMessage): void {
-    // What listens is never answered, but told.
+    // `subscriptions/listen` gets notifications, but no answer.
     if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.unanswered.add(message.id);
     if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
     this.settle(message.params?.requestId as RequestId);
@@ -92,7 +95,7 @@ export class StandardStreams extends StdioServerTransport {
   }
 }
 
-/** Of a request whose id is not known, which the protocol's types leave out. */
+/** The error for a message whose id is unknown. The protocol's types do not allow its null id. */
 const NO_MESSAGE = {
   jsonrpc: '2.0',
   id: null,

@@ -83,7 +83,7 @@ describe('a session that the server has forgotten', () => {
     await client.ask(CALL);
     server.forget();
     await client.ask({ ...CALL, id: 9 });
-    expect(await slow).toMatchObject({ error: { code: -32_000, message: expect.stringContaining('ask again') } });
+    expect(await slow).toMatchObject({ error: { code: -32_000, message: expect.stringContaining('request again') } });
   });
 
   test.each<[string, (message: Message) => Response, RegExp]>([

@@ -127,7 +127,7 @@ describe('before a running server', () => {
         /Invalid Subscriber Key\. fetch your current key/,
       );
       await expect(CLIENTS.v1(['--url', 'http://127.0.0.1:1', '--key', service.key])).rejects.toThrow(
-        /No server answers at http:\/\/127\.0\.0\.1:1: is it running\?/,
+        /No server answers at http:\/\/127\.0\.0\.1:1\. Check that the server is running\./,
       );
     });
   });
