@@ -12,10 +12,9 @@ export function addMembers(program: Command, ports: Ports): void {
   const uuid = () => new Option('--uuid <uuid>', "the member's UUID in the membership system").makeOptionMandatory();
   const json = () => new Option('--json', 'print one JSON object');
 
-  withSettings(
-    members.command('add').description('Add or renew a member, and print the API key.').addOption(uuid()),
-    ['dataDir'],
-  )
+  withSettings(members.command('add').description('Add or renew a member, and print the API key.').addOption(uuid()), [
+    'dataDir',
+  ])
     .addOption(new Option('--tier <tier>', 'tier of the membership').choices(Object.keys(TIERS)).default(DEFAULT_TIER))
     .option('--expires <date>', 'last moment of the membership, ISO 8601; without it, the membership does not expire')
     .addOption(json())
