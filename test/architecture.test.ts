@@ -5,10 +5,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 const SRC = resolve(import.meta.dir, '../src');
 
 /**
- * The floors of docs/architecture.md, the lowest first. A file may import from its own room and from lower floors only;
- * rooms on one floor do not know each other.
+ * The layers of docs/architecture.md, the lowest first. A file may import from its own module and from lower layers only. Modules of
+ * one layer do not import each other.
  */
-const FLOORS: readonly (readonly string[])[] = [
+const LAYERS: readonly (readonly string[])[] = [
   ['errors.ts', 'events.ts', 'config.ts', 'clean-text.ts', 'json-shape.ts', 'steps.ts'],
   ['event-loop-watchdog.ts'],
   ['math', 'garbage.ts'],
@@ -23,12 +23,12 @@ const FLOORS: readonly (readonly string[])[] = [
   ['main.ts'],
 ];
 
-/** The same within the analytics, whose folders stand on each other; a file beside them may import from any. */
+/** The layers within `analytics`. A file directly in `analytics` may import from any of them. */
 const ANALYTICS: readonly (readonly string[])[] = [['chain'], ['density', 'exposure'], ['flow']];
 
-/** Only the composition root and what stands on it name the concrete feeds and the concrete store. */
+/** Only the composition root and the layers above it import the concrete feeds and the concrete store. */
 const CONCRETE = ['feeds', 'store'];
-const NAMES_CONCRETE = new Set([
+const MAY_IMPORT_CONCRETE = new Set([
   'create-feeds.ts',
   'stored-data.ts',
   'app.ts',
@@ -38,55 +38,58 @@ const NAMES_CONCRETE = new Set([
   'main.ts',
 ]);
 
-test('every file of src stands on a floor', () => {
-  const homeless = sourceFiles().filter((file) => floorOf(file) < 0);
-  expect(homeless).toEqual([]);
+test('every file of src belongs to a layer', () => {
+  const withoutLayer = sourceFiles().filter((file) => layerOf(file) < 0);
+  expect(withoutLayer).toEqual([]);
 });
 
-test('imports point down, and rooms of one floor do not import each other', () => {
-  expect(imports().filter(({ from, to }) => room(from) !== room(to) && floorOf(to) >= floorOf(from))).toEqual([]);
+test('imports point to lower layers, and modules of one layer do not import each other', () => {
+  expect(imports().filter(({ from, to }) => moduleOf(from) !== moduleOf(to) && layerOf(to) >= layerOf(from))).toEqual(
+    [],
+  );
 });
 
-test('within the analytics too', () => {
+test('imports within analytics point to lower layers', () => {
   const folder = (file: string) => file.split('/')[1]!;
   const level = (file: string) => {
     const at = ANALYTICS.findIndex((folders) => folders.includes(folder(file)));
     return at < 0 ? ANALYTICS.length : at;
   };
-  const within = imports().filter(({ from, to }) => room(from) === 'analytics' && room(to) === 'analytics');
+  const within = imports().filter(({ from, to }) => moduleOf(from) === 'analytics' && moduleOf(to) === 'analytics');
   expect(within.length).toBeGreaterThan(50);
   expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
 });
 
-test('the transports of MCP stand on its server, and do not know each other', () => {
-  const within = imports().filter(({ from, to }) => room(from) === 'mcp' && room(to) === 'mcp');
+test('the MCP transports import the MCP server, and do not import each other', () => {
+  const within = imports().filter(({ from, to }) => moduleOf(from) === 'mcp' && moduleOf(to) === 'mcp');
   const transport = (file: string) => (file.split('/').length === 3 ? file.split('/')[1] : undefined);
   expect(within.filter(({ to }) => transport(to)).length).toBeGreaterThan(10);
   expect(within.filter(({ from, to }) => transport(to) && transport(from) !== transport(to))).toEqual([]);
 });
 
-test('only the composition root names feeds and store', () => {
-  const strangers = imports().filter(
-    ({ from, to }) => CONCRETE.includes(room(to)) && room(from) !== room(to) && !NAMES_CONCRETE.has(room(from)),
+test('only the composition root imports feeds and store', () => {
+  const violations = imports().filter(
+    ({ from, to }) =>
+      CONCRETE.includes(moduleOf(to)) && moduleOf(from) !== moduleOf(to) && !MAY_IMPORT_CONCRETE.has(moduleOf(from)),
   );
-  expect(strangers).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
-test('no files import each other in a circle', () => {
+test('no files import each other in a cycle', () => {
   const edges = new Map<string, string[]>();
   for (const { from, to } of imports()) edges.set(from, [...(edges.get(from) ?? []), to]);
   const done = new Set<string>();
-  const circle = (file: string, path: readonly string[]): readonly string[] | undefined => {
+  const cycle = (file: string, path: readonly string[]): readonly string[] | undefined => {
     if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
     if (done.has(file)) return undefined;
     for (const next of edges.get(file) ?? []) {
-      const found = circle(next, [...path, file]);
+      const found = cycle(next, [...path, file]);
       if (found) return found;
     }
     done.add(file);
     return undefined;
   };
-  expect([...edges.keys()].map((file) => circle(file, [])).filter(Boolean)).toEqual([]);
+  expect([...edges.keys()].map((file) => cycle(file, [])).filter(Boolean)).toEqual([]);
 });
 
 test.each([
@@ -97,7 +100,7 @@ test.each([
   expect(packagesLoadedBy(file)).toEqual(packages);
 });
 
-/** Packages reached from a file through imports that are neither of types alone nor made when they are asked for. */
+/** Packages reached from a file through imports that load at its start: neither type imports nor dynamic imports. */
 function packagesLoadedBy(start: string): string[] {
   const transpiler = new Bun.Transpiler({ loader: 'ts', trimUnusedImports: true });
   const seen = new Set<string>();
@@ -137,10 +140,10 @@ function sourceFiles(): string[] {
   );
 }
 
-function room(file: string): string {
+function moduleOf(file: string): string {
   return file.split('/')[0]!;
 }
 
-function floorOf(file: string): number {
-  return FLOORS.findIndex((rooms) => rooms.includes(room(file)));
+function layerOf(file: string): number {
+  return LAYERS.findIndex((modules) => modules.includes(moduleOf(file)));
 }
