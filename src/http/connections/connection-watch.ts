@@ -13,7 +13,7 @@ export interface ConnectionServer {
 export interface ConnectionWatchParts {
   /** Other ends of connections with an open stream, in the form of `peerOf`. */
   readonly streamPeers: () => Iterable<string>;
-  /** All connections are the proxy's. Then an address or an idle connection says nothing about a client. */
+  /** Whether all connections come from a proxy. If so, an address or an idle connection says nothing about a client. */
   readonly behindProxy: boolean;
   readonly observe: Observe;
 }
