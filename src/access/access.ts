@@ -3,40 +3,43 @@ import { canonicalUuid, deriveKey, hasKeyForm, keyDigest } from './api-key.ts';
 import type { Member, MemberStore } from './members.ts';
 import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
-/** Who is asking, as the rest of the server knows them. */
+/** A member as the server sees it in a request. */
 export interface Account {
-  /** Opaque and stable for a member; tells nothing of the UUID or the key. */
+  /** Opaque, and stable for a member. Reveals neither the UUID nor the key. */
   readonly id: string;
   readonly tier: string;
-  /** Whether the key that was shown is still good: for what goes on after the request that showed it. */
+  /** Whether the key of the request is still valid. For work that outlives the request, such as a stream. */
   isAdmitted(): boolean;
 }
 
 export interface Access {
   /**
-   * Admits a member, or gives a known one a new tier and expiry and lifts a revocation. The key is returned here and never
-   * kept. `expiresAt` is in ms since the epoch; without it membership does not expire.
+   * Adds a member. If the UUID is known, sets the tier and the expiry of its member and lifts a revocation. Returns the key, which is
+   * never stored. `expiresAt` is in ms since the epoch. Without `expiresAt`, the membership does not expire.
    *
-   * @throws Failure invalid_parameter for a malformed UUID, an unknown tier or an expiry that is not a time.
+   * Throws `Failure` (`invalid_parameter`) if the UUID is malformed, the tier is unknown, or `expiresAt` is not a whole number.
    */
   addMember(request: MemberRequest): { member: Member; apiKey: string };
   /**
-   * Withdraws a member's access at once, in every process on the store. Again is no error.
+   * Revokes a member's access: in this process at once, in other processes on the same store within 10 ms. Revoking again is no error.
    *
-   * @throws Failure invalid_parameter for a malformed UUID, not_found for a member never added.
+   * Throws `Failure`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
    */
   revoke(uuid: string): Member;
   /**
-   * The key of an authorized member.
+   * Returns the key of an authorized member.
    *
-   * @throws Failure invalid_parameter for a malformed UUID; member_refused, the same in every respect, for a member who is
-   * unknown, of an ineligible tier, revoked or expired, so that the answer does not tell who is a member.
+   * Throws `Failure`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier, is
+   * revoked or has expired. The `member_refused` error is identical in all cases, so that it does not reveal who is a member. Throws
+   * `OperatorError` if the member was added with another secret.
    */
   issueKey(uuid: string): string;
   /**
-   * Who the value of an `X-API-Key` header stands for. Writes of this process count at once, those of another process within 10 ms.
+   * Returns the account that an `X-API-Key` header stands for. Writes of this process take effect at once, writes of other processes
+   * within 10 ms.
    *
-   * @throws Failure key_missing where there is none; key_invalid, the same in every respect, for any key not good now.
+   * Throws `Failure`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid now. The `key_invalid` error
+   * is identical for every invalid key.
    */
   authenticate(header: string | null): Account;
 }
@@ -49,16 +52,16 @@ export interface MemberRequest {
 
 export interface AccessParts {
   readonly members: MemberStore;
-  /** The server's secret; asked for when a key is first derived, so that a server which never issues one makes none. */
+  /** Returns the server's secret. Called when a key is first derived, so that a server that never derives a key creates no secret. */
   readonly secret: () => Uint8Array;
   /** The wall clock, ms since the epoch. */
   readonly now: () => number;
 }
 
-/** The one place that decides who may use the server. */
+/** Creates the only part of the server that decides who may use it. */
 export function createAccess({ members, secret, now }: AccessParts): Access {
   let loaded: Uint8Array | undefined;
-  /** Account cache by key, valid for one version of the store: most requests repeat a key. */
+  /** Account cache by key, because most requests repeat a key. Valid for one version of the store. */
   const admitted = new Map<string, { readonly account: Account; readonly expiresAt: number | null }>();
   let admittedUnder = '';
   const keyOf = (uuid: string): string => {
@@ -80,7 +83,7 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
     revoke(text) {
       const member = members.member(canonicalUuid(text));
       if (member === undefined) {
-        throw new Failure('not_found', 'No such member', { hint: 'list the members to see who was added' });
+        throw new Failure('not_found', 'No such member', { hint: 'Run `zomma members list` to see who was added.' });
       }
       const revoked: Member = { ...member, status: 'revoked' };
       members.saveMember(revoked);
@@ -89,20 +92,20 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
 
     issueKey(text) {
       const uuid = canonicalUuid(text);
-      // Derived before the member is looked at: the time taken does not tell a member from a stranger.
+      // The key is derived before the member is looked up, so that the response time does not reveal whether the member exists.
       const apiKey = keyOf(uuid);
       const digest = keyDigest(apiKey);
       const member = members.member(uuid);
       if (!isAuthorized(member, now())) {
         throw new Failure('member_refused', 'This account is not authorized for an API key', {
-          hint: 'access needs an active membership of an eligible tier',
+          hint: 'Ask the operator for an active membership of an eligible tier.',
         });
       }
-      // A key that the next request would refuse must not be handed out as good.
+      // With another secret, the key differs from the one in the store. The next request would reject it, so it is not issued.
       if (member.keyDigest !== digest) {
         throw new OperatorError(
-          'the secret is not the one this member was added under',
-          'restore the secret file, or add the members again and have them fetch new keys',
+          'this member was added with another secret',
+          'Restore the secret file, or add the members again and have them fetch new keys.',
         );
       }
       return apiKey;
@@ -118,15 +121,15 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
       if (known && (known.expiresAt === null || now() < known.expiresAt)) return known.account;
       if (header === null || header === '') {
         throw new Failure('key_missing', 'The X-API-Key header is missing', {
-          hint: 'send your API key in the X-API-Key header',
+          hint: 'Send your API key in the X-API-Key header.',
         });
       }
-      // Two headers arrive joined by a comma and so have no key's form: which of them would count is not for us to guess.
+      // Two X-API-Key headers arrive joined by a comma. The result does not have the form of a key, so the request is rejected.
       const digest = hasKeyForm(header) ? keyDigest(header) : undefined;
       const member = digest === undefined ? undefined : members.memberByKeyDigest(digest);
       if (!isAuthorized(member, now())) {
         throw new Failure('key_invalid', 'Invalid Subscriber Key', {
-          hint: 'fetch your current key from the operator terminal',
+          hint: 'Fetch your current key from the operator terminal.',
         });
       }
       const account: Account = {
@@ -140,10 +143,10 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
   };
 }
 
-/** Some 3 MB. The cache is cleared when it is full. */
+/** Limit of the account cache, some 3 MB. A full cache is cleared. */
 const ADMITTED_MAX = 10_000;
 
-/** 64 bits of the digest: no two members meet, and short enough for a log line. */
+/** 16 hex digits are 64 bits of the digest: enough for the ids to be unique, and short enough for a log line. */
 const ACCOUNT_ID_LENGTH = 16;
 
 function isAuthorized(member: Member | undefined, nowMs: number): member is Member {
@@ -159,7 +162,7 @@ function requireTier(tier: string): void {
   if (isTier(tier)) return;
   const expected = `must be one of ${Object.keys(TIERS).join(', ')}`;
   throw new Failure('invalid_parameter', 'Unknown tier', {
-    hint: `tier ${expected}`,
+    hint: `Use one of these tiers: ${Object.keys(TIERS).join(', ')}.`,
     faults: [{ field: '/tier', expected }],
   });
 }
@@ -167,7 +170,7 @@ function requireTier(tier: string): void {
 function requireTime(expiresAt: number | null): void {
   if (expiresAt === null || Number.isSafeInteger(expiresAt)) return;
   throw new Failure('invalid_parameter', 'The expiry is not a time', {
-    hint: 'give whole milliseconds since 1970, or none for a membership that does not expire',
+    hint: 'Use whole milliseconds since 1970, or no expiry for a membership that does not expire.',
     faults: [{ field: '/expiresAt', expected: 'must be whole milliseconds since 1970' }],
   });
 }

@@ -1,4 +1,4 @@
-/** How much each account has under way: requests, streams, bytes. An account that has nothing takes no memory. */
+/** Counts what each account has in progress: requests, streams or bytes. An account at zero takes no memory. */
 export class AccountCounts {
   private readonly counts = new Map<string, number>();
   private sum = 0;
@@ -7,12 +7,12 @@ export class AccountCounts {
     return this.counts.get(accountId) ?? 0;
   }
 
-  /** Of all accounts. */
+  /** The sum over all accounts. */
   get total(): number {
     return this.sum;
   }
 
-  /** The account that has the most, if that is more than so many. */
+  /** Returns the account with the highest count. Returns undefined if no count is above `moreThan`. */
   largest(moreThan: number): string | undefined {
     let [largest, most]: [string | undefined, number] = [undefined, moreThan];
     for (const [accountId, count] of this.counts) if (count > most) [largest, most] = [accountId, count];

@@ -1,52 +1,55 @@
 import { Failure } from '../errors.ts';
 
-/** What every key begins with, so that people and secret scanners know one when they see it. */
+/** Every key begins with this prefix, so that people and secret scanners recognize keys. */
 export const KEY_PREFIX = 'ZOMMA_';
 
-/** Separates this use of the secret from any other, and lets a later way of deriving keys stand beside this one. */
+/** Separates this use of the secret from all other uses. A later version of the derivation can exist beside this one. */
 const DOMAIN = 'zomma/api-key/v1\0';
 
-/** Crockford's base32: no I, L, O or U, so a key read aloud or retyped is not mistaken. */
+/** Crockford's base32 has no I, L, O or U, so that nobody confuses characters when reading a key aloud or typing it. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** 80 bits make exactly 16 characters; at 10,000 guesses a second, hitting one of a million live keys takes two million years. */
+/** 80 bits are exactly 16 characters. At 10,000 guesses a second, it takes two million years to guess one of a million valid keys. */
 const HASH_BYTES = 10;
 
 const KEY_FORM = new RegExp(`^${KEY_PREFIX}[${ALPHABET}]{16}$`);
 const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * A member's API key: `ZOMMA_` and 16 characters of HMAC-SHA-256 over the UUID, keyed by the server's secret. The same UUID
- * always has the same key, and neither the UUID nor the secret can be found from it.
+ * Returns a member's API key: `ZOMMA_` and 16 characters of HMAC-SHA-256 over the UUID, keyed with the server's secret. The same UUID
+ * always has the same key. Neither the UUID nor the secret can be derived from the key.
  *
- * @throws Failure invalid_parameter where the UUID is malformed.
+ * Throws `Failure` (`invalid_parameter`) if the UUID is malformed.
  */
 export function deriveKey(secret: Uint8Array, uuid: string): string {
   const mac = new Bun.CryptoHasher('sha256', secret).update(DOMAIN).update(canonicalUuid(uuid)).digest();
   return KEY_PREFIX + base32(mac.subarray(0, HASH_BYTES));
 }
 
-/** What is kept of a key: its SHA-256 in hex. A key carries 80 random bits, so a slow password hash would add nothing. */
+/**
+ * Returns the SHA-256 of a key, in hex. The store contains this digest in place of the key. A key has 80 random bits, so a slow password
+ * hash would add nothing.
+ */
 export function keyDigest(key: string): string {
   return new Bun.CryptoHasher('sha256').update(key).digest('hex');
 }
 
-/** Whether a text is written as a key is; says nothing about whether it was ever issued. */
+/** Whether a text has the form of a key. The key may never have been issued. */
 export function hasKeyForm(text: string): boolean {
   return KEY_FORM.test(text);
 }
 
 /**
- * The lower-case form of a UUID written 8-4-4-4-12 in hex. Any version and variant is taken, since the membership system
- * chooses them.
+ * Returns the lower-case form of a UUID that is written as 8-4-4-4-12 hex digits. Accepts every version and variant, because the
+ * membership system chooses them.
  *
- * @throws Failure invalid_parameter for anything else; the text itself is not repeated, it may be a member's.
+ * Throws `Failure` (`invalid_parameter`) for any other text. The error does not repeat the text, which may be a member's UUID.
  */
 export function canonicalUuid(text: string): string {
   const uuid = text.toLowerCase();
   if (UUID_FORM.test(uuid)) return uuid;
   throw new Failure('invalid_parameter', 'uuid is not a UUID', {
-    hint: 'use the form 00000000-0000-0000-0000-000000000000, in hex',
+    hint: 'Use the form 00000000-0000-0000-0000-000000000000, in hex digits.',
     faults: [{ field: '/uuid', expected: 'must be a UUID' }],
   });
 }

@@ -9,21 +9,24 @@ export interface ByteLimits {
   readonly bytesMax: number;
 }
 
-/** A service of 1 GiB lives through accounts that never read: each fills its own share, and all together half of it. */
+/** A process of 1 GiB survives clients that never read: an account fills only its limit, and all accounts fill half of the memory. */
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
 /**
- * Bodies and answers leave several times their size to the garbage collector. Clients that read at once never hold so much; while some hold
- * more, garbage is collected whenever so many bytes have passed.
+ * Bodies and answers leave garbage of several times their size. Clients that read at once never hold COLLECT_FROM bytes. While clients hold
+ * that much or more, garbage is collected each time another COLLECT_EVERY bytes have been counted.
  */
 const COLLECT_FROM = 16 * MIB;
 const COLLECT_EVERY = 16 * MIB;
 
-/** Bytes that stay in memory for clients: bodies of requests under way, and answers that were not read yet. */
+/** Counts the bytes in memory for clients: bodies of requests in progress, and answers that clients have not read yet. */
 export interface ByteBudget {
-  /** Throws `Failure` if an account (429), or all together (503), hold as much as they may: ask before anything is computed. */
+  /**
+   * Throws `Failure` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503). Call it
+   * before anything is computed.
+   */
   refuseFull(account: string, more?: number): void;
-  /** Counts bytes of an account. Returns what gives them back, once. */
+  /** Counts bytes of an account. Returns a function that releases them. Further calls of that function do nothing. */
   hold(account: string, bytes: number): () => void;
   readonly bytes: number;
 }
@@ -37,16 +40,16 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
       if (held.of(account) + more > accountBytesMax) {
         throw new Failure(
           'too_many_bytes',
-          `This account has ${accountBytesMax / MIB} MiB of bodies and unread answers`,
+          `Request bodies and unread answers of this account would exceed ${accountBytesMax / MIB} MiB`,
           {
-            hint: 'Read the answers to earlier requests, then ask again.',
+            hint: 'Read the answers to earlier requests, then retry.',
             retryAfterS: 1,
           },
         );
       }
       if (held.total + more > bytesMax) {
-        throw new Failure('unavailable', 'Too many answers wait to be read by their clients', {
-          hint: 'Ask again shortly.',
+        throw new Failure('unavailable', 'Request bodies and unread answers of all accounts are at their limit', {
+          hint: 'Retry after a second.',
           retryAfterS: 1,
         });
       }

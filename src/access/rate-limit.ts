@@ -1,39 +1,39 @@
 import { Failure, OperatorError } from '../errors.ts';
 
-/** So many tokens at once, and the whole of them again over the window. A request takes one, and more for what it has computed. */
+/** A token bucket of `burst` tokens, refilled evenly over `windowS`. A request takes one token, and more tokens for its computation. */
 export interface RateLimitPolicy {
-  /** Tokens of an idle account: the requests that it may make at once. */
+  /** Tokens of an idle account: the number of requests that it may make at once. */
   readonly burst: number;
-  /** Seconds in which an empty allowance fills again, evenly. */
+  /** Seconds in which an empty bucket refills evenly. */
   readonly windowS: number;
 }
 
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Tokens that are left. */
+  /** Tokens left. */
   readonly remaining: number;
-  /** Whole seconds until the allowance is full again. */
+  /** Whole seconds until the bucket is full. */
   readonly resetS: number;
-  /** Whole seconds until a refused request would pass, at least 1; 0 where it was allowed. */
+  /** Whole seconds until a rejected request would be allowed, at least 1. If the request was allowed: 0. */
   readonly retryAfterS: number;
 }
 
-/** Counts requests by account, in this process's memory. */
+/** Limits the requests of each account. The state is in the memory of this process. */
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  /** Takes tokens, by default the one of a request: all of them or none. */
+  /** Takes tokens, all or none. Default: the one token of a request. */
   take(accountId: string, tokens?: number): RateDecision;
-  /** Accounts held in memory now. */
+  /** Number of accounts in memory. */
   readonly size: number;
 }
 
-/** A bucket is about 100 bytes: the whole table stays below 10 MB whatever comes. */
+/** Limit of accounts in memory. A bucket takes about 100 bytes, so all buckets stay below 10 MB. */
 const ACCOUNTS_MAX = 50_000;
 
 /**
- * One token bucket an account, each take in constant time. A bucket that has filled is the same as none, so it is dropped; at
- * `accountsMax` the account longest silent is forgotten, which can only favour it. `now` is a clock in ms; steps back are
- * taken as no time passed.
+ * Creates a rate limiter with one token bucket per account. `take` runs in constant time. Full buckets are dropped, because an account
+ * without a bucket has a full one. Above `accountsMax` accounts, the least recently used bucket is dropped, which can only favour its
+ * account. `now` is a clock in ms. If the clock goes back, the limiter assumes that no time has passed.
  */
 export function createRateLimiter(
   policy: RateLimitPolicy,
@@ -42,13 +42,13 @@ export function createRateLimiter(
 ): RateLimiter {
   const { burst, windowS } = policy;
   const refillPerMs = burst / (windowS * 1000);
-  // In order of last use: a Map iterates by insertion, and every take inserts anew.
+  // In order of last use: a Map iterates in insertion order, and every take inserts its bucket again.
   const buckets = new Map<string, Bucket>();
 
   const tokensAt = (bucket: Bucket, atMs: number): number =>
     Math.min(burst, bucket.tokens + Math.max(0, atMs - bucket.atMs) * refillPerMs);
 
-  /** Two out for each one in: the table shrinks while there is anything to drop. */
+  /** Drops up to two buckets for each one that a take inserts, so that the table shrinks while there are buckets to drop. */
   const dropFull = (atMs: number): void => {
     if (buckets.size === 1) return;
     let looks = 2;
@@ -83,21 +83,21 @@ export function createRateLimiter(
   };
 }
 
-/** Charges an account for work that a request begins. Throws `Failure`, 429, if it cannot pay. */
+/** Charges an account for the work of a request. Throws `Failure` (429) if the account has too few tokens. */
 export function charge(limiter: RateLimiter, accountId: string, tokens: number): RateDecision {
-  // The request itself has taken one: whatever a limit is, a full allowance pays for anything.
+  // The request itself has taken one token. With this cap, a full bucket is enough for every request, whatever the limit.
   const decision = limiter.take(accountId, Math.min(tokens, limiter.policy.burst - 1));
   if (decision.allowed) return decision;
-  throw new Failure('rate_limited', `This request costs ${tokens} tokens more, and ${decision.remaining} are left`, {
-    hint: 'Wait for Retry-After seconds, or ask for less at a time: docs/rest.md has the prices.',
+  throw new Failure('rate_limited', `This request costs ${tokens} more tokens, and ${decision.remaining} are left`, {
+    hint: 'Wait as many seconds as Retry-After says, or request less at a time. See docs/rest.md for the costs.',
     retryAfterS: decision.retryAfterS,
   });
 }
 
 /**
- * The answer's fields by draft-ietf-httpapi-ratelimit-headers (revisions 08 to 11): the policy as quota `q` over a window of
- * `w` seconds, the state as `r` tokens remaining and `t` seconds until the quota is whole, with the request's own `cost` if it is above
- * one; `Retry-After` on a refusal.
+ * Returns the header fields of draft-ietf-httpapi-ratelimit-headers (revisions 08 to 11). `RateLimit-Policy` has the quota `q` over a
+ * window of `w` seconds. `RateLimit` has `r` tokens left, `t` seconds until the quota is full, and the `cost` of the request if it is above
+ * one. If the request is rejected, the fields include `Retry-After`.
  */
 export function rateLimitHeaders(policy: RateLimitPolicy, decision: RateDecision, cost = 1): Record<string, string> {
   const headers: Record<string, string> = {
@@ -109,10 +109,10 @@ export function rateLimitHeaders(policy: RateLimitPolicy, decision: RateDecision
 }
 
 /**
- * Reads a setting such as `600/min`, `10/s` or `1000/h`: so many requests at once, filling again evenly over that time.
- * `off`, for no limit, gives undefined.
+ * Parses a setting such as `600/min`, `10/s` or `1000/h`: a burst of that many requests, refilled evenly over that time. Returns undefined
+ * for `off`, which means no limit.
  *
- * @throws OperatorError for anything else.
+ * Throws `OperatorError` for any other text.
  */
 export function parseRateLimit(text: string): RateLimitPolicy | undefined {
   if (text === 'off') return undefined;
@@ -120,7 +120,7 @@ export function parseRateLimit(text: string): RateLimitPolicy | undefined {
   if (count === undefined || unit === undefined) {
     throw new OperatorError(
       `"${text}" is not a rate limit`,
-      'use COUNT/s, COUNT/min or COUNT/h, such as 600/min, or off',
+      'Use COUNT/s, COUNT/min or COUNT/h, such as 600/min, or off.',
     );
   }
   return { burst: Number(count), windowS: WINDOW_S[unit as keyof typeof WINDOW_S] };
@@ -128,13 +128,13 @@ export function parseRateLimit(text: string): RateLimitPolicy | undefined {
 
 interface Bucket {
   readonly tokens: number;
-  /** When that many were left. */
+  /** When the bucket had this many tokens, ms. */
   readonly atMs: number;
 }
 
 const WINDOW_S = { s: 1, min: 60, h: 3600 } as const;
 
-/** A token refilled in many small steps sums to a hair less than one; a request is not refused for that. */
+/** A token that is refilled in many small steps sums to slightly less than one. A request is not rejected for that. */
 const ROUNDING = 1e-6;
 
 function wholeSeconds(ms: number): number {

@@ -13,17 +13,17 @@ import {
 import { join } from 'node:path';
 import { OperatorError } from '../errors.ts';
 
-/** 256 bits: the full strength of the HMAC-SHA-256 it keys. */
+/** 256 bits: the full strength of HMAC-SHA-256. */
 export const SECRET_BYTES = 32;
 
-/** Windows keeps access lists instead of mode bits and reports every file as open to all. */
+/** Windows has access lists instead of mode bits, and reports every file as accessible to all users. */
 const HAS_MODES = process.platform !== 'win32';
 
 /**
- * Whether the group of a data folder may write to it, as on a volume of a container. Who may write there can put a database of their own
- * members in the place of the one there is.
+ * Whether the group of a data folder may write to it, as on a container volume. Anyone who may write to the folder can replace its
+ * database with one that contains other members.
  *
- * @throws OperatorError if every user of the machine may.
+ * Throws `OperatorError` if every user of the machine may write to the folder.
  */
 export function isOpenToGroup(dataDir: string): boolean {
   const { mode } = statSync(dataDir);
@@ -31,18 +31,18 @@ export function isOpenToGroup(dataDir: string): boolean {
   if ((mode & 0o002) !== 0) {
     throw new OperatorError(
       `every user of this machine may write to ${dataDir}`,
-      `run: chmod 700 ${dataDir}; or name a folder within it as --data-dir, which is made for this user alone`,
+      `Run \`chmod 700 ${dataDir}\`, or give --data-dir a folder within it, which is created for this user alone.`,
     );
   }
   return (mode & 0o020) !== 0;
 }
 
 /**
- * The server's secret, from the file `secret` in the data folder; made (32 random bytes, mode 0600, in a folder of mode 0700)
- * where there is none yet. Processes that race to make it all return the one that won.
+ * Returns the server's secret from the file `secret` in the data folder. If there is no such file, creates it with 32 random bytes and mode
+ * 0600. If the data folder is missing, creates it with mode 0700. Processes that race to create the secret all return the same secret.
  *
- * @throws OperatorError if the file is too short, is readable by others than its owner, belongs to another user than this process or the
- * data folder, or cannot be read or made.
+ * Throws `OperatorError` if the file is too short, is accessible to users other than its owner, belongs neither to the user of this process
+ * nor to the owner of the data folder, or cannot be read or created.
  */
 export function loadSecret(dataDir: string): Uint8Array {
   const path = join(dataDir, 'secret');
@@ -50,7 +50,7 @@ export function loadSecret(dataDir: string): Uint8Array {
     return read(dataDir, path) ?? create(dataDir, path);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot read or create ${path}`, 'check that this user may write to the data folder', {
+    throw new OperatorError(`cannot read or create ${path}`, 'Make sure that this user may write to the data folder.', {
       cause: error,
     });
   }
@@ -63,13 +63,13 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
     if (HAS_MODES) {
       const { mode, uid } = fstatSync(fd);
       if ((mode & 0o077) !== 0) {
-        throw new OperatorError(`${path} is open to other users of this machine`, `run: chmod 600 ${path}`);
+        throw new OperatorError(`${path} is open to other users of this machine`, `Run \`chmod 600 ${path}\`.`);
       }
-      // An administrator may run a command on the service's folder; nobody else's secret belongs there.
+      // An administrator may run a command on the service's folder. So the owner of the file is this user or the owner of the folder.
       if (uid !== process.geteuid?.() && uid !== statSync(dataDir).uid) {
         throw new OperatorError(
           `${path} belongs to another user than its folder`,
-          'if you trust what it holds, give it the owner of the folder with chown; else restore it from a backup',
+          'If you trust the file, give it the owner of its folder with chown. Otherwise restore it from a backup.',
         );
       }
     }
@@ -77,7 +77,7 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
     if (secret.length < SECRET_BYTES) {
       throw new OperatorError(
         `${path} holds ${secret.length} bytes; at least ${SECRET_BYTES} are needed`,
-        'restore it from a backup, or remove it for a new one: every member then needs a new key',
+        'Restore it from a backup, or remove it to get a new one. With a new secret, every member needs a new key.',
       );
     }
     return secret;
@@ -87,8 +87,8 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
 }
 
 /**
- * A link appears whole or not at all and never replaces a file: no reader meets a secret half written, and of two processes
- * the second finds the name taken and reads what the first wrote.
+ * Writes the secret to a temporary file and links it to its path. A link appears complete or not at all, so no process reads a partial
+ * secret. A link never replaces a file, so of two processes the second one finds the path taken, and reads the secret of the first.
  */
 function create(dataDir: string, path: string): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -102,7 +102,7 @@ function create(dataDir: string, path: string): Uint8Array {
     unlinkSync(draft);
   }
   const secret = read(dataDir, path);
-  if (secret === undefined) throw new Error('the secret was removed while it was being made');
+  if (secret === undefined) throw new Error('the secret was removed while it was being created');
   return secret;
 }
 

@@ -2,56 +2,69 @@ import { Failure } from '../errors.ts';
 import type { Account } from './access.ts';
 import { AccountCounts } from './account-counts.ts';
 
-/** Why a stream ended; `share`: all places were taken, its account had more than its share of them, and another needed one. */
+/**
+ * Why a stream ended.
+ *
+ * - `client`: the client closed it, or it ended by itself.
+ * - `behind`: the client did not read waiting data for too long, or too much data waited.
+ * - `silent`: the client did not answer a ping.
+ * - `access`: the account has lost its access.
+ * - `age`: the stream was too old.
+ * - `share`: all places were taken, the account had more than its share, and another account needed a place.
+ * - `shutdown`: the server stops.
+ */
 export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
 
-/** An open stream, as its watch sees it. Times are of `performance.now()`, ms. */
+/** An open stream, as the stream watch sees it. Times are in ms of `performance.now()`. */
 export interface WatchedStream {
   readonly account: Account;
-  /** Address and port of its client, where its connection is known. */
+  /** Address and port of the client. Undefined if the connection is not known. */
   readonly peer?: string | undefined;
-  /** When its client took anything last while more waited for it; undefined where it has all there is. */
+  /** The time since which data has waited and the client has read nothing. Undefined if no data waits. */
   readonly behindSince: number | undefined;
-  /** What waits for its client in memory. */
+  /** Bytes in memory that the client has not read. */
   readonly unreadBytes?: number;
-  /** Whether its client was asked for a sign of life, and has given none for too long. */
+  /** Whether the client was pinged and has not answered for too long. */
   isSilent?(nowMs: number): boolean;
-  /** Writes something that says nothing, so that nobody between here and the client takes the stream for dead. */
+  /** Sends a message without content, so that no proxy closes the stream as idle. */
   ping(nowMs: number): void;
   end(reason: StreamEnd): void;
 }
 
+/** Checks open streams regularly, and enforces their limits. */
 export interface StreamWatch {
   /**
-   * Throws `Failure` where one more would be too many: of the account 429, of all 503. Ask before anything is made for it. If all places are
-   * taken, the account with the most gives way to one that has less than its share.
+   * Throws `Failure` if one more stream would exceed the limit of the account (429) or of all accounts (503). Call it before anything is
+   * created for the stream. If all places are taken and the account has less than its share, the account with the most streams loses its
+   * oldest stream, provided that it has more than its share.
    */
   refuseTooMany(account: Account): void;
   add(stream: WatchedStream): void;
-  /** Its client is gone, or it has ended by itself. False where that was known. */
+  /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not in the watch. */
   remove(stream: WatchedStream): boolean;
-  /** Ends every stream; there are none from now on. */
+  /** Ends every stream. No stream can be opened afterwards. */
   close(): void;
-  /** Clients whose connections are known. */
+  /** Address and port of each client whose connection is known. */
   peers(): Iterable<string>;
   readonly size: number;
 }
 
+/** Limits of open streams. Times are in ms. */
 export interface StreamLimits {
-  /** How often streams are looked at: a key that was revoked is cut within twice that. */
+  /** Time between two checks of all streams. After a key is revoked, its streams end within twice this time. */
   readonly lookMs: number;
-  /** Below every idle limit between here and a client. */
+  /** Time between two pings. Shorter than the idle timeout of every proxy between the server and a client. */
   readonly pingMs: number;
-  /** A client that takes nothing for so long, with more to come, is cut. */
+  /** A stream ends if data waits and the client reads nothing for this time. */
   readonly behindMs: number;
-  /** What may wait for the clients of one account, all its streams together; those beyond it that are behind are cut. */
+  /** Limit of unread bytes over all streams of one account. Streams beyond the limit end if their clients are behind. */
   readonly accountUnreadBytesMax: number;
-  /** The same of all accounts. */
+  /** The same limit over all accounts. */
   readonly allUnreadBytesMax: number;
-  /** A stream as old as that is ended: its client comes back, and what was lost or leaked on the way goes with it. */
+  /** A stream ends at this age. Its client reconnects, which also cleans up connections that were lost and resources that leaked. */
   readonly ageMs: number;
   readonly streamsMax: number;
-  /** Of one account. Once all places are taken, a quarter of them is its share. */
+  /** Limit of streams of one account. Once all places are taken, ACCOUNT_SHARE applies too. */
   readonly accountStreamsMax: number;
 }
 
@@ -66,14 +79,17 @@ export const STREAM_LIMITS: StreamLimits = {
   accountStreamsMax: 500,
 };
 
-/** Of all places; what an account has beyond that it gives back when others need it. */
+/** The share of one account in all places. Streams beyond the share end when other accounts need places. */
 export const ACCOUNT_SHARE = 1 / 4;
 
-/** Looks after open streams with one timer for all: cuts who takes nothing, may no longer, or has been there for too long, and pings the rest. */
+/**
+ * Creates a stream watch with one timer for all streams. It ends a stream if the client is behind or silent, if the account has lost its
+ * access, or if the stream is too old. It pings the other streams.
+ */
 export function createStreamWatch(limits: StreamLimits): StreamWatch {
   const { lookMs, pingMs, behindMs, accountUnreadBytesMax, allUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } =
     limits;
-  /** With the time from which on each is there, the oldest first. */
+  /** Open streams with the time at which each was added, oldest first. */
   const streams = new Map<WatchedStream, number>();
   const counts = new AccountCounts();
   let looking: ReturnType<typeof setInterval> | undefined;
@@ -114,7 +130,7 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
     }
   };
 
-  /** Ends the oldest stream of the account with the most, if that is more than the share of an account. */
+  /** Ends the oldest stream of the account with the most streams, if that account has more than its share. */
   const makeRoom = (): void => {
     const largest = counts.largest(ACCOUNT_SHARE * streamsMax);
     const oldest = largest && streams.keys().find(({ account }) => account.id === largest);
@@ -124,13 +140,13 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
   return {
     refuseTooMany({ id }) {
       if (counts.of(id) >= accountStreamsMax) {
-        throw new Failure('too_many_streams', `This account has ${accountStreamsMax} streams open, the most it may`, {
-          hint: 'Close idle streams, or use one for several things.',
+        throw new Failure('too_many_streams', `This account has ${accountStreamsMax} open streams, its limit`, {
+          hint: 'Close idle streams, or use one stream for several tickers or calls.',
         });
       }
       if (streams.size >= streamsMax && counts.of(id) < ACCOUNT_SHARE * streamsMax) makeRoom();
       if (closed || streams.size >= streamsMax) {
-        throw new Failure('unavailable', 'No more streams can be opened now', {
+        throw new Failure('unavailable', 'The server cannot open more streams now', {
           hint: 'Close idle streams, or retry later.',
         });
       }
@@ -157,7 +173,7 @@ export function createStreamWatch(limits: StreamLimits): StreamWatch {
   };
 }
 
-/** A defect, a store that is busy say, takes nobody's access away. */
+/** Returns true if the check fails: an error, for example a busy store, must not end streams. */
 function isAdmitted(account: Account): boolean {
   try {
     return account.isAdmitted();

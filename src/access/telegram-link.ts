@@ -1,19 +1,19 @@
 import type { TelegramLink } from './members.ts';
 
-/** The answer about a member's messaging account; the field names are the contract's. */
+/** The answer of `GET /api/v1/auth/telegram-status`. The API contract defines the field names. */
 export interface TelegramStatus {
   readonly status: 'linked' | 'unlinked';
-  /** The handle's beginning and five asterisks; empty where none is linked. */
+  /** The beginning of the handle and five asterisks. Empty if no account is linked. */
   readonly telegram_id: string;
   readonly routing_1dte: Routing;
   readonly routing_radar: Routing;
-  /** `YYYY-MM-DD HH:MM:SS` in UTC; empty where there was none. */
+  /** `YYYY-MM-DD HH:MM:SS` in UTC. Empty if there was no ping. */
   readonly last_ping: string;
 }
 
 export type Routing = 'ENABLED' | 'DISABLED';
 
-/** What may be told of a link without a key; of no link, the same fields at rest. */
+/** Returns the part of a link that is visible without a key. Without a link, returns the same fields, empty or disabled. */
 export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
   if (link === undefined) {
     return { status: 'unlinked', telegram_id: '', routing_1dte: 'DISABLED', routing_radar: 'DISABLED', last_ping: '' };
@@ -29,7 +29,7 @@ export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
 
 const SHOWN_MAX = 4;
 
-/** At most four characters and never more than half; always five asterisks, so that the length stays unknown. */
+/** Shows at most SHOWN_MAX characters and at most half of the handle. Adds five asterisks, so that the length stays unknown. */
 function maskHandle(handle: string): string {
   const characters = [...handle];
   const shown = Math.min(SHOWN_MAX, Math.floor(characters.length / 2));

@@ -1,6 +1,7 @@
 /**
- * The tiers a membership can have, and whether each may hold an API key. A member can be entered as `none` (known to the
- * operator, without access) and raised later; the eligible ones differ by name only, for the operator's own books; `demo` is the member that `zomma start` makes.
+ * The tiers of a membership, and whether a member of each tier may have an API key. The operator can add a member with the tier
+ * `none`, which has no access, and raise the tier later. The eligible tiers differ in name only, for the operator's records. `demo` is the
+ * tier of the member that `zomma start` adds.
  */
 export const TIERS = {
   none: { eligible: false },
@@ -11,10 +12,10 @@ export const TIERS = {
 
 export type Tier = keyof typeof TIERS;
 
-/** The tier of a member added without one. */
+/** The tier of a member that is added without a tier. */
 export const DEFAULT_TIER: Tier = 'member';
 
-/** Whether a tier may hold a key. A name not in the table (a row written by a newer version) may not. */
+/** Whether a member of this tier may have a key. Returns false for an unknown name, for example from a row that a newer version wrote. */
 export function isEligible(tier: string): boolean {
   return isTier(tier) && TIERS[tier].eligible;
 }

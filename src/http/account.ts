@@ -5,7 +5,7 @@ import { telegramStatus } from '../access/telegram-link.ts';
 import { Failure } from '../errors.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 
-/** Public routes: liveness, and what a member may ask by uuid without a key. */
+/** The public routes: liveness, and the requests of members that have a UUID in place of a key. */
 export const accountRoutes = (access: Access, members: MemberStore) => (app: HttpApp) =>
   app
     .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
@@ -14,12 +14,15 @@ export const accountRoutes = (access: Access, members: MemberStore) => (app: Htt
       respondJson(set, telegramLinkage(queryOf(request.url), members)),
     );
 
-/** `GET /api/v1/auth/my-key`: a member's key. Throws `Failure`: 400 for a bad uuid, 403 for a member without access. */
+/** `GET /api/v1/auth/my-key`: returns a member's key. Throws `Failure`: 400 if the UUID is invalid, 403 if the member has no access. */
 function myKey(query: URLSearchParams, access: Access): Record<string, unknown> {
   return { status: 'authorized', api_key: access.issueKey(uuidOf(query)) };
 }
 
-/** `GET /api/v1/auth/telegram-status`. A uuid that nobody has is answered as a member not linked: it tells nothing. */
+/**
+ * `GET /api/v1/auth/telegram-status`. An unknown UUID gets the same answer as a member without a link, so the answer does not reveal who is
+ * a member. Throws `Failure` (400) if the UUID is invalid.
+ */
 function telegramLinkage(query: URLSearchParams, members: MemberStore): Record<string, unknown> {
   return { ...telegramStatus(members.telegramLink(uuidOf(query))) };
 }
@@ -29,7 +32,7 @@ function uuidOf(query: URLSearchParams): string {
   if (given.length === 1) return canonicalUuid(given[0]!);
   throw new Failure(
     'invalid_parameter',
-    given.length === 0 ? 'The query parameter uuid is missing' : 'uuid is given twice',
+    given.length === 0 ? 'The query parameter uuid is missing' : 'The query parameter uuid is repeated',
     {
       hint: 'Send ?uuid=<member uuid> once.',
       faults: [{ field: '/uuid', expected: 'must be given once' }],

@@ -2,22 +2,25 @@ import type { ByteBudget } from '../access/byte-budget.ts';
 import { Failure } from '../errors.ts';
 import { isDeeperThan, JSON_DEPTH_MAX } from '../json-shape.ts';
 
-/** Every request of the contract fits many times over; routes that take columns have a bound of their own. */
+/** Limit of a body, many times larger than any request of the API contract. Routes that take columns have a limit of their own. */
 export const BODY_BYTES_MAX = 1024 * 1024;
-/** The server reads at most this much of a body that it refuses. */
+/** The server reads at most this much of a body that it rejects. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
 
-/** Bodies below this are not counted: as many as an account may send at once are few megabytes. */
+/** Bodies up to this size are not counted: as many as an account may send at once take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
-/** Who sends a body, and where its bytes count while it is read. */
+/** The account that sends a body, and the budget that counts the body's bytes. */
 export interface Sender {
   readonly budget: ByteBudget;
   readonly account: string;
 }
 
-/** The request's JSON, bounded in bytes, depth and time. Throws `Failure`: 413 for a body that is too large, 422 for one that is not JSON. */
+/**
+ * Reads the JSON of a request, limited in bytes, depth and time. Throws `Failure`: 413 if the body is too large; 422 if it is not JSON, is
+ * nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for it.
+ */
 export async function readJson(request: Request, sender: Sender, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
   const held = holdBody(request, sender, bytesMax);
   if (!held) return parseJson(await readText(request, bytesMax));
@@ -28,21 +31,21 @@ export async function readJson(request: Request, sender: Sender, bytesMax = BODY
   }
 }
 
-/** The request's text, bounded in bytes and time. Throws `Failure`, 413. */
+/** Reads the text of a request, limited in bytes and time. Throws `Failure`: 413 if the body is too large, 422 if it arrives too slowly. */
 export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
   return inTime(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decoded));
 }
 
-/** The request's bytes, bounded as its text is. Throws `Failure`, 413. */
+/** Reads the bytes of a request, with the limits and errors of `readText`. */
 export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Promise<ArrayBuffer> {
   if (isDeclared(request, bytesMax)) return inTime(request.arrayBuffer());
-  // A copy, because views of float64 need a buffer that starts at a multiple of 8 bytes.
+  // A copy, because float64 views need a buffer that starts at a multiple of 8 bytes.
   return new Uint8Array(await inTime(readCounted(request, bytesMax))).buffer;
 }
 
 /**
- * Counts a large body as held by its account before it is read, as `bytesLeast` or more. Returns undefined for a small body. Throws
- * `Failure`, 429 or 503, if there is no room for it.
+ * Counts a large body in its account's byte budget before the body is read, as at least `bytesLeast` bytes. Returns undefined for a small
+ * body. Throws `Failure` (429 or 503) if the budget has no room for the body.
  */
 export function holdBody(
   request: Request,
@@ -52,19 +55,19 @@ export function holdBody(
 ): HeldBody | undefined {
   const declared = declaredBytes(request);
   if (declared <= FREE_BYTES) return undefined;
-  // A body without a length may come to the bound.
+  // A body without Content-Length may be as large as the limit.
   const bytes = Math.max(bytesLeast, Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax));
   budget.refuseFull(account, bytes);
   return { bytes, release: budget.hold(account, bytes) };
 }
 
-/** A body that counts as held by its account. */
+/** A body that counts in its account's byte budget until `release` is called. */
 export interface HeldBody {
   readonly bytes: number;
   readonly release: () => void;
 }
 
-/** Throws `Failure`, 415, where the body says that it is something else than JSON; one that says nothing is taken for it. */
+/** Throws `Failure` (415) if the Content-Type is not JSON. A body without Content-Type is read as JSON. */
 export function refuseOtherThanJson(headers: Headers): void {
   const type = headers.get('content-type');
   if (type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
@@ -74,8 +77,9 @@ export function refuseOtherThanJson(headers: Headers): void {
 }
 
 /**
- * Reads a refused body to its end: over HTTP/2, which takes TLS, an answer ahead of the body resets the stream, and the client may never see
- * it. Over HTTP/1.1 the runtime drops the body, without memory for it. A body that declares more than DRAIN_BYTES_MAX is not read.
+ * Reads the body of a rejected request to its end. Over HTTP/2, an answer before the end of the body resets the stream, and the client may
+ * never see the answer. The server has HTTP/2 only with TLS. Without TLS, the runtime discards the body, which takes no memory. A body that
+ * declares more than DRAIN_BYTES_MAX is not read.
  */
 export async function drain(request: Request): Promise<void> {
   if (!request.url.startsWith('https:')) return;
@@ -88,8 +92,8 @@ function declaredBytes({ headers }: Request): number {
 }
 
 /**
- * Whether a body has a Content-Length: it can be read whole then, because the runtime enforces that length. Throws `Failure`, 413, for one
- * that is too large.
+ * Whether a body has a Content-Length. Such a body can be read in one call, because the runtime enforces the length. Throws `Failure` (413)
+ * if the length exceeds `bytesMax`.
  */
 function isDeclared(request: Request, bytesMax: number): boolean {
   const declared = declaredBytes(request);
@@ -97,7 +101,10 @@ function isDeclared(request: Request, bytesMax: number): boolean {
   return declared <= bytesMax;
 }
 
-/** Counts a body as it arrives. Reads and drops the bytes beyond the bound, for the same reason as `drain`. Throws `Failure`, 413. */
+/**
+ * Reads a body and counts its bytes as they arrive. Throws `Failure` (413) if the body exceeds `bytesMax`. In that case it first reads and
+ * drops the rest of the body, up to DRAIN_BYTES_MAX, for the same reason as `drain`.
+ */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   const reader = body?.getReader();
@@ -114,7 +121,7 @@ async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer>
   return Buffer.concat(chunks);
 }
 
-/** What arrives in time. Throws `Failure`, 422, if it takes longer: a slow sender cannot hold a request open. */
+/** Rejects with `Failure` (422) if the body takes longer than BODY_MS_MAX, so that a slow sender cannot keep a request open. */
 function inTime<Read>(arriving: Promise<Read>): Promise<Read> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), BODY_MS_MAX);
@@ -132,7 +139,7 @@ function decoded(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Throws `Failure`, 422, for a text that is not JSON or is nested too deep. */
+/** Parses a text as JSON. Throws `Failure` (422) if the text is not JSON or is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(text, JSON_DEPTH_MAX)) {
     throw new Failure('invalid_body', `The body is nested deeper than ${JSON_DEPTH_MAX} levels`, {
@@ -143,14 +150,14 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new Failure('invalid_body', text === '' ? 'The body is empty' : 'The body is not valid JSON', {
-      hint: 'Send one JSON object; NaN and Infinity are no JSON numbers.',
+      hint: 'Send one JSON object. JSON numbers cannot be NaN or Infinity.',
     });
   }
 }
 
 function tooLarge(bytesMax: number): Failure {
   return new Failure('body_too_large', `The body exceeds ${bytesMax} bytes`, {
-    hint: 'Split the request into smaller ones.',
+    hint: 'Split the request into smaller requests.',
   });
 }
 

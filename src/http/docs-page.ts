@@ -25,11 +25,11 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** A file of its own: the policy allows no script within the page. The validator would be another host's. */
+/** A separate file, because the policy allows no inline script. There is no `validatorUrl`, because the validator is on another host. */
 const START_SCRIPT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;
 
-/** Only what is served here, whatever the package's script would ask for; its icons are data within its style. */
+/** Allows only resources of this server, whatever the package's script requests. The package's icons are data URLs in its style sheet. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -43,12 +43,12 @@ const POLICY = [
 
 const OPENAPI = '/openapi.json';
 
-/** Public, as the document is. */
+/** The paths of the document and its page. All are public. */
 export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPENAPI];
 
 /**
- * The OpenAPI document, and as a page for people: Swagger UI, embedded, so that it works without internet. Each is prepared when it
- * is first asked for.
+ * Serves the OpenAPI document, and a page that shows it. The page is Swagger UI, embedded so that it works without internet access. Each
+ * response is prepared on the first request for it.
  */
 export const docsRoutes = (openapi: () => Record<string, unknown>) => (app: HttpApp) => {
   const prepare: Record<string, () => PreparedResponse> = {
@@ -68,13 +68,13 @@ export const docsRoutes = (openapi: () => Record<string, unknown>) => (app: Http
   return app;
 };
 
-/** Ours: changes with the service. */
+/** Prepares a text of the service itself. It changes with the service's version, so clients must revalidate it. */
 function own(text: string, headers: Record<string, string>): PreparedResponse {
   const etag = `"${new Bun.CryptoHasher('sha256').update(text).digest('base64url')}"`;
   return prepareResponse(text, etag, { ...headers, 'Cache-Control': 'no-cache' });
 }
 
-/** The package's: its address names the version, so that what is there never changes. */
+/** Prepares a file of the Swagger UI package. Its address contains the package's version, so the file at an address never changes. */
 function packaged(path: string, headers: Record<string, string>): PreparedResponse {
   const cacheControl = 'public, max-age=31536000, immutable';
   return prepareResponse(Bun.file(path), `"${version}"`, { ...headers, 'Cache-Control': cacheControl });

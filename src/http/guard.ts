@@ -5,18 +5,18 @@ import { DOCS_PATHS } from './docs-page.ts';
 import type { BeforeRouting, HttpApp } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-/** All else needs a key, unknown paths too: what is forgotten here is closed, not open. */
+/** All other paths need a key, including unknown paths. A path that is missing here is closed, not open. */
 const PUBLIC_PATHS = new Set(['/health', ...DOCS_PATHS, '/api/v1/auth/my-key', '/api/v1/auth/telegram-status']);
 
-/** On these the contract answers a missing key as a wrong one. */
+/** On these paths, the API contract requires the same answer for a missing key as for an invalid key. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
-/** Many clients of this one can send no other header than this; the key in it is the same. */
+/** On this path, the key may also be sent in the Authorization header: many MCP clients cannot send another header. */
 const BEARER_PATH = '/mcp';
 
 /**
- * Admits a request by its path and headers alone, before anything of it is parsed or looked up, and counts it against its account's rate.
- * Throws `Failure`: 401 without a key, 403 with one that is not good, 429 past the rate.
+ * Authenticates a request by its path and headers alone, before the request is parsed or routed, and counts it in the rate limit of its
+ * account. Throws `Failure`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
  */
 export const guard =
   (access: Access, limiter: RateLimiter | undefined, connections: HttpDeps['connections']) => (app: HttpApp) =>
@@ -51,6 +51,6 @@ function bearerOf(path: string, headers: Headers): string | null {
 
 function tooMany(): Failure {
   return new Failure('rate_limited', 'This account has made too many requests', {
-    hint: 'Wait for Retry-After seconds, or space requests out.',
+    hint: 'Wait as many seconds as Retry-After says, or space out requests.',
   });
 }

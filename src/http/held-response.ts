@@ -1,10 +1,10 @@
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { type ResponseHead, respond } from './http-app.ts';
 
-/** Smaller bodies fit into the buffers of their sockets. */
+/** Bodies below this size fit into the buffers of their sockets. */
 const HELD_FROM = 64 * 1024;
 
-/** Who an answer is for, and the fields that hooks gave it. */
+/** The request and the account that an answer is for, and the header fields that hooks have added. */
 export interface Recipient {
   readonly request: Pick<Request, 'method'>;
   readonly account: string;
@@ -12,8 +12,9 @@ export interface Recipient {
 }
 
 /**
- * A response whose body, if it is large, is handed over as the client takes it, and counts as held by the account until it is taken or the
- * connection is gone. The runtime does not tell when a plain body was taken, and keeps a copy of it until then.
+ * Creates a response. A large body is sent as fast as the client reads it. The body counts in the account's byte budget until the client
+ * has read it or the connection is closed. Such a body is a stream, because the runtime copies a plain body and does not report when the
+ * client has read it.
  */
 export function respondHeld(
   budget: ByteBudget,
@@ -21,14 +22,14 @@ export function respondHeld(
   body: string | Uint8Array | Blob,
   fields: Headers,
 ): Response {
-  // A blob is a file of this program, which the runtime sends without copying it.
+  // A blob is a file of this program. The runtime sends it without copying it.
   if (body instanceof Blob || body.length < HELD_FROM || request.method === 'HEAD') return respond(set, body, fields);
   return respond(set, heldBody(body, budget.hold(account, body.length)), fields);
 }
 
-/** The body as a stream; `release` is called once it is taken, or will not be. */
+/** Returns the body as a stream. Calls `release` once the client has read the body, or can no longer read it. */
 function heldBody(body: string | Uint8Array, release: () => void): ReadableStream<Uint8Array> {
-  // The runtime's direct stream: what is written goes to the socket, and `flush` waits until the client has taken it.
+  // A direct stream of the runtime: `write` writes to the socket, and `flush` waits until the client has read the data.
   return new ReadableStream({
     type: 'direct',
     async pull(controller: ReadableStreamDirectController) {

@@ -2,10 +2,12 @@ import { type AnyElysia, Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
 
 /**
- * The Elysia application that every plugin and route of this folder extends. What travels with a request: its id, its account, which the
- * guard sets (undefined on public paths), and its arrival time, for the access log. Elysia reads from a handler's source text what of a request
- * it needs: handlers name each part in their parameter, since for one that takes the whole context Elysia reads headers, cookies and query
- * of every request. None names the body: Elysia would parse it, without a bound.
+ * Creates the Elysia application that every plugin and route of this folder extends. The context of a request has the request's id, its
+ * account (set by the guard; undefined on public paths) and its arrival time (for the access log).
+ *
+ * Elysia reads the source text of a handler to find which parts of a request the handler uses. So handlers name each part in their
+ * parameter. If a handler took the whole context, Elysia would parse headers, cookies and query of each request. No handler names the body,
+ * because Elysia would parse the body without a size limit.
  */
 export function createHttpApp() {
   return new Elysia({ normalize: false, strictPath: true }).decorate({
@@ -17,22 +19,22 @@ export function createHttpApp() {
 
 export type HttpApp = ReturnType<typeof createHttpApp>;
 
-/** Status of a response to be sent, and the fields that hooks give it whatever its route answers. */
+/** The status of a response, and the header fields that hooks add to the response of any route. */
 export interface ResponseHead {
   headers: Record<string, string | number>;
   status?: number | string;
 }
 
-/** Responses are not cached unless their route says otherwise: some hold keys, and refusals do not last. */
+/** Header fields of every response. Responses are not cached unless their route allows it: some contain keys, and errors do not last. */
 export const DEFAULT_FIELDS = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
-  // Of an answer that a browser shows as a page, nothing runs and nothing is framed; the address, which may hold a UUID, is told nobody.
+  // If a browser shows an answer as a page, no script runs and no page can frame it. No referrer is sent: the URL may contain a UUID.
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Header fields with the defaults. Make them once: the runtime copies `Headers` in a third of the time that an object takes. */
+/** Returns header fields with the defaults. Create them once: copying `Headers` takes the runtime a third of the time of an object. */
 export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
   return new Headers({ ...DEFAULT_FIELDS, ...fields });
 }
@@ -40,7 +42,7 @@ export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
 export const JSON_TYPE = 'application/json;charset=utf-8';
 export const JSON_FIELDS = fieldsOf({ 'Content-Type': JSON_TYPE });
 
-/** A response with these fields and, after them, the head's. */
+/** Creates a response with these fields and the head's fields. The head's fields take precedence. */
 export function respond(
   set: ResponseHead,
   body: string | Blob | Uint8Array | ReadableStream<Uint8Array> | null,
@@ -54,7 +56,7 @@ export function respondJson(set: ResponseHead, body: unknown): Response {
   return respond(set, JSON.stringify(body), JSON_FIELDS);
 }
 
-/** Adds the default fields that a response lacks, and the head's, to a response made elsewhere (an MCP transport, a stream). */
+/** Adds missing default fields and the head's fields to a response that was created elsewhere (an MCP transport, a stream). */
 export function withDefaults(response: Response, set: ResponseHead): Response {
   for (const [name, value] of Object.entries(DEFAULT_FIELDS)) {
     if (!response.headers.has(name)) response.headers.set(name, value);
@@ -62,26 +64,30 @@ export function withDefaults(response: Response, set: ResponseHead): Response {
   return withHead(response, set);
 }
 
-/** Empties the head: Elysia then sends the response as it is. If fields were left, it would wrap the response and its stream. */
+/**
+ * Adds the head's fields to the response and empties the head. With an empty head, Elysia sends the response unchanged. Otherwise it would
+ * wrap the response and its stream.
+ */
 function withHead(response: Response, set: ResponseHead): Response {
   for (const name in set.headers) response.headers.set(name, String(set.headers[name]));
   set.headers = {};
   return response;
 }
 
-/** The path that the router matches. A context has it before routing too, but Elysia's types omit it. */
+/** The path that the router matches. The context has the path before routing too, but Elysia's types omit it there. */
 export interface BeforeRouting {
   readonly path: string;
 }
 
-/** Methods that a path answers, by Elysia's own router. */
+/** Returns the methods that a path supports, according to Elysia's router. */
 export function methodsOf(app: AnyElysia, path: string): readonly string[] {
   return METHODS.filter((method) => routeOf(app, method, path) !== undefined);
 }
 
 /**
- * The route pattern of a path for observations, e.g. `/api/v1/nodes/gex/{ticker}`. Observations never name the raw path, because a
- * caller chooses it. Elysia gives the pattern of a routed request; for a request refused before routing, the router is asked.
+ * Returns the route pattern of a path for observations, e.g. `/api/v1/nodes/gex/{ticker}`, or `(none)`. Observations never contain the raw
+ * path, because a caller chooses it. `routed` is the pattern that Elysia gives a routed request. For a request that was rejected before
+ * routing, the router finds the pattern.
  */
 export function patternOf(app: AnyElysia, path: string, routed: string | undefined): string {
   const meets = ({ method, path: own }: { method: string; path: string }) =>
@@ -91,13 +97,16 @@ export function patternOf(app: AnyElysia, path: string, routed: string | undefin
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
-/** The router's entry for a request: a number if the path has no parameters. */
+/** Returns the router's entry for a request. The entry is a number if the path has no parameters. */
 function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
   const known: Readonly<Record<string, number>> | undefined = router.static[path];
   return known?.[method] ?? router.http.find(method, path)?.store;
 }
 
-/** The query of a URL. Elysia's parser keeps only the last of a repeated parameter; ours keeps all, so that repeats can be refused. */
+/**
+ * Returns the query of a URL with all values of a repeated parameter, so that routes can reject repeats. Elysia's parser returns only the
+ * last value.
+ */
 export function queryOf(url: string): URLSearchParams {
   const mark = url.indexOf('?');
   return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));

@@ -9,34 +9,34 @@ import type { ConnectionWatch } from './connections/connection-watch.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 import type { OriginPolicy } from './origins.ts';
 
-/** What the HTTP surface is given. */
+/** The parts that the HTTP adapter uses. */
 export interface HttpDeps {
   readonly context: Context;
   readonly access: Access;
   readonly members: MemberStore;
-  /** Undefined: requests are not limited. */
+  /** Undefined: there is no rate limit. */
   readonly limiter: RateLimiter | undefined;
   readonly scheduler: Scheduler;
-  /** Bytes of bodies and answers that are held in memory. */
+  /** Counts the bytes of bodies and answers in memory. */
   readonly budget: ByteBudget;
   readonly gexStreams: GexStreams;
-  /** Told which connections make requests, and of whom, where connections are watched. */
+  /** Records which connections make requests, and for which account. Undefined: connections are not watched. */
   readonly connections?: Pick<ConnectionWatch, 'heard' | 'peerOf'>;
   readonly mcp: McpLoader;
-  /** Under which names the server is asked, and by pages of which origins. */
+  /** The names and the page origins that the server accepts. */
   readonly origins: OriginPolicy;
   /** Changes with every write to the store. */
   readonly storeVersion: () => string;
-  /** Undefined once there is data. Before that, a promise that settles when the first load ends or the wait limit passes. */
+  /** Returns undefined once there is data. Before that, returns a promise that settles when the first load ends or takes too long. */
   readonly loaded: () => Promise<void> | undefined;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;
 }
 
-/** The transports of MCP, which need to know who is asking. */
+/** The transports of MCP. They need the account of each request. */
 export interface McpTransports {
-  /** The contract's pair. */
+  /** The two endpoints of the API contract: `GET /sse` and `POST /messages`. */
   readonly sse: {
     open(account: Account, request: Request): Response;
     session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
@@ -44,7 +44,7 @@ export interface McpTransports {
   readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
 }
 
-/** Loads the transports for their first client. */
+/** Loads the transports when the first MCP client connects. */
 export interface McpLoader {
   load(): Promise<McpTransports>;
 }

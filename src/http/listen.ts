@@ -12,7 +12,7 @@ export interface ListenSettings {
   readonly behindProxy?: boolean | undefined;
 }
 
-/** Settings that were found good. */
+/** Validated settings. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -22,22 +22,22 @@ export interface ListenOptions {
 
 export interface Listening {
   readonly url: string;
-  /** Takes no new connections, finishes the requests in flight, and after the deadline cuts what is left. */
+  /** Accepts no new connections, and finishes the requests in progress. Closes the remaining connections after the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Longer than the pause between two pings of a stream. */
+/** Longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
-/** Bodies are bounded where they are read; the runtime's own bound would answer without the error body. */
+/** So large that it never applies: bodies are limited where they are read. The runtime's own limit would answer without problem details. */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-/** Checks settings before anything is started. Throws `OperatorError` for what an operator must mend. */
+/** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be read. */
 export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: ListenSettings): ListenOptions {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new OperatorError(`"${port}" is not a port`, 'use 0 to 65535; 0 takes a free one');
+    throw new OperatorError(`"${port}" is not a port`, 'Use 0 to 65535. With 0, the system chooses a free port.');
   }
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new OperatorError('--tls-cert and --tls-key go together', 'give both, or neither');
+    throw new OperatorError('--tls-cert and --tls-key go together', 'Give both, or neither.');
   }
   if (tlsCert !== undefined && tlsKey !== undefined) {
     return { host, port: Number(port), tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
@@ -45,15 +45,15 @@ export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: List
   if (!behindProxy && !LOOPBACK.test(host)) {
     throw new OperatorError(
       `keys would cross the network in the clear on ${host}`,
-      'give --tls-cert and --tls-key, or --behind-proxy where a proxy serves HTTPS in front',
+      'Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front serves HTTPS.',
     );
   }
   return { host, port: Number(port), tls: undefined };
 }
 
 /**
- * Serves the handler over HTTP, or HTTPS with HTTP/1.1 and HTTP/2, and has its connections watched, if anything is to watch them. Throws
- * `OperatorError` where the address or PEM is no good.
+ * Serves the handler over HTTP, or over HTTPS with HTTP/1.1 and HTTP/2. Starts the connection watch, if one is given. Throws
+ * `OperatorError` if the server cannot listen, because the address is invalid or in use, or because a PEM text is invalid.
  */
 export function listen(
   handle: Handler,
@@ -64,7 +64,7 @@ export function listen(
     Bun.serve({
       hostname: host,
       port,
-      // Two servers on one port would each get some of the requests.
+      // With true, two servers could listen on one port, and each would get some of the requests.
       reusePort: false,
       idleTimeout: IDLE_TIMEOUT_S,
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
@@ -98,8 +98,8 @@ function serve<Server>(start: () => Server): Server {
     throw new OperatorError(
       `cannot listen: ${message}`,
       code === 'EADDRINUSE'
-        ? 'another program has the port; choose one with --port, or 0 for a free one'
-        : 'check --host, --port and the TLS files',
+        ? 'Another program uses the port. Choose another one with --port, or 0 for a free port.'
+        : 'Check --host, --port and the TLS files.',
       { cause: error },
     );
   }
@@ -109,7 +109,7 @@ function read(file: string, flag: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new OperatorError(`${flag}: cannot read ${file}`, 'give a PEM file that this user may read', {
+    throw new OperatorError(`${flag}: cannot read ${file}`, 'Give a PEM file that this user may read.', {
       cause: error,
     });
   }

@@ -1,7 +1,7 @@
 import { FAILURES } from '../errors.ts';
 import type { BinaryFace } from '../operations/operation.ts';
 
-/** What operations of the OpenAPI document refer to. */
+/** Components that the operations of the OpenAPI document refer to. */
 export function components(): Record<string, unknown> {
   const statuses = new Set(Object.values(FAILURES).map(({ status }) => status));
   return {
@@ -11,7 +11,7 @@ export function components(): Record<string, unknown> {
   };
 }
 
-/** The refusals that a path may answer, by status. */
+/** Returns the error responses of a path, by status. */
 export function problems(statuses: readonly Status[]): Record<string, unknown> {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]));
 }
@@ -23,9 +23,9 @@ export function body(schema: object, example?: unknown, binary?: BinaryFace) {
   return { required: true, content: { 'application/json': json, ...(binary && binaryContent(binary.inputs)) } };
 }
 
-/** Columns of float64, one after the other. */
+/** The content of binary bodies: columns of float64, one after the other. */
 export function binaryContent(columns: readonly string[]) {
-  const description = `float64, little-endian, columns one after the other: ${columns.join(', ')}.`;
+  const description = `Columns of float64 (little-endian), one after the other: ${columns.join(', ')}.`;
   return { 'application/octet-stream': { schema: { type: 'string', format: 'binary', description } } };
 }
 
@@ -33,7 +33,7 @@ export function json(description: string, schema: unknown) {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** The paths with all their operations under one heading of the page. */
+/** Returns the paths with a tag on all operations, so that the page shows them under one heading. */
 export function under(tag: string, paths: Readonly<Record<string, Readonly<Record<string, object>>>>) {
   return Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [
@@ -46,9 +46,9 @@ export function under(tag: string, paths: Readonly<Record<string, Readonly<Recor
 function problemResponse(status: number) {
   const codes = Object.entries(FAILURES).flatMap(([code, each]) => (each.status === status ? [code] : []));
   return {
-    description: `Refused: ${codes.join(', ')}.`,
+    description: `Error codes: ${codes.join(', ')}.`,
     ...(status === 401 && {
-      headers: { 'WWW-Authenticate': { description: 'How to show a key.', schema: { type: 'string' } } },
+      headers: { 'WWW-Authenticate': { description: 'How to send a key.', schema: { type: 'string' } } },
     }),
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   };

@@ -1,6 +1,6 @@
 import { body, json, problems, type Status } from './openapi-parts.ts';
 
-/** Of the service itself and of members: all public. */
+/** The paths of the service itself and of members. All are public. */
 export function accountPaths() {
   const object = (properties: Record<string, unknown>) => ({
     type: 'object',
@@ -46,10 +46,10 @@ export function accountPaths() {
       'Messaging-bot linkage of a member',
       object({
         status: text('linked or unlinked.'),
-        telegram_id: text('Masked handle; empty where none is linked.'),
+        telegram_id: text('Masked handle. Empty if no account is linked.'),
         routing_1dte: text('ENABLED or DISABLED.'),
         routing_radar: text('ENABLED or DISABLED.'),
-        last_ping: text('YYYY-MM-DD HH:MM:SS, UTC; empty where there was none.'),
+        last_ping: text('YYYY-MM-DD HH:MM:SS, UTC. Empty if there was no ping.'),
       }),
       [UUID_PARAMETER],
       [400, 500],
@@ -57,7 +57,7 @@ export function accountPaths() {
   };
 }
 
-/** Of the streams, whose answers have no end. */
+/** The paths of MCP and of the live levels. Their streams have no end. */
 export function streamPaths() {
   const events = (statuses: readonly Status[]) => ({
     200: { description: 'Stream.', content: { 'text/event-stream': {} } },
@@ -74,19 +74,22 @@ export function streamPaths() {
     '/api/v1/stream/gex/{ticker}': {
       get: {
         operationId: 'gex_stream',
-        summary: 'Live GEX levels (SSE): the current ones, then an event with each snapshot',
+        summary: 'Live GEX levels (SSE): the current levels, then an event for each new snapshot',
         description:
-          'Events are named gex. Their data is what GET /api/v1/nodes/gex/{ticker} answers of that snapshot, with provenance. ' +
-          'Their ids grow; a client that comes back with the last one misses nothing.',
+          'Events are named gex. Their data is the answer of GET /api/v1/nodes/gex/{ticker} for the snapshot, ' +
+          'with provenance. Ids increase. A client that reconnects within 24 hours with the id of its last event ' +
+          'misses no event.',
         parameters: [
-          { name: 'ticker', in: 'path', required: true, schema: text('A ticker, or several joined by commas.') },
+          { name: 'ticker', in: 'path', required: true, schema: text('One or more tickers, separated by commas.') },
           {
             ...{ name: 'Last-Event-ID', in: 'header', schema: EVENT_ID },
-            description: 'Id of the last event that arrived: all since come first. Without it, the current levels do.',
+            description:
+              'Id of the last event that the client received. The stream begins with all later events. ' +
+              'Without an id, the stream begins with the current levels.',
           },
           {
             ...{ name: 'last_event_id', in: 'query', schema: EVENT_ID },
-            description: 'The same, where no header can be set.',
+            description: 'The same as Last-Event-ID, for clients that cannot set a header.',
           },
         ],
         responses: events([400, 401, 403, 429, 500, 503]),
@@ -95,7 +98,7 @@ export function streamPaths() {
     '/messages': {
       post: {
         operationId: 'mcp_message',
-        summary: 'JSON-RPC message of an open MCP stream; answered on the stream',
+        summary: 'JSON-RPC message for an open MCP stream; the answer comes on the stream',
         parameters: [{ name: 'sessionId', in: 'query', required: true, schema: { type: 'string' } }],
         requestBody: body({ type: 'object' }),
         responses: { 202: { description: 'Accepted.' }, ...problems([400, 403, 404, 413, 415, 422, 429, 500]) },
@@ -106,8 +109,8 @@ export function streamPaths() {
         operationId: 'mcp',
         summary: 'MCP over Streamable HTTP: a JSON-RPC message, answered as JSON or as a stream',
         description:
-          'Of both eras: with sessions (initialize, then the Mcp-Session-Id header) up to 2025-11-25, without from 2026-07-28 on. ' +
-          'The key may also come as Authorization: Bearer.',
+          'Protocol versions up to 2025-11-25 have sessions (initialize, then the Mcp-Session-Id header). ' +
+          'Versions from 2026-07-28 on have none. The key may also be sent as Authorization: Bearer.',
         parameters: [MCP_SESSION],
         requestBody: body({ type: 'object' }),
         responses: {
@@ -115,13 +118,13 @@ export function streamPaths() {
             description: 'The answer.',
             content: { 'application/json': { schema: { type: 'object' } }, 'text/event-stream': {} },
           },
-          202: { description: 'Accepted: nothing was asked.' },
+          202: { description: 'Accepted: the message needs no answer.' },
           ...problems([400, 401, 403, 404, 413, 415, 422, 429, 500, 503]),
         },
       },
       get: {
         operationId: 'mcp_session_stream',
-        summary: 'Stream of what the server tells a session unasked',
+        summary: 'Stream of the messages that the server sends to a session on its own',
         parameters: [{ ...MCP_SESSION, required: true }],
         responses: events([400, 401, 403, 404, 429, 500, 503]),
       },
@@ -129,7 +132,7 @@ export function streamPaths() {
         operationId: 'mcp_session_end',
         summary: 'End of a session',
         parameters: [{ ...MCP_SESSION, required: true }],
-        responses: { 200: { description: 'Ended.' }, ...problems([400, 401, 403, 404, 429, 500]) },
+        responses: { 200: { description: 'The session has ended.' }, ...problems([400, 401, 403, 404, 429, 500]) },
       },
     },
   };
@@ -138,7 +141,7 @@ export function streamPaths() {
 const MCP_SESSION = {
   name: 'Mcp-Session-Id',
   in: 'header',
-  description: 'As the answer to initialize gave it.',
+  description: 'Session id from the answer to initialize.',
   schema: { type: 'string' },
 };
 

@@ -5,7 +5,7 @@ import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { binaryContent, body, components, json, problems, under } from './openapi-parts.ts';
 import { accountPaths, streamPaths } from './openapi-routes.ts';
 
-/** OpenAPI 3.1 of everything served over HTTP, from the registry. */
+/** Returns the OpenAPI 3.1 document of everything that is served over HTTP. Operations come from the registry. */
 export function openapiDocument(version: string): Record<string, unknown> {
   return {
     openapi: '3.1.0',
@@ -29,13 +29,13 @@ export function openapiDocument(version: string): Record<string, unknown> {
 }
 
 const TAGS = [
-  { name: 'service', description: 'Public: the service and its members' },
+  { name: 'service', description: 'The service and its members, without a key' },
   { name: 'analytics', description: 'Operations with a route of their own' },
   { name: 'tools', description: 'Every tool over plain HTTP' },
-  { name: 'streams', description: 'Server-sent events, MCP among them: without end, for other clients than a page' },
+  { name: 'streams', description: 'Server-sent events, including MCP. They do not end, so use another client' },
 ];
 
-/** The call that an operation's description ends with, if it does. */
+/** Returns the arguments of the example call at the end of an operation's description. Returns undefined if there is no example. */
 export function exampleOf({ description }: Operation): Readonly<Record<string, unknown>> | undefined {
   const example = description.match(/Example: (\{.*\})\.?$/)?.[1];
   return example === undefined ? undefined : JSON.parse(example);
@@ -71,7 +71,7 @@ function operationPaths() {
                 content: { ...json('', view.output).content, ...(binary && binaryContent(binary.answers)) },
               },
               ...(method === 'GET' &&
-                !operation.ofNow && { 304: { description: 'Unchanged: If-None-Match has the tag of the answer.' } }),
+                !operation.ofNow && { 304: { description: 'Not modified: If-None-Match has the tag of the answer.' } }),
               ...problems(method === 'POST' ? [401, 403, 413, 422, 429, 500] : [400, 401, 403, 429, 500]),
               ...(binary && problems([400])),
               ...(method === 'GET' && operation.ofMarket && problems([422, 503])),
@@ -96,14 +96,14 @@ function toolPaths() {
               {
                 name: 'extended',
                 in: 'query',
-                description: 'true for all that is known beside the default answer, with its provenance.',
+                description: 'true: the answer also has the fields beyond the default answer, and its provenance.',
                 schema: { type: 'boolean', default: false },
               },
               ...(input.properties.at ? [parameter('at', 'query', input.properties.at)] : []),
             ],
             requestBody: body(input, exampleOf(tool)),
             responses: {
-              200: json('The default answer, or the extended one.', {
+              200: json('The default answer, or the extended answer.', {
                 anyOf: [output, extendedView(tool).output],
               }),
               ...problems([400, 401, 403, 413, 422, 429, 500]),
@@ -116,9 +116,9 @@ function toolPaths() {
   );
 }
 
-const OF_BINARY = { description: 'Units of a binary answer; of a JSON one the body says them.' };
+const OF_BINARY = { description: 'Units of a binary answer. A JSON request has them in its body.' };
 
-/** The description goes where readers of parameters look for it, and only there. */
+/** Returns a parameter with its description beside the schema, where tools look for it. The schema itself has no description. */
 function parameter(name: string, where: 'path' | 'query', { description, ...schema }: TSchema, example?: unknown) {
   return {
     name,

@@ -13,7 +13,7 @@ import type { HttpDeps } from './http-deps.ts';
 import { type PreparedResponse, sendPrepared } from './prepared-response.ts';
 import { createResponseCache, type JsonAnswer, provenanceHeaders, type ResponseCache } from './response-cache.ts';
 
-/** The registry's routes: operations with a path of their own, and every tool under `/api/v1/tools`. */
+/** Adds the routes of the registry: operations with a path of their own, and every tool under `/api/v1/tools`. */
 export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
   const cache = createResponseCache(deps.storeVersion, deps.context.nowMs);
   for (const operation of OPERATIONS) if (operation.rest) addRoute(app, operation, deps, cache);
@@ -23,7 +23,7 @@ export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
 
 type OperationDeps = Pick<HttpDeps, 'context' | 'storeVersion' | 'loaded' | 'scheduler' | 'limiter' | 'budget'>;
 
-/** An operation's own route: arguments from path and query on GET, from the body on POST. */
+/** Adds the route of an operation. Arguments come from the path and the query on GET, and from the body on POST. */
 function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache: ResponseCache): void {
   const { context, loaded, budget } = deps;
   const { method, path, bodyBytesMax, binary } = operation.rest!;
@@ -47,13 +47,13 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
       const loading = operation.ofMarket && loaded();
       if (loading) await loading;
       const known = operation.ofNow ? undefined : cache.get(request.url);
-      // What is cached is small.
+      // Cached responses are small, so they do not count in the byte budget.
       if (known) return sendPrepared(known, request.headers, set);
       return answerAnew({ request, account: account!.id, set }, params as object);
     });
     return;
   }
-  // Without columns it is the work of some microseconds, which takes no turn.
+  // Without columns the work takes some microseconds, so it does not go through the scheduler.
   if (bodyBytesMax === undefined) {
     app.post(routerPath(path), async ({ request, account, set }) => {
       return answerNow(view, await readJson(request, { budget, account: account!.id }), context, set);
@@ -63,7 +63,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   app.post(routerPath(path), async ({ request, account, set }) => {
     const asked = { request, account: account!.id, set };
     let held = holdBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
-    // A body without a length may have come to little.
+    // A body without Content-Length may turn out to be small.
     const settle = (length: number) => {
       if (length > FREE_BYTES) return;
       held?.release();
@@ -87,7 +87,10 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   });
 }
 
-/** Even a short table may have a long answer: so many are read at once. */
+/**
+ * A table above FREE_BYTES counts as at least this many bytes, because its answer may be longer than the table. This limits how many tables
+ * are in memory at once.
+ */
 const COLUMNS_BYTES_HELD = 512 * 1024;
 
 function answerNow(view: View, args: unknown, context: Context, set: ResponseHead): Response {
@@ -100,7 +103,7 @@ const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
-/** A tool over plain HTTP, in its default or its extended form. */
+/** Adds the route of a tool over plain HTTP, with its default or its extended answer. */
 function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void {
   const { context, loaded, budget } = deps;
   app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
@@ -108,7 +111,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
     const asked = { request, account: account!.id, set };
     const [args, at] = [await readJson(request, { budget, account: asked.account }), query.get('at')];
-    // Without market data it is the work of some microseconds, which takes no turn.
+    // Without market data the work takes some microseconds, so it does not go through the scheduler.
     if (!tool.ofMarket) return answerNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
@@ -118,14 +121,14 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   });
 }
 
-/** A request as its computation sees it. */
+/** The parts of a request that its computation uses. */
 interface Asked {
   readonly request: Request;
   readonly account: string;
   readonly set: ResponseHead;
 }
 
-/** Computes in turn with the work of others, and sends the result. */
+/** Computes in the scheduler, in turn with other requests, and sends the result. `ownBytes` are the counted bytes of the request's body. */
 async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
@@ -150,7 +153,10 @@ async function compute<Result>(
   return send(result);
 }
 
-/** Refuses work, once it would begin, for an account that has not read its answers. The bytes of the request itself do not count. */
+/**
+ * Runs the steps. Throws `Failure` (429 or 503) before the first step if the byte budget is exhausted. `ownBytes`, the counted bytes of the
+ * request itself, do not count against the account.
+ */
 function* unlessFull<Result>(
   budget: ByteBudget,
   account: string,
@@ -168,10 +174,10 @@ function* columnsInSteps(view: View, text: string, context: Context): Steps<stri
   return yield* jsonInSteps(body);
 }
 
-/** JSON that takes some 5 ms to parse or to write. */
+/** Length of JSON that takes some 5 ms to parse or to write. */
 const STEP_LENGTH = 512 * 1024;
 
-/** The same text as `JSON.stringify`, written field by field: 20,000 rows take 30 ms in all. */
+/** Returns the same text as `JSON.stringify`, written field by field in steps: 20,000 rows take 30 ms in total. */
 function* jsonInSteps(body: Record<string, unknown>): Steps<string> {
   const fields: string[] = [];
   let length = 0;
@@ -194,7 +200,7 @@ function* answerInSteps(view: View, args: unknown, context: Context, code: Failu
   return { text: yield* jsonInSteps(body), provenance };
 }
 
-/** Caches an answer under the version of the store from before its computation: a write meanwhile makes it stale. */
+/** Caches an answer under the store's version from before its computation, so that a write during the computation invalidates it. */
 function* cachedInSteps(
   cache: ResponseCache,
   address: string,
@@ -209,14 +215,14 @@ function sendAnswer(budget: ByteBudget, asked: Asked, { text, provenance }: Json
   return respondHeld(budget, asked, text, JSON_FIELDS);
 }
 
-/** `{parameter}` segments as Elysia writes them. */
+/** Returns a path with its `{parameter}` segments in Elysia's form, `:parameter`. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 /**
- * What the query says: numbers as numbers, a field given twice as a list, which no field takes. Where the path says all that the
- * operation must know, as on the contract's routes, a name that it does not know says nothing.
+ * Returns the arguments in the query: numbers as numbers, and a repeated parameter as a list, which no field accepts. If the path has all
+ * arguments of the operation, as on the API contract's routes, unknown parameters are ignored.
  */
 function queryArguments({ operation, input }: View, path: string, query: URLSearchParams): Record<string, unknown> {
   const isWhole = Object.keys(operation.input.properties).every((name) => path.includes(`{${name}}`));
@@ -232,11 +238,11 @@ function queryArguments({ operation, input }: View, path: string, query: URLSear
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
-/** The units of a binary request. Throws `Failure`, 400, if the query has another parameter or repeats units. */
+/** Returns the units of a binary request. Throws `Failure` (400) if the query has another parameter or repeats `units`. */
 function unitsOf(query: URLSearchParams): string | undefined {
   const [first, ...others] = [...query];
   if (others.length === 0 && (first?.[0] ?? 'units') === 'units') return first?.[1];
-  throw new Failure('invalid_parameter', 'The query of a binary request may have units, once', {
+  throw new Failure('invalid_parameter', 'A binary request may have only the query parameter units, once', {
     hint: 'Send ?units=raw or ?units=market, or no query.',
     faults: [{ field: '/units', expected: 'must be the only parameter, given once' }],
   });

@@ -2,13 +2,13 @@ import { Failure, OperatorError } from '../errors.ts';
 import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.ts';
 
 /**
- * Against pages in a browser of this machine or network that would talk to the server in its user's place (DNS rebinding, cross-site
- * requests): every path looks at Origin and Host.
+ * Protects against web pages that use a browser on this machine or network to send requests in the user's name (DNS rebinding, cross-site
+ * requests). Origin and Host are checked on every path.
  */
 export interface OriginPolicy {
-  /** Names by which the server may be asked, without ports, in lower case; undefined: any, as a proxy or a certificate sees to it. */
+  /** Names allowed in the Host header, in lower case, without ports. Undefined: any name, because a proxy or a certificate limits them. */
   readonly hosts: ReadonlySet<string> | undefined;
-  /** Origins of pages that may ask besides those that are served under the same name, e.g. `https://agents.example.com`. */
+  /** Origins of pages that may send requests, in addition to pages of this server, e.g. `https://agents.example.com`. */
   readonly origins: ReadonlySet<string>;
 }
 
@@ -20,8 +20,9 @@ export interface OriginSettings {
 }
 
 /**
- * On an address of this machine alone the server goes by that machine's own names, unless a proxy in front passes on others: whatever else
- * a browser calls it, it was made to. On other addresses its names are the operator's to say. Throws `OperatorError` for what is no name.
+ * On a loopback address, the server accepts the loopback names and the allowed hosts. If a browser uses another name, a page has made it do
+ * so by DNS rebinding. Behind a proxy or on other addresses, the server accepts the allowed hosts, or any name if there are none. Throws
+ * `OperatorError` if an allowed host or origin is malformed.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
   const allowed = listOf(allowedHosts);
@@ -29,7 +30,7 @@ export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }
   if (wrong !== undefined) {
     throw new OperatorError(
       `"${wrong}" is not the name of a host`,
-      'e.g. --allowed-hosts zomma.example.com, without a port',
+      'Use a name without a port, e.g. --allowed-hosts zomma.example.com.',
     );
   }
   const pages = listOf(allowedOrigins);
@@ -37,7 +38,7 @@ export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }
   if (strange !== undefined) {
     throw new OperatorError(
       `"${strange}" is not an origin`,
-      'e.g. --allowed-origins https://agents.example.com: scheme, name and port, nothing after them',
+      'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.',
     );
   }
   const isLocal = LOOPBACK.test(host) && !behindProxy;
@@ -45,7 +46,7 @@ export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }
   return { hosts: hosts.length > 0 ? new Set(hosts) : undefined, origins: new Set(pages) };
 }
 
-/** All of 127.0.0.0/8 stays on the machine. */
+/** All of 127.0.0.0/8 is loopback. */
 export const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/;
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -58,22 +59,22 @@ function listOf(text: string | undefined): string[] {
 }
 
 const PREFLIGHT_FIELDS = fieldsOf({});
-/** Probes of a load balancer ask by address, and hear no more than that the service is there. */
+/** Any Host may be used on this path: a load balancer's probes use an address, and learn only that the service runs. */
 const PROBE_PATH = '/health';
 
 /**
- * Refuses a Host header that is not one host (two headers arrive joined by a comma; other characters could move the start of the path), and a
- * name that is not this server's.
+ * Rejects a Host header that is not a single host, or whose name is not a name of this server. Two Host headers arrive joined by a comma.
+ * Other characters could move the start of the path.
  */
 export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
-  /** Host headers that were found good: clients send the same one with each request. */
+  /** Host headers that have passed the check. Clients send the same header with each request. */
   const good = new Set<string>();
   return app.onRequest((context) => {
     const { request, path } = context as typeof context & BeforeRouting;
     const host = request.headers.get('host') ?? '';
     if (good.has(host)) return;
     if (!ONE_HOST.test(host)) {
-      throw new Failure('invalid_parameter', 'The Host header is not one host', { hint: 'Send one Host header.' });
+      throw new Failure('invalid_parameter', 'The Host header is not a single host', { hint: 'Send one Host header.' });
     }
     if (path === PROBE_PATH) return;
     refuseForeignHost(host, policy);
@@ -84,39 +85,39 @@ export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
 const ONE_HOST = /^[A-Za-z0-9._:[\]-]*$/;
 const GOOD_HOSTS_MAX = 64;
 
-/** Refuses pages of foreign origins, and answers CORS preflight requests of pages whose origin is allowed. */
+/** Rejects pages of foreign origins, and answers CORS preflight requests of pages with an allowed origin. */
 export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
   app.onRequest(({ request, set }) => {
-    // Programs send none.
+    // Programs send no Origin.
     if (!request.headers.has('origin')) return;
     refuseForeignOrigin(request.headers, policy);
     const shared = crossOriginHeaders(request.headers, policy);
     if (!shared) return;
     Object.assign(set.headers, shared);
-    // A browser asks before its page does, and without the page's key.
+    // A browser sends the preflight request before the page's own request, and without the page's key.
     if (request.method === 'OPTIONS') return respond(set, null, PREFLIGHT_FIELDS, 204);
   });
 
-/** Throws `Failure`, 403, for a name that is not this server's. HTTP/1.0 needs none. */
+/** Throws `Failure` (403) if the host is not a name of this server. In HTTP/1.0 the Host may be missing. */
 export function refuseForeignHost(host: string, { hosts }: OriginPolicy): void {
   if (!hosts || host === '' || hosts.has(nameOf(host))) return;
-  throw new Failure('host_foreign', 'This server is not asked under that name', {
-    hint: 'The operator can allow the Host with --allowed-hosts.',
+  throw new Failure('host_foreign', 'The Host header is not a name of this server', {
+    hint: 'Ask the operator to allow the Host with --allowed-hosts.',
   });
 }
 
-/** Throws `Failure`, 403, for a page of another origin. Programs send no Origin. */
+/** Throws `Failure` (403) if the request comes from a page of a foreign origin. Programs send no Origin. */
 export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy): void {
   const origin = headers.get('origin');
   if (origin === null || origins.has(origin.toLowerCase()) || isSameHost(origin, headers.get('host'))) return;
-  throw new Failure('origin_foreign', 'Pages of this origin may not ask this server', {
-    hint: 'The operator can allow the Origin with --allowed-origins.',
+  throw new Failure('origin_foreign', 'Pages of this origin may not send requests to this server', {
+    hint: 'Ask the operator to allow the Origin with --allowed-origins.',
   });
 }
 
 /**
- * What lets a browser's page of an origin that the operator allows read the answers; undefined for any other. A page of this server needs
- * none of it.
+ * Returns the header fields that let a browser's page of an allowed origin read the answers. Returns undefined for any other origin. A page
+ * of this server needs none of these fields.
  */
 export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy): Record<string, string> | undefined {
   const origin = headers.get('origin');
@@ -127,7 +128,7 @@ export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy):
     'Access-Control-Allow-Headers': ASKED_WITH.join(', '),
     'Access-Control-Expose-Headers': SHOWN_TO_PAGES.join(', '),
     'Access-Control-Max-Age': '86400',
-    // It takes the place of the field that says so of compressed answers.
+    // Replaces the Vary field of compressed answers, so Accept-Encoding is part of it.
     Vary: 'Origin, Accept-Encoding',
   };
 }
@@ -149,12 +150,12 @@ const SHOWN_TO_PAGES = [
   ...['X-Data-Source', 'X-Data-Simulated', 'X-Data-As-Of', 'X-Data-Age', 'X-Data-Stale', 'X-Data-Notes'],
 ];
 
-/** A Host field without its port, in lower case. */
+/** Returns a Host field in lower case, without its port. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '');
 }
 
-/** A page that this server, or the proxy in front of it, has served itself; by whichever of this machine's own names. */
+/** Whether this server, or the proxy in front of it, has served the page. All loopback names count as the same name. */
 function isSameHost(origin: string, host: string | null): boolean {
   const [asked, page] = [URL.parse(`http://${host ?? ''}`), URL.parse(origin)];
   if (!asked || !page) return false;

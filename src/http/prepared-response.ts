@@ -1,23 +1,23 @@
 import { fieldsOf, type ResponseHead, respond } from './http-app.ts';
 
-/** A response made once and sent many times. */
+/** A response that is prepared once and sent many times. */
 export interface PreparedResponse {
   readonly body: string | Blob;
-  /** Strong entity tag of the plain form. A compressed form's tag is this one with its coding appended. */
+  /** Strong entity tag of the plain form. The tag of a compressed form is this tag with the coding appended. */
   readonly etag: string;
-  /** Fields of the response, the tag among them. */
+  /** Header fields of the response, including the tag. */
   readonly fields: Headers;
-  /** Whether clients may ask for it compressed. */
+  /** Whether the body is large enough for compression. */
   readonly isLarge: boolean;
-  /** Compressed forms requested so far, by content coding. */
+  /** Compressed forms that clients have requested so far, by content coding. */
   readonly compressed: Map<Coding, Uint8Array | Promise<Uint8Array>>;
 }
 
-/** In the server's order of preference. A client's weights only tell which codings it accepts. */
+/** Content codings in the server's order of preference. A client's weights only decide which codings it accepts. */
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** Compression saves too little on smaller bodies. */
+/** Bodies below this size are not compressed, because that saves too little. */
 const COMPRESSED_FROM = 1_024;
 
 export function prepareResponse(
@@ -31,8 +31,9 @@ export function prepareResponse(
 }
 
 /**
- * The response in a form that the client accepts, or 304 if the client already has it (RFC 9110, 13.1.2). Returns a promise while a form
- * is being compressed for the first time. `send` makes the response of a body, by default at once.
+ * Returns the response in a form that the client accepts, or 304 if the client already has it (RFC 9110, 13.1.2). Returns a promise while a
+ * form is being compressed for the first time. `asked` are the headers of the request. `send` creates the response from a body; the default
+ * is `respond`.
  */
 export function sendPrepared(
   prepared: PreparedResponse,
@@ -61,7 +62,7 @@ export function sendPrepared(
   return ready instanceof Promise ? ready.then((bytes) => send(bytes, fields)) : send(ready, fields);
 }
 
-/** Compresses on the runtime's thread pool. Loads zlib on first use. 100 KB of JSON take 3 ms there as brotli, 1.4 as gzip. */
+/** Compresses on the runtime's thread pool. Loads zlib on first use. 100 KB of JSON take 3 ms with brotli and 1.4 ms with gzip. */
 async function compress({ body, compressed }: PreparedResponse, coding: Coding): Promise<Uint8Array> {
   const { brotliCompress, constants, gzip } = await import('node:zlib');
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(await body.arrayBuffer());
@@ -74,7 +75,7 @@ async function compress({ body, compressed }: PreparedResponse, coding: Coding):
   return packed;
 }
 
-/** The first coding that a client accepts (RFC 9110, 12.5.3). */
+/** Returns the first of CODINGS that a client accepts (RFC 9110, 12.5.3). Returns undefined if it accepts none. */
 function codingOf(accepted: string | null): Coding | undefined {
   if (accepted === null || accepted === '') return undefined;
   const weights = new Map(
@@ -87,11 +88,11 @@ function codingOf(accepted: string | null): Coding | undefined {
   return CODINGS.find((coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0);
 }
 
-/** Whether If-None-Match names this tag: `*`, or a list with the tag, its weak form or that of a compressed form. */
+/** Whether If-None-Match matches this tag: it is `*`, or a list with the tag, its weak form or the tag of a compressed form. */
 function isKnown(asked: string, etag: string): boolean {
   if (asked.trim() === '*') return true;
   return asked.match(TAG)?.some((tag) => tag.replace(/-(?:br|gzip)"$/, '"') === etag) ?? false;
 }
 
-/** The opaque part: `If-None-Match` compares weakly. A tag may have commas in it. */
+/** The opaque part of a tag. A `W/` before it is ignored, because `If-None-Match` compares weakly. A tag may contain commas. */
 const TAG = /"[\x21\x23-\x7e\x80-\xff]*"/g;

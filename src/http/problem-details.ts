@@ -4,20 +4,23 @@ import type { Observe } from '../events.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
-/** The one error body, RFC 9457. */
+/** The body of every error: problem details, RFC 9457. */
 export interface Problem {
   readonly type: 'about:blank';
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** Stable word for programs. */
+  /** Stable identifier of the error, for programs. */
   readonly code: string;
   readonly hint: string;
   readonly request_id: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-/** Answers whatever is thrown, and paths and methods without a route, with the one error body. Defects are observed and stay opaque. */
+/**
+ * Answers every error with problem details, including unknown paths and methods. Defects are observed, and the client gets no details about
+ * them.
+ */
 export const problemDetails = (observe: Observe) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, set }) => {
     const failure = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : failureOf(error, request);
@@ -33,20 +36,20 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
     return JSON.stringify(problemOf(failure, requestId));
   });
 
-/** How a request shows who asks (RFC 9110, 11.6.1): the scheme of the header X-API-Key has no registered name. */
+/** Value of `WWW-Authenticate` (RFC 9110, 11.6.1). No scheme is registered for the X-API-Key header, so `ApiKey` is a name of our own. */
 const CHALLENGE = 'ApiKey realm="zomma"';
-/** On this path the key may come as a bearer token. */
+/** On `/mcp`, the key may also be sent as a bearer token. */
 const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
 
 function problemOf(failure: Failure, requestId: string): Problem {
-  // A message may hold names that the caller, a provider or a file chose.
+  // Cleaned, because a message may contain names that a caller, a provider or a file chose.
   return cleaned({
     type: 'about:blank',
     title: failure.title,
     status: failure.status,
     detail: failure.message,
     code: failure.code,
-    hint: failure.hint ?? `See ${failure.code} in the error table of the documentation.`,
+    hint: failure.hint ?? 'See GET /docs for the requests that this server accepts.',
     request_id: requestId,
     ...(failure.faults.length > 0 && {
       errors: failure.faults.map(({ field, expected }) => ({ pointer: field, detail: expected })),
@@ -56,22 +59,22 @@ function problemOf(failure: Failure, requestId: string): Problem {
 
 function failureOf(error: unknown, request: Request): Failure {
   if (error instanceof Failure) return error;
-  // Nobody reads this answer: the client hung up while it was sending.
-  if (request.signal.aborted) return new Failure('invalid_body', 'The client has gone');
+  // Nobody reads this answer, because the client closed the connection while it sent the request.
+  if (request.signal.aborted) return new Failure('invalid_body', 'The client closed the connection');
   return new Failure('internal', 'The request could not be answered', {
-    hint: 'Retry shortly; if it stays, report the request_id.',
+    hint: 'Retry shortly. If the error persists, report the request_id.',
   });
 }
 
-/** 405 for a path that answers other methods, else 404. */
+/** Returns the 405 error for a path that supports other methods, otherwise the 404 error. */
 function noRoute(allowed: readonly string[]): Failure {
   if (allowed.length > 0) return methodNotAllowed(allowed);
-  return new Failure('not_found', 'There is nothing at this path', { hint: 'GET /openapi.json lists what there is.' });
+  return new Failure('not_found', 'There is no such path', { hint: 'See GET /openapi.json for all paths.' });
 }
 
-/** Of a path that answers only the allowed methods. */
+/** Returns the 405 error for a path that supports only the allowed methods. */
 export function methodNotAllowed(allowed: readonly string[]): Failure {
-  return new Failure('method_not_allowed', 'This path does not answer that method', {
+  return new Failure('method_not_allowed', 'This path does not support the request method', {
     hint: `Use ${allowed.join(', ')}.`,
   });
 }

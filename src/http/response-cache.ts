@@ -3,33 +3,36 @@ import type { Provenance } from '../operations/operation.ts';
 import { JSON_TYPE } from './http-app.ts';
 import { type PreparedResponse, prepareResponse } from './prepared-response.ts';
 
-/** An answer in JSON. */
+/** An answer as JSON text. */
 export interface JsonAnswer {
   readonly text: string;
   readonly provenance: Provenance | undefined;
 }
 
 export interface ResponseCache {
-  /** The cached response to an address (path and query as sent), if it still holds. */
+  /** Returns the cached response to an address (path and query as sent). Returns undefined if no valid response is cached. */
   get(address: string): PreparedResponse | undefined;
-  /** Prepares an answer that was computed of a version of the store, and caches it unless it is long. */
+  /**
+   * Prepares the response for an answer, and caches it unless the text or the address is too long. `version` is the version of the store
+   * that the answer was computed from.
+   */
   add(address: string, version: string, answer: JsonAnswer): PreparedResponse;
 }
 
-/** Answers change with each snapshot, and an account may lose its access: a cache may keep one, but must ask each time. */
+/** Clients must revalidate a cached answer on each use, because answers change with each snapshot and an account may lose its access. */
 const CACHE_CONTROL = 'private, no-cache';
 
-/** Enough for 59 tickers, each asked in several ways. Texts take 16 MB at most; compressed forms add a fraction of that. */
+/** Enough for several requests on each of 59 tickers. The texts take 16 MB at most. Compressed forms add a fraction of that. */
 const RESPONSES_MAX = 1_024;
 const TEXT_LENGTH_MAX = 16_384;
 const ADDRESS_LENGTH_MAX = 256;
 
 /**
- * Caches responses that are functions of the address, the store and the clock, and so are the same for every account. One holds
- * while the store has not changed and its age is the same in whole seconds, which is as far as answers see the clock.
+ * Caches responses that depend only on the address, the store and the clock, and are therefore the same for every account. A response is
+ * valid while the store is unchanged and the age of the data, in whole seconds, is the same. Answers contain no finer time than this age.
  */
 export function createResponseCache(version: () => string, nowMs: () => number): ResponseCache {
-  // The oldest first: a Map iterates by insertion.
+  // Oldest first: a Map iterates in insertion order.
   const responses = new Map<string, { version: string; age: number; asOf: number; prepared: PreparedResponse }>();
 
   return {
@@ -53,7 +56,7 @@ export function createResponseCache(version: () => string, nowMs: () => number):
   };
 }
 
-/** Where an answer comes from, as fields of the response. */
+/** Returns the provenance of an answer as header fields. */
 export function provenanceHeaders({
   source,
   simulated,
@@ -72,10 +75,10 @@ export function provenanceHeaders({
   };
 }
 
-/** Proxies have 4 to 8 KB for all header fields of an answer. */
+/** Limit of one header field. Proxies accept 4 to 8 KB for all header fields of a response. */
 const FIELD_LENGTH_MAX = 512;
 
-/** A text as the value of a header field: cleaned, other characters than ASCII percent-encoded as in a URI, cut to its bound. */
+/** Returns a text as the value of a header field: cleaned, percent-encoded as in a URI except for spaces, cut to FIELD_LENGTH_MAX. */
 function fieldOf(text: string): string {
   const line = cleanLine(text, FIELD_LENGTH_MAX);
   const whole = encodeURI(line).replaceAll('%20', ' ');
@@ -89,7 +92,7 @@ function fieldOf(text: string): string {
   return `${part}...`;
 }
 
-/** The tag is another whenever the text, the source, its moment or what is noted of it is another, and the same after a restart. */
+/** The entity tag changes with the text, the source, the moment of the data and the notes. It is the same after a restart. */
 function prepare(text: string, provenance: Provenance | undefined): PreparedResponse {
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   const hash = new Bun.CryptoHasher('sha256').update(text).update(JSON.stringify(origin));
@@ -100,7 +103,7 @@ function prepare(text: string, provenance: Provenance | undefined): PreparedResp
   });
 }
 
-/** Whole seconds, as the provenance counts them. */
+/** Age in whole seconds, rounded as in the provenance. */
 function ageOf(asOfMs: number, nowMs: number): number {
   return Math.max(0, Math.round((nowMs - asOfMs) / 1000));
 }

@@ -13,8 +13,8 @@ import { streamRoutes } from './stream-routes.ts';
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
- * The whole HTTP surface, an Elysia application. Hooks run in this order before a route is looked up, whether there is one or not:
- * request id, Host, Origin, key and rate limit. They see the path that the router matches, so no path leads past them.
+ * Creates the HTTP adapter, an Elysia application. Before routing, these hooks run in this order, for unknown paths too: request id, Host,
+ * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses them.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
   const { access, members, limiter, origins, observe } = deps;
@@ -29,7 +29,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(checkHost(origins))
     .use(checkOrigin(origins))
     .use(guard(access, limiter, deps.connections));
-  // Elysia decides by a hook's source text whether to await it, and minified code misleads it: none of these is asynchronous.
+  // Elysia decides by a hook's source text whether to await the hook. Minified code misleads it. None of these hooks is asynchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app
     .use(accountRoutes(access, members))
@@ -38,22 +38,22 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(streamRoutes(deps)) as unknown as HttpApp;
 }
 
-/** Answers requests by the application. */
+/** Returns a handler that answers requests with the application. */
 export function handlerOf(app: HttpApp): Handler {
   return (request) => app.fetch(withRoutableUrl(request));
 }
 
-/** 64 random bits in hex: enough to find a request by, and no UUID. */
+/** Returns 64 random bits in hex: enough to find a request in the log, and clearly not a UUID. */
 function newRequestId(): string {
   return crypto.getRandomValues(randomBits)[0]!.toString(16).padStart(16, '0');
 }
 
 const randomBits = new BigUint64Array(1);
 
-/** Elysia searches a URL for the start of the path from this index on. */
+/** From this index on, Elysia searches a URL for the start of the path. */
 const PATH_SEARCHED_FROM = 11;
 
-/** Replaces a host that is missing or so short that Elysia would search past it. Path and query stay as they are. */
+/** Replaces a missing host, or one so short that Elysia would miss the start of the path. Path and query stay unchanged. */
 function withRoutableUrl(request: Request): Request {
   const { url } = request;
   const isAbsolute = !url.startsWith('/');

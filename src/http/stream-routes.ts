@@ -5,7 +5,7 @@ import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { methodNotAllowed } from './problem-details.ts';
 
-/** Streams without end: MCP's, and the live levels. */
+/** Routes of MCP and of the live levels. Their streams have no end. */
 export const streamRoutes =
   ({
     mcp,
@@ -53,18 +53,18 @@ export const streamRoutes =
         return withDefaults(await streamable.handle(account!, request), set);
       });
 
-/** Whether a message, or one of a batch, is answered from the market. */
+/** Whether a message, or one message of a batch, needs market data for its answer. */
 function needsData(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(needsData);
   return isRecord(body) && (body.method === 'tools/call' || body.method === 'resources/read');
 }
 
-/** A stream has no end, and so no length that HEAD could tell. */
+/** Throws `Failure` (405) for HEAD: a stream has no end, so HEAD cannot report its length. */
 function refuseHead({ method }: Request): void {
   if (method === 'HEAD') throw methodNotAllowed(['GET']);
 }
 
-/** On `/mcp` a body that cannot be read is JSON-RPC's own error. */
+/** On `/mcp`, a body that cannot be read or parsed gets a JSON-RPC error. Rethrows every other error. */
 function notJson(error: unknown): Response {
   if (!(error instanceof Failure) || error.code !== 'invalid_body') throw error;
   const { message, hint } = error;

@@ -76,7 +76,7 @@ test('the price that is not paid is named', async () => {
     expect(refused.status).toBe(429);
     expect(await refused.json()).toMatchObject({
       code: 'rate_limited',
-      detail: 'This request costs 19 tokens more, and 5 are left',
+      detail: 'This request costs 19 more tokens, and 5 are left',
     });
     expect(refused.headers.get('retry-after')).toBe('24');
   } finally {
@@ -122,7 +122,7 @@ test('a call over MCP pays for its work as REST does', async () => {
       return JSON.stringify(await answer.json());
     };
     expect(await call('XLF')).toContain('call_wall');
-    expect(await call('SPY')).toContain('tokens more');
+    expect(await call('SPY')).toContain('more tokens');
   } finally {
     await poor.close();
   }

@@ -3,7 +3,7 @@ import type { Observe } from '../../events.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
 import { type ConnectionLimits, isCrowded, type KnownConnection, superfluous } from './superfluous.ts';
 
-/** What a server tells of its connections. */
+/** The part of a server that the connection watch uses. */
 export interface ConnectionServer {
   readonly port?: number | undefined;
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;
@@ -11,57 +11,60 @@ export interface ConnectionServer {
 }
 
 export interface ConnectionWatchParts {
-  /** Other ends of connections with an open stream, as `peerOf` names them. */
+  /** Other ends of connections with an open stream, in the form of `peerOf`. */
   readonly streamPeers: () => Iterable<string>;
-  /** All connections are a proxy's: an address, and an idle connection, say nothing of a client. */
+  /** Whether all connections come from a proxy. If so, an address or an idle connection says nothing about a client. */
   readonly behindProxy: boolean;
   readonly observe: Observe;
 }
 
 /**
- * Keeps descriptors free for new clients, files and providers: anybody can open connections, and a server without a descriptor accepts none.
- * While there are few, it counts them and no more. From some number on it looks at them, and if they may be too many of one client, it notes which make
- * requests, and of whom, and ends those that are superfluous. It reads descriptors because the runtime tells nothing of connections; HTTP/1.1 and HTTP/2 are alike to it.
+ * Ensures that descriptors stay free for new clients, files and providers. Anyone can open connections, and a server without a free
+ * descriptor accepts none.
+ *
+ * While there are few connections, the watch only counts them. From `watchFrom` connections on, it inspects them. If there may be too many,
+ * it records which connections make requests and for which account, and closes the superfluous ones. It inspects descriptors, because the
+ * runtime does not list connections. HTTP/1.1 and HTTP/2 make no difference to it.
  */
 export interface ConnectionWatch {
-  /** A request is answered: one that needs no key, or one of an account, within its rate. */
+  /** Records a request that is admitted: a request to a public path, or one of an account within its rate limit. */
   heard(request: Request, account?: string): void;
-  /** The other end of a request's connection, for a stream that is opened. */
+  /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if it is not known. */
   peerOf(request: Request): string | undefined;
-  /** Watches the connections of a server that listens. */
+  /** Starts to watch the connections of a listening server. */
   start(server: ConnectionServer): void;
   stop(): void;
 }
 
-/** How many descriptors connections may take, and from how many on they are watched. */
+/** How many descriptors connections may take, and from how many connections on they are watched. */
 export interface DescriptorPlan {
-  /** Soft limit of the process. */
+  /** Soft limit of open descriptors of the process. */
   readonly descriptors: number;
-  /** Kept free. */
+  /** Descriptors that must stay free. */
   readonly reserve: number;
   readonly connections: number;
   readonly watchFrom: number;
   readonly addressMax: number;
   readonly strangersMax: number;
-  /** Streams open at once, over MCP and of live levels, of all accounts: where few connections are allowed, some are for requests. */
+  /** Limits of open streams over all accounts, for MCP and for live levels. They leave some of the connections to requests. */
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
-  /** How often open descriptors are counted, ms: more often where a flood takes them sooner. */
+  /** Time between two counts of open descriptors, ms. With few descriptors it is shorter, because a flood takes them sooner. */
   readonly lookMs: number;
 }
 
 const RESERVE_MAX = 256;
-/** What the process itself has open: database, feeds, the runtime's own. */
+/** Descriptors that the process itself has open: for the database, the feeds and the runtime. */
 const OWN_DESCRIPTORS = 32;
 const ADDRESS_MAX = 100;
 const STRANGERS_MAX = 1_000;
 const WATCH_FROM = 100;
 const MCP_STREAMS_MAX = 40_000;
 const LIVE_STREAMS_MAX = 4_000;
-/** Below this many the log says at the start what they allow. */
+/** Below this limit, the log says at the start how many connections and streams the descriptors allow. */
 const FEW_DESCRIPTORS = 8_192;
 
-/** The plan for a limit; infinite if it is unknown. */
+/** Returns the plan for a limit of open descriptors. An unknown limit is infinite. */
 export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
   const reserve = Math.min(RESERVE_MAX, Math.floor(descriptors / 4));
   const connections = Math.max(0, descriptors - reserve - OWN_DESCRIPTORS);
@@ -78,20 +81,26 @@ export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
   };
 }
 
-/** Connections are looked at so often, while they are too many and otherwise, and more seldom if that took long: a hundredth of the time at most. */
+/**
+ * Time between two inspections of the connections: while there may be too many, and otherwise. If an inspection takes long, the next one is
+ * later, so that inspections take at most one hundredth of the time.
+ */
 const SCAN_MS = 1_000;
 const CALM_SCAN_MS = 5_000;
 const SCAN_SHARE = 100;
 const IDLE_MS = 30_000;
 const GRACE_MS = 2_000;
-/** A connection is a member's for so long after its last request with a good key. The rate limit bounds how many an account can have so. */
+/**
+ * A connection belongs to a member for this long after its last request with a valid key. The rate limit bounds how many connections an
+ * account can have in this way.
+ */
 const MEMBER_MS = 60_000;
-/** Ended in one step: some 5 ms. */
+/** Connections closed in one step, which takes some 5 ms. */
 const STEP_ENDED = 500;
-/** What was ended is told so often. */
+/** Least time between two reports of closed connections. */
 const TELL_MS = 10_000;
 
-/** What is noted of a connection while it is watched. */
+/** The record of a connection. Times are in ms of `performance.now()`. */
 interface Note {
   readonly sinceMs: number;
   heardMs?: number;
@@ -112,12 +121,12 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
   let server: ConnectionServer | undefined;
   let looking: ReturnType<typeof setInterval> | undefined;
   let ownDescriptors = 0;
-  /** From when on requests are noted; undefined while they are not, since it takes a microsecond or two of each. */
+  /** The time since which requests are recorded. Undefined while they are not: recording takes one or two microseconds per request. */
   let notingSinceMs: number | undefined;
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /** When connections were looked at last: the time of a request, near enough. */
+  /** When descriptors were last counted. Serves as the time of requests, which is precise enough. */
   let lookedMs = 0;
   let untold = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
@@ -154,13 +163,13 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
     } else if (sockets) {
       if (isDue && !isScanning) void scan(sockets);
     } else if (toFree > 0 && isDue) {
-      // All that is left to do without knowing the connections.
+      // The connections cannot be inspected, so all that can be done is to close idle ones.
       scanDueMs = nowMs + SCAN_MS;
       tell(server!.closeIdleConnections(), nowMs);
     }
   };
 
-  /** Looks at all connections, some at a time, and ends the superfluous. */
+  /** Inspects all connections in steps, and closes the superfluous ones. */
   const scan = async (own: NonNullable<typeof sockets>): Promise<void> => {
     isScanning = true;
     let workedMs = 0;
@@ -173,7 +182,7 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
     };
     try {
       const port = server!.port!;
-      // Connections with an open stream are left alone: streams have limits of their own.
+      // Connections with an open stream are exempt, because streams have limits of their own.
       const streams = new Set(streamPeers());
       const found: OwnConnection[] = [];
       let looked = 0;
@@ -188,7 +197,7 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
         const connections = known(found);
         const nowMs = performance.now();
         if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
-        // For some time longer: who is a member is then known still if more come.
+        // Requests are recorded for MEMBER_MS longer, so that members are known if the connections become too many again.
         if (nowMs - crowdedMs >= MEMBER_MS) {
           notingSinceMs = undefined;
           return [];
@@ -210,7 +219,7 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
     }
   };
 
-  /** What is known of connections; of those that are gone, nothing any more. */
+  /** Returns what is known about the connections, and deletes the records of closed connections. */
   const known = (found: readonly OwnConnection[]): (KnownConnection & { connection: OwnConnection })[] => {
     const nowMs = performance.now();
     const gone = new Set(notes.keys());

@@ -4,27 +4,27 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 /** A connection that a server of this process has accepted. */
 export interface OwnConnection {
   readonly descriptor: number;
-  /** Address and port of its other end, as `peerName` writes them. */
+  /** Address and port of the other end, in the form of `peerName`. */
   readonly peer: string;
-  /** What is counted as one client: its IPv4 address, or the first 64 bits of its IPv6 address. */
+  /** The address that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
   readonly address: string;
 }
 
 /**
- * The sockets of this process, which the runtime does not show: they are read from the system. It is for the event loop's own thread: the
- * server accepts and closes there too, so that a descriptor stays what it is as long as nothing is awaited.
+ * The sockets of this process, read from the operating system, because the runtime does not list them. Use this on the thread of the event
+ * loop only. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the next `await`.
  */
 export interface OwnSockets {
-  /** Connections accepted on a port, those of some descriptors at a time. */
+  /** Yields the connections accepted on a port, those of STEP_DESCRIPTORS descriptors at a time. */
   accepted(port: number): Generator<OwnConnection[], void>;
   /**
-   * Ends a connection both ways: the runtime reads its end and closes the descriptor itself. Does nothing if the descriptor is another
-   * connection's by now.
+   * Shuts a connection down in both directions. The runtime then reads the end of the connection and closes the descriptor itself. Does
+   * nothing if the descriptor belongs to another connection by now.
    */
   end(connection: OwnConnection, port: number): void;
 }
 
-/** Descriptors looked at in one step: below 2 ms. */
+/** Descriptors inspected in one step, which takes less than 2 ms. */
 const STEP_DESCRIPTORS = 2_000;
 
 const AF_INET = 2;
@@ -34,7 +34,7 @@ const SHUT_BOTH = 2;
 const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
 
-/** Undefined if sockets cannot be read: on a system other than Linux, or where the runtime may call no functions of the C library. */
+/** Returns undefined if sockets cannot be read: on a system other than Linux, or if the runtime may not call the C library. */
 export function openOwnSockets(): OwnSockets | undefined {
   const libc = openLibc();
   if (!libc) return undefined;
@@ -51,7 +51,7 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 
   const connectionOf = (descriptor: number, port: number): OwnConnection | undefined => {
-    // Ports are in network order. A socket that listens has no other end.
+    // Ports are in network byte order. A listening socket has no other end.
     if (!reads(libc.getsockname, descriptor) || view.getUint16(2) !== port) return undefined;
     if (!reads(libc.getpeername, descriptor)) return undefined;
     const peerPort = view.getUint16(2);
@@ -86,25 +86,25 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 }
 
-/** One text for each other end. */
+/** Returns a text that identifies the other end of a connection. */
 export function peerName(address: string, port: number): string {
   return `${address} ${port}`;
 }
 
 const F_GETFD = 1;
 
-/** Open descriptors of this process: sockets, files and what the runtime has. NaN if the system does not say. */
+/** Returns the number of open descriptors of this process: sockets, files and the runtime's own. NaN if the system does not report it. */
 export function openDescriptors(): number {
   try {
-    // From Linux 6.2 on it says so itself, without taking a descriptor.
+    // Since Linux 6.2, the size of this folder is the number of descriptors. Reading the size takes no descriptor.
     return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length - 1;
   } catch (error) {
-    // There is none left to read the folder with.
+    // No descriptor is left to read the folder, so all of them are open.
     return (error as NodeJS.ErrnoException).code === 'EMFILE' ? descriptorsMax() : Number.NaN;
   }
 }
 
-/** How many descriptors this process may have open (`ulimit -n`); infinite if the system does not say. */
+/** Returns how many descriptors this process may have open (`ulimit -n`). Infinite if the system does not report it. */
 export function descriptorsMax(): number {
   limit ??= readLimit();
   return limit;
@@ -135,7 +135,7 @@ function openLibc() {
         shutdown: { args: ['i32', 'i32'], returns: 'i32' },
       }).symbols;
     } catch {
-      // The other C library, or none that may be called.
+      // Try the other C library. If that fails too, the C library may not be called.
     }
   }
   return undefined;

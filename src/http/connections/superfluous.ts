@@ -1,30 +1,30 @@
-/** A connection without an open stream, and what is known of its client. Times are of `performance.now()`, ms. */
+/** A connection without an open stream, and what is known about its client. Times are in ms of `performance.now()`. */
 export interface KnownConnection {
   readonly address: string;
-  /** Seen first. */
+  /** When the connection was first seen. */
   readonly sinceMs: number;
-  /** From when on its requests are noted. */
+  /** The time since which requests of the connection have been recorded. */
   readonly notedMs: number;
-  /** Its last request, whoever it was of; undefined if it has made none. */
+  /** The last request, with or without a key. Undefined if none was recorded. */
   readonly heardMs: number | undefined;
-  /** Who has made a request with a good key not long ago; undefined for a stranger. */
+  /** The account of a recent request with a valid key. Undefined for a stranger: a connection without such a request. */
   readonly account: string | undefined;
 }
 
 export interface ConnectionLimits {
-  /** Connections without a key, of one address. */
+  /** Limit of connections without a key, per address. */
   readonly addressMax: number;
-  /** Connections without a key, of all addresses. */
+  /** Limit of connections without a key, over all addresses. */
   readonly strangersMax: number;
-  /** A connection without a key that makes no request for so long is ended. */
+  /** A connection without a key is closed if it makes no request for this long. */
   readonly idleMs: number;
-  /** A connection has so long to show a key before it counts as one without; not while descriptors run out. */
+  /** A connection has this long to send a key before it counts in the limits. It has no such time while descriptors run out. */
   readonly graceMs: number;
 }
 
 /**
- * Which connections are to be ended: those without a key beyond the limits, and, until so many are free as must be, those of whoever has
- * the most of them, an address without a key or an account.
+ * Returns the connections to close. First, these are connections without a key that are idle or exceed the limits. Then, until there are at
+ * least `toFree`, these are connections of the address (without a key) or the account that has the most of them.
  */
 export function superfluous<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -49,7 +49,7 @@ export function superfluous<Connection extends KnownConnection>(
   return ended;
 }
 
-/** Whether there are more than the limits allow if none of them is a member's: only then does it matter whose they are. */
+/** Whether the connections would exceed the limits if none belonged to a member. Only then does it matter to whom they belong. */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
   { addressMax, strangersMax }: ConnectionLimits,
@@ -58,7 +58,10 @@ export function isCrowded(
   return connections.length > strangersMax || byAddress.values().some(({ length }) => length > addressMax);
 }
 
-/** Connections by what they have in common; of each group those that shall stay come first: who has made a request, and who came earlier. */
+/**
+ * Groups connections by a key. In each group, connections that have made a request come first, and then the older ones. The first ones stay
+ * open longest.
+ */
 function groups<Connection extends KnownConnection>(
   connections: readonly Connection[],
   keyOf: (connection: Connection) => string,
@@ -68,11 +71,11 @@ function groups<Connection extends KnownConnection>(
   return [...Map.groupBy(connections, keyOf).values()].map((group) => group.sort(staying));
 }
 
-/** So many, taken from whichever group is the largest then. */
+/** Returns `count` connections, each taken from the group that is the largest at that point. */
 function fromTheLargest<Connection>(given: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
   const sizes = given.map(({ length }) => length).sort((a, b) => b - a);
-  // The level to which the largest groups are cut: so that it comes to the count, or a little more.
+  // The length to which larger groups are cut, so that the connections beyond it are `count` or a few more.
   let [level, above, taken] = [sizes[0] ?? 0, 0, 0];
   while (level > 0 && taken < count) {
     while ((sizes[above] ?? 0) >= level) above++;

@@ -3,35 +3,40 @@ import type { LevelEvent } from '../../market/level-record.ts';
 import type { MarketStore } from '../../market/store.ts';
 import { MILLION } from '../../operations/gex-report.ts';
 
-/** An event as it goes over the wire. */
+/** An event as it is sent to clients. */
 export interface GexEvent {
   readonly seq: number;
   readonly ticker: string;
   readonly bytes: Uint8Array;
 }
 
-/** Part of the log: what there is for some tickers after a place, as chunks to send, and up to which place that is all. */
+/** A page of the log: the events of some tickers after a sequence number. */
 export interface GexPage {
+  /** The events, encoded. */
   readonly chunks: readonly Uint8Array[];
+  /** The sequence number up to which the page has all events of the tickers. */
   readonly upTo: number;
-  /** Whether the log goes on from there. */
+  /** Whether the log has more events after `upTo`. */
   readonly more: boolean;
 }
 
 /**
- * The log of levels as events. The newest are written once and kept for all streams; what is older is read from the store by ticker, a page at
- * a time, and pages are kept for a moment: many streams that go through the same part of the log cost one.
+ * The log of levels as events. The newest events are encoded once for all streams, and stay in memory. Older events are read from the store
+ * by ticker, page by page. These pages are cached until the log grows, so that each is read once for many streams at the same position.
  */
 export interface GexEvents {
-  /** Takes in some of what was kept since; true if there is more to take in. */
+  /** Reads levels that were stored since the last call, some REFRESH_EVENTS at most. Returns true if there may be more. */
   refresh(): boolean;
-  /** What comes after a place; undefined if the place is older than what is in memory. */
+  /** Returns the page after `seq` from memory. Returns undefined if `seq` is older than the events in memory. */
   after(seq: number, tickers: ReadonlySet<string>): GexPage | undefined;
-  /** The same of any place, from the store: some milliseconds. */
+  /** Returns the page after any `seq` from the store. This takes some milliseconds. */
   stored(seq: number, tickers: ReadonlySet<string>): GexPage;
-  /** Whether a client that has everything up to this place can go on from there: it is of this log, and what was missed is not too old. */
+  /**
+   * Whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence number of
+   * the log, or if the oldest missed event was stored more than 24 hours ago.
+   */
   goesOnFrom(seq: number, tickers: ReadonlySet<string>): boolean;
-  /** The newest levels of tickers, in the log's order, and the place that they are of. */
+  /** Returns the newest levels of tickers, in the order of the log, and the sequence number at which they were the newest. */
   current(tickers: Iterable<string>): Pick<GexPage, 'chunks' | 'upTo'>;
 }
 
@@ -42,17 +47,17 @@ export interface GexEventsOptions {
 
 type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 'firstMissedAt' | 'currentLevels'>;
 
-/** Some 100 KB: what a stream may be given at once. */
+/** Limit of a page: some 100 KB. */
 const PAGE_EVENTS = 256;
-/** Of 59 tickers that move every second more than a minute, in 2 MB: who is further behind reads the store. */
+/** Events in memory, some 2 MB. They cover more than a minute if 59 tickers change every second. Streams further behind read the store. */
 const RECENT_EVENTS = 4_096;
-/** Taken in at once: some 5 ms. */
+/** Events that one refresh reads: some 5 ms. */
 const REFRESH_EVENTS = 1_024;
-/** Pages of the store that are kept, some 8 MB, until the log grows. */
+/** Cached pages of the store, some 8 MB. */
 const SHARED_PAGES = 64;
-/** Who has missed more than a day begins anew: levels of that time are history, which has a route of its own. */
+/** A client that has missed more than a day starts with the current levels. Older levels are history, which has a route of its own. */
 const REPLAY_MS = 24 * 3_600_000;
-/** Levels dated ahead become current as time passes, without an event. */
+/** How long current levels are cached, ms. Levels with a later date become current when their time comes, without an event. */
 const CURRENT_MS = 1_000;
 
 export function createGexEvents(log: Log, simulated: boolean, options: GexEventsOptions = {}): GexEvents {
@@ -75,7 +80,7 @@ export function createGexEvents(log: Log, simulated: boolean, options: GexEvents
         more = events.length === PAGE_EVENTS;
       }
       if (taken > 0) pages.clear();
-      // Trimmed by halves: cutting at each event would move the rest at each.
+      // Half of the events are dropped at once. Dropping each event by itself would move all others each time.
       if (recent.length > 2 * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);
@@ -97,9 +102,9 @@ export function createGexEvents(log: Log, simulated: boolean, options: GexEvents
       if (known) return known;
       const events = log.levelEventsOf(names, seq, PAGE_EVENTS, simulated).map(eventOf);
       const more = events.length === PAGE_EVENTS;
-      // Fewer than a page: there is nothing else up to what is in memory.
+      // With fewer events than a page, the log has no other events of these tickers up to `head`.
       const upTo = Math.max(events.at(-1)?.seq ?? seq, more ? seq : head);
-      // One chunk, which all streams of that page share.
+      // One chunk, shared by all streams that read this page.
       const chunks = events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))];
       const page = { chunks, upTo, more };
       if (pages.size >= SHARED_PAGES) pages.delete(pages.keys().next().value!);
@@ -112,7 +117,7 @@ export function createGexEvents(log: Log, simulated: boolean, options: GexEvents
       return missedAt === undefined || nowMs() - missedAt < REPLAY_MS;
     },
     current(tickers) {
-      // Asked for first: what another process adds meanwhile comes after it.
+      // Read before the levels, so that levels which another process adds meanwhile come after it.
       const upTo = log.lastLevelSeq();
       if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
         current = { upTo, atMs: nowMs(), events: new Map() };
@@ -131,7 +136,7 @@ export function createGexEvents(log: Log, simulated: boolean, options: GexEvents
   };
 }
 
-/** Position of the first event after a place. */
+/** Returns the index of the first event after `seq`. */
 function firstAfter(events: readonly GexEvent[], seq: number): number {
   let [low, high] = [0, events.length];
   while (low < high) {
@@ -147,7 +152,7 @@ function eventOf(levels: LevelEvent): GexEvent {
   return { seq: levels.seq, ticker: levels.underlying, bytes: encoder.encode(text) };
 }
 
-/** What `GET /api/v1/nodes/gex/{ticker}` answers of that snapshot. Without an age: it would be another when the event is sent again. */
+/** Returns what `GET /api/v1/nodes/gex/{ticker}` answers for that snapshot, without an age: an event is the same whenever it is sent. */
 function dataOf(levels: LevelEvent) {
   return {
     ticker: levels.underlying,

@@ -5,21 +5,24 @@ import type { Market } from '../../market/market.ts';
 import { ticker } from '../../operations/schemas.ts';
 import { validate } from '../../operations/validate.ts';
 
-/** What a client asks to follow. */
+/** A client's request for a stream of live levels. */
 export interface GexStreamRequest {
   readonly account: Account;
   readonly headers: Headers;
-  /** As the path has them, joined by commas. */
+  /** The tickers in the path, separated by commas. */
   readonly tickers: string;
   readonly query: URLSearchParams;
-  /** Address and port of the client, where the connection is known. */
+  /** Address and port of the client. Undefined if the connection is not known. */
   readonly peer?: string | undefined;
 }
 
-/** As many as a universe may have. */
+/** A universe may have this many tickers. */
 const TICKERS_MAX = 1_000;
 
-/** The tickers of a request, each once, under their names. Throws `Failure`, 400, for one that is not tracked. */
+/**
+ * Returns the tickers of a request by their names in the market, each once. Throws `Failure` (400) if there are too many, or if one is
+ * malformed or not tracked.
+ */
 export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
   const given = [...new Set(tickers.split(','))];
   if (given.length > TICKERS_MAX) {
@@ -35,7 +38,10 @@ export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 't
 
 const ONE_TICKER = Type.Object({ ticker });
 
-/** The place that a client has everything up to; undefined where it names none. Throws `Failure`, 400, for what is none. */
+/**
+ * Returns the sequence number up to which the client has all events. Returns undefined if the request does not contain one. Throws
+ * `Failure` (400) if the number is malformed.
+ */
 export function placeOf({ headers, query }: GexStreamRequest): number | undefined {
   const text = headers.get('last-event-id') ?? query.get('last_event_id');
   if (text === null) return undefined;
@@ -49,7 +55,7 @@ export function placeOf({ headers, query }: GexStreamRequest): number | undefine
 
 function refusal(message: string, field: string, expected: string): Failure {
   return new Failure('invalid_parameter', message, {
-    hint: 'GET /api/v1/stream/gex/SPY,QQQ, with Last-Event-ID: 123 to take up where event 123 was the last.',
+    hint: 'Send GET /api/v1/stream/gex/SPY,QQQ, with the header Last-Event-ID: 123 to resume after event 123.',
     faults: [{ field, expected }],
   });
 }

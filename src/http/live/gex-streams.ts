@@ -22,21 +22,21 @@ export interface GexStreamParts {
 }
 
 export interface GexStreams {
-  /** A stream of the levels of tickers. Throws `Failure`: 400 for what cannot be followed, 429 and 503 at the limits. */
+  /** Opens a stream of the levels of tickers. Throws `Failure`: 400 if the request is invalid, 429 or 503 if a limit is reached. */
   open(request: GexStreamRequest): Response;
-  /** There may be new levels. Costs little: call it at each. */
+  /** Call this whenever there may be new levels. A call is cheap. */
   wake(): void;
   /** Ends every stream. */
   close(): void;
-  /** Clients whose connections are known. */
+  /** Address and port of each client whose connection is known. */
   peers(): Iterable<string>;
   readonly size: number;
 }
 
-/** Snapshots come in batches: what comes so close together is one write to each socket. */
+/** Snapshots come in batches. All levels that arrive within this time are sent together, in one write to each socket. */
 const GATHER_MS = 20;
 
-/** Live levels over SSE. A stream that ends can be taken up again where it ended, by any client with the id of its last event. */
+/** Creates the live levels over SSE. After a stream has ended, a client can resume it with the id of the last event. */
 export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamParts): GexStreams {
   const watch = createStreamWatch({ ...STREAM_LIMITS, ...limits });
   const subscriptions = new Set<Subscription>();
@@ -47,7 +47,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     gathering = undefined;
     try {
       began('live levels');
-      // Another process may have kept a long log: others have their turn between its parts.
+      // Another process may have stored many levels. Other work runs between two parts of them.
       if (events.refresh()) gathering = setTimeout(spread, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
@@ -55,7 +55,10 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     for (const subscription of subscriptions) subscription.wake();
   };
 
-  /** Reads the log in turn with other work. A stream has one page to read at a time, and streams are bounded themselves. */
+  /**
+   * Reads the log in the scheduler. Such a job does not count in the account's limit of jobs, because a stream reads one page at a time and
+   * the number of streams is limited.
+   */
   const inTurn = async <Result>(account: string, work: () => Result): Promise<Result> => {
     // biome-ignore lint/correctness/useYield: a page is one step.
     const steps = function* () {

@@ -3,31 +3,31 @@ import type { GexEvents } from './gex-events.ts';
 export interface SubscriptionParts {
   readonly events: GexEvents;
   readonly tickers: ReadonlySet<string>;
-  /** The place in the log up to which the client has everything; without it, it gets the current levels first. */
+  /** The sequence number up to which the client has all events. Undefined: the stream begins with the current levels. */
   readonly after: number | undefined;
-  /** Does what reads the store once it is this account's turn. */
+  /** Runs work that reads the store, in the scheduler. */
   readonly turn: <Result>(work: () => Result) => Promise<Result>;
-  /** Told once the client is gone. */
+  /** Called when the client has closed the connection, or when reading the log has failed. */
   readonly gone: () => void;
 }
 
-/** One client's stream: a cursor over the log, read as the client takes it, so that a slow one holds a page and no more. */
+/** One client's stream: a cursor over the log. It reads the log as fast as the client reads, so a slow client takes one page of memory. */
 export interface Subscription {
   readonly stream: ReadableStream<Uint8Array>;
-  /** When it took anything last while there was more for it, ms; undefined where it has all there is. */
+  /** The time since which data has waited and the client has read nothing, ms. Undefined if no data waits. */
   readonly behindSince: number | undefined;
-  /** Bytes that wait for it. */
+  /** Bytes in memory that the client has not read. */
   readonly unreadBytes: number;
-  /** There may be more in the log. */
+  /** Call this when the log may have new events. */
   wake(): void;
   ping(): void;
-  /** Ends the stream; what a client has not taken is dropped where it has had its time. */
+  /** Ends the stream. If `drop` is true, data that the client has not read is dropped. */
   end(drop: boolean): void;
 }
 
-/** A little more than a page: the next is read when the client has taken most of the one before. */
+/** Limit of queued bytes: the next page is read when less than this is unread. */
 const QUEUE_BYTES = 64 * 1024;
-/** How soon a client whose stream has ended may come back. */
+/** How long a client waits before it reconnects, ms. */
 const RETRY_MS = 2_000;
 
 export function createSubscription({ events, tickers, after, turn, gone }: SubscriptionParts): Subscription {
@@ -35,7 +35,7 @@ export function createSubscription({ events, tickers, after, turn, gone }: Subsc
   let started = false;
   let ended = false;
   let behindSince: number | undefined;
-  /** Set while the stream waits for the log. */
+  /** Set while the stream waits for new events. */
   let resume: (() => void) | undefined;
   let controller!: ReadableStreamDefaultController<Uint8Array>;
 
@@ -56,7 +56,7 @@ export function createSubscription({ events, tickers, after, turn, gone }: Subsc
     send([PREAMBLE, ...current.chunks]);
   };
 
-  /** Sends the next page that has anything for this client, once there is one. */
+  /** Sends the next page that has events of the tickers. Waits until there is one. */
   const proceed = async (): Promise<void> => {
     while (!ended) {
       const page =
@@ -69,7 +69,7 @@ export function createSubscription({ events, tickers, after, turn, gone }: Subsc
       }
       const woken = Promise.withResolvers<void>();
       resume = woken.resolve;
-      // Others have their turn between two pages of a long log.
+      // Other work runs between two pages of a long log.
       if (page.more) setImmediate(woken.resolve);
       await woken.promise;
     }
@@ -111,13 +111,13 @@ export function createSubscription({ events, tickers, after, turn, gone }: Subsc
     },
     wake: () => resume?.(),
     ping() {
-      // Where something waits to be taken there is no need of one.
+      // While data waits for the client, no ping is needed.
       if (!ended && controller.desiredSize! > 0) controller.enqueue(PING);
     },
     end(drop) {
       if (ended) return;
       ended = true;
-      if (drop) controller.error(new Error('The client has taken nothing for too long'));
+      if (drop) controller.error(new Error('The client has read nothing for too long'));
       else controller.close();
       resume?.();
     },

@@ -124,7 +124,7 @@ describe('before a running server', () => {
   test('says what is wrong: a key that is none, no server', async () => {
     await withServer(async ({ service, url }) => {
       await expect(CLIENTS.v1(['--url', url, '--key', 'ZOMMA_0000000000000000'])).rejects.toThrow(
-        /Invalid Subscriber Key\. fetch your current key/,
+        /Invalid Subscriber Key\. Fetch your current key/,
       );
       await expect(CLIENTS.v1(['--url', 'http://127.0.0.1:1', '--key', service.key])).rejects.toThrow(
         /No server answers at http:\/\/127\.0\.0\.1:1\. Check that the server is running\./,
