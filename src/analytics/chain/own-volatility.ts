@@ -10,10 +10,10 @@ import type { Volatilities } from './volatility.ts';
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Strikes that are gone through in a step. */
+/** Strikes that one step handles. */
 const STEP_STRIKES = 32_768;
 
-/** Each contract's volatility as the feed gives it, untested; the smile is that of the sides out of the money. */
+/** Each contract's volatility as the feed gives it, without a check. The smile is that of the out-of-the-money sides. */
 export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
   const strikes = yield* strikesInSteps(chain, inputs, 'Taking volatilities');
   const given = (row: number) => (row >= 0 && isOpinion(chain.iv[row]!) ? chain.iv[row]! : Number.NaN);
@@ -41,7 +41,7 @@ export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): 
   };
 }
 
-/** Call and put of a strike are a pair where their volatilities happen to be the same. */
+/** A call and a put of one strike form a pair if their volatilities are equal. */
 function* alike(strikes: Strikes, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);
   const row = new Uint32Array(iv.length);
