@@ -167,8 +167,8 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw new Failure('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
     hint:
       options.expiries.kind === 'all'
-        ? 'Every contract had settled when the snapshot was taken.'
-        : 'No expiry of the snapshot matches the selection; try `all`.',
+        ? 'Wait for a newer snapshot: every contract had settled when this one was taken.'
+        : 'Select an expiry that the snapshot has, or `all`.',
   });
 }
 
