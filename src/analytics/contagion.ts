@@ -8,7 +8,7 @@ export interface Contagion {
   readonly correlation: number | null;
 }
 
-/** A flow counts as large from this share of the name's own 30-day premium on. */
+/** A flow counts as large if it is at least this share of the name's own 30-day premium. */
 export const PREMIUM_SHARE = 0.01;
 export const CORRELATION_MIN = 0.5;
 /** Daily closes of both that a correlation needs. */

@@ -25,7 +25,7 @@ const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'
 export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONLESS];
 
 /**
- * Kinetic K = |flow delta-notional|, potential V = friction * factor, both in dollars. The signs of V and the ratio K/|V| give the class.
+ * Kinetic K = |flow delta-notional|, potential V = friction * factor, both in dollars. The sign of V and the ratio K/|V| give the class.
  * Positive V (dealers long gamma) holds the price until flow overwhelms it. Negative V feeds every move.
  */
 export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {

@@ -14,8 +14,8 @@ export interface Snapshot {
 }
 
 /**
- * What retention keeps: data from these moments on, midnights of New York. `undefined` keeps all. A ticker's newest snapshot and all levels
- * stay.
+ * Limits of retention. Data from these moments on is kept. They are midnights in New York. `undefined` keeps all data. A ticker's newest
+ * snapshot and all levels always stay.
  */
 export interface Retention {
   readonly printsFromMs?: number | undefined;
@@ -148,7 +148,8 @@ export interface MarketStore {
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**
-   * The same for some underlyings only. The time grows with these underlyings and the entries returned, not with other underlyings' rows.
+   * The same for some underlyings only. The time grows with the number of these underlyings and of the entries returned, not with the rows
+   * of other underlyings.
    */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /** When the first event of these underlyings after a sequence number was stored, ms since 1970. Returns `undefined` if there is none. */

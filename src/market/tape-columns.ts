@@ -62,7 +62,7 @@ export class ContractNumbers {
     return this.#number(this.#seriesOf({ root, expiry, callPut }), strike);
   }
 
-  /** Own numbers of contracts that another instance numbered, in the order of that instance. */
+  /** This instance's numbers of contracts that another instance numbered, in the other's order. */
   ofAll({ series, seriesIndex, strike }: TapeContracts): Uint32Array {
     const own = series.map((each) => this.#seriesOf(each));
     const numbers = new Uint32Array(strike.length);

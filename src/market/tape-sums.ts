@@ -48,9 +48,9 @@ export const BY_CONTRACT = {
 } as const;
 
 /**
- * Prints and contracts in all. Premium bought and sold. `shares`: shares that customers took on by prints without a delta. `deltaShares`:
- * shares times delta of the prints with a delta, in parts of a share. Then the same of pending prints, without a sign. Only corrupt data
- * makes a figure exceed the 53 bits of a number.
+ * `prints` and `contracts`: all prints. `bought` and `sold`: premium. `shares`: shares that customers took on by prints without a delta.
+ * `deltaShares`: shares times delta of the prints with a delta, in parts of a share. Then the same of pending prints, without a sign. Only
+ * corrupt data makes a figure exceed the 53 bits of a number.
  */
 export const CELL = {
   prints: 0,

@@ -14,8 +14,8 @@ export interface Stretch {
 }
 
 /**
- * How many parts a stretch may have at most. Reading one part print by print takes some milliseconds. Sums are stored of blocks of these
- * sizes and of whole days.
+ * How many parts a stretch may have at most. Reading one part print by print takes some milliseconds. Sums are stored for blocks of these
+ * sizes and for whole days.
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 

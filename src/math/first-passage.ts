@@ -43,7 +43,7 @@ const KERNEL_DEVIATIONS = 5;
 const CHANCE_MIN = 1e-4;
 /** Products of densities and kernels in a step of the work of some 3 ms. */
 const STEP_PRODUCTS = 250_000;
-const FOLLOWING = { message: 'Following the walk' };
+const FOLLOWING = { message: 'Computing the passage' };
 /** Weights of Gregory's rule at the near end of the grid: the trapezoidal rule to the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 

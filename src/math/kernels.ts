@@ -74,7 +74,7 @@ export function arenaSpan(index: number, columns: number): Float64Array {
 
 /**
  * Copies columns of any length into the arena, chunk by chunk, from its first column on. Calls `work` for each chunk.
- * @throws RangeError if `count` is not a whole number from 0 on, or a column has another length.
+ * @throws RangeError if `count` is not a whole number >= 0, or a column has another length.
  */
 export function inChunks(
   count: number,
@@ -100,7 +100,7 @@ export function inChunks(
 /**
  * Runs a kernel that works row by row over columns of any length. Returns the arena's columns at `outputs` as new columns, or in the
  * caller's columns `into`: new memory costs more than the copying.
- * @throws RangeError if `count` is not a whole number from 0 on, or a column has another length.
+ * @throws RangeError if `count` is not a whole number >= 0, or a column has another length.
  */
 export function mapColumns(
   kernel: (count: number, block: Offset) => void,
@@ -136,7 +136,7 @@ function part(column: Float64Array, start: number, end: number): Float64Array {
   return start === 0 && end === column.length ? column : column.subarray(start, end);
 }
 
-/** @throws RangeError if `count` is not a whole number from 0 on. Else the error names the first column whose length is not `count`. */
+/** @throws RangeError if `count` is not a whole number >= 0. Else the error names the first column whose length is not `count`. */
 export function checkLengths(count: number, columns: Readonly<Record<string, Column | Uint32Array>>): void {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`count must be a whole number, is ${count}`);
   for (const name in columns) {

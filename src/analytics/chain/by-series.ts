@@ -3,7 +3,7 @@ import { StepMeter, type Steps } from '../../steps.ts';
 /** Contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
 
-/** Calls `work` for each series. A step handles series of `STEP_CONTRACTS` contracts in all, and at least one series. */
+/** Calls `work` for each series. A step handles series of at most `STEP_CONTRACTS` contracts in all, but at least one series. */
 export function* bySeries<Its extends { readonly start: number; readonly end: number }>(
   series: readonly Its[],
   message: string,

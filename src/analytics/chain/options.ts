@@ -12,7 +12,7 @@ export interface AnalysisOptions {
   /** `otm`: call and put share the IV of the out-of-the-money side, checked against its quote. `own`: each contract has the feed's IV. */
   readonly iv: 'otm' | 'own';
   readonly expiries: ExpirySelection;
-  /** By what contracts are weighted. */
+  /** The figure that weights a contract. */
   readonly weight: 'open_interest' | 'volume';
 }
 

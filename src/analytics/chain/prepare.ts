@@ -36,7 +36,7 @@ export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
 
-/** Bytes a contract: columns of a prepared chain, and those that are allocated on the way. */
+/** Bytes for each contract: columns of a prepared chain, and those that are allocated on the way. */
 const ALLOCATED_BYTES = 250;
 
 /** A chain with more contracts is prepared in several steps. */
@@ -123,7 +123,7 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   return prepared;
 }
 
-/** Copies positive values. A value that is not given or not positive counts nothing: it stays 0. */
+/** Copies positive values. Other rows stay 0: a value that is not given counts nothing. */
 function takeKnown(column: Float64Array, into: Float64Array, from: number, to: number): void {
   for (let at = from; at < to; at++) if (column[at]! > 0) into[at] = column[at]!;
 }

@@ -3,7 +3,7 @@ import type { Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import type { SeriesInput, Strikes } from './strikes.ts';
 
-/** From this many strikes with a bid on, the smile uses them alone. */
+/** If at least this many strikes have a bid, the smile uses only these. */
 const BID_STRIKES_MIN = 5;
 
 /**

@@ -9,7 +9,7 @@ export interface HedgingNode {
   readonly callPut: number;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
-  /** OSI root, which tells two series of one date apart. */
+  /** OSI root. Two series of one date differ in it. */
   readonly root: string;
   /** Shares per +1 % move of spot. */
   readonly dealerShares: number;

@@ -12,7 +12,7 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
   return { ...prepared, sign: 'flow', position };
 }
 
-/** How much of a chain its prints sign. */
+/** How much of a chain's open interest the prints sign. */
 export interface SignedShare {
   /** Share of open interest that is in customers' net positions, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
