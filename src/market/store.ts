@@ -31,6 +31,7 @@ export interface Retention {
  * Each write is one transaction. A write of one process is visible to every other process at once.
  */
 export interface MarketStore {
+  /**
    * A text that changes at once with each write of this process, and within 10 ms of a write of another process. Data that was read under
    * one version is valid until the version changes.
    */

@@ -16,8 +16,8 @@ const POINTS_MIN = 4;
 const THIRD_POINTS_MIN = 8;
 const THIRD_GAIN_MIN = 0.1;
 /**
- * Components stay within these multiples of the at-the-money volatility, and their means within so many standard deviations of the forward,
- * so that the density has no spikes.
+ * Components stay within these multiples of the at-the-money volatility, and their means within this many standard deviations of the
+ * forward, so that the density has no spikes.
  */
 const VOLATILITY_MIN = 0.4;
 const VOLATILITY_MAX = 4;
