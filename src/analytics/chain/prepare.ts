@@ -167,7 +167,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw new Failure('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
     hint:
       options.expiries.kind === 'all'
-        ? 'Wait for a newer snapshot: every contract had settled when this one was taken.'
+        ? 'Wait for a newer snapshot: every contract of this one had settled or is adjusted.'
         : 'Select an expiry that the snapshot has, or `all`.',
   });
 }
