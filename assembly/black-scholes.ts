@@ -5,9 +5,9 @@ import { add, atLeast, atMost, choose, div, half, magnitude, mul, one, sub, time
 import { Logarithm } from './log';
 import { Mills } from './mills';
 
-/** At or below it the option has no time value left: no two doubles are this close in logarithm. */
+/** At or below this deviation the option has no time value left: no two doubles are this close in logarithm. */
 const DEVIATION_MIN: f64 = 1e-100;
-/** N and phi have long reached their limits; bounded so that nothing times phi(d) is 0 * Infinity. */
+/** At this d, N and phi have long reached their limits. The bound prevents 0 * Infinity in factors of phi(d). */
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 /** Rows that go through all passes together, so that they stay in the first-level cache. */
@@ -21,17 +21,17 @@ const TTE: usize = 3 * COLUMN;
 const IV: usize = 4 * COLUMN;
 const RATE: usize = 5 * COLUMN;
 const DIVIDEND: usize = 6 * COLUMN;
-/** e^(-rT) and e^(-qT), where the caller has them. */
+/** e^(-rT) and e^(-qT), if the caller gives them. */
 const DISCOUNT: usize = 7 * COLUMN;
 const DIVIDEND_DISCOUNT: usize = 8 * COLUMN;
-// Outputs that differ between call and put; the put's, where both are asked for, lie PUT further.
+// Outputs that differ between call and put. If both are computed, those of the put lie PUT further.
 const PRICE: usize = 9 * COLUMN;
 export const DELTA: usize = 10 * COLUMN;
 const THETA: usize = 11 * COLUMN;
 const RHO: usize = 12 * COLUMN;
 export const CHARM: usize = 13 * COLUMN;
 const PUT: usize = 9 * COLUMN;
-// Outputs that do not.
+// Outputs that are the same for call and put.
 export const GAMMA: usize = 14 * COLUMN;
 const VEGA: usize = 15 * COLUMN;
 export const VANNA: usize = 16 * COLUMN;
@@ -46,7 +46,7 @@ const PER_DEVIATION: usize = 28 * COLUMN;
 const SHARED: usize = 29 * COLUMN;
 const SPOT_TAIL: usize = 30 * COLUMN;
 const STRIKE_TAIL: usize = 31 * COLUMN;
-// In the place of what is not there yet, or no longer needed; the first three are pairs of columns.
+// These use the columns of values that are not there yet, or no longer needed. The first three are pairs of columns.
 const RATE_EXPONENT: usize = D1;
 const DIVIDEND_EXPONENT: usize = PER_DEVIATION;
 const SQUARE_EXPONENT: usize = SPOT_TAIL;
@@ -57,17 +57,18 @@ const PER_SPOT: usize = PER_DEVIATION;
 const THETA_DECAY: usize = SHARED;
 
 /**
- * Black-Scholes-Merton with continuous yield (Merton 1973; Haug, The Complete Guide to Option Pricing Formulas, 2nd ed.,
- * chapter 2): price and raw partial derivatives. T = 0 or v = 0 gives the intrinsic value and its derivatives (half the delta at
- * the strike itself, nothing in the terms that carry the density).
+ * Black-Scholes-Merton with continuous yield (Merton 1973; Haug, The Complete Guide to Option Pricing Formulas, 2nd ed., chapter 2): price
+ * and raw partial derivatives. T = 0 or v = 0 gives the intrinsic value and its derivatives (half the delta at the strike itself, and 0 for
+ * the terms with the density).
  *
- * One density serves both legs, since S e^(-qT) phi(d1) = K e^(-rT) phi(d2): in the tails its rounding is then common to them
- * and does not grow in their difference. `discounted`: the discounts are given, one exponential an expiry instead of two a row.
+ * One density serves both legs, since S e^(-qT) phi(d1) = K e^(-rT) phi(d2). In the tails both legs then have the same rounding error,
+ * which does not grow in their difference. `discounted`: the caller gives the discounts, with one exponential for each expiry instead of
+ * two for each row.
  *
- * Without branches, in passes: a processor looks some two hundred instructions ahead, so that it works on as many rows at once as a
- * pass is short, and waits for one row's chain of results where it is long. Splitting exponential and logarithm in two
- * took a quarter off the whole. Passes stay functions of their own (asconfig.json: shrinkLevel): a function's constants are
- * loaded once, at its start, and those of all passes together would not fit the registers.
+ * The kernel has no branches, and works in passes. A processor looks some two hundred instructions ahead. In a short pass it works on many
+ * rows at once. In a long pass it waits for one row's chain of results. Splitting exponential and logarithm in two saved a quarter of the
+ * whole time. Passes stay functions of their own (asconfig.json: shrinkLevel): a function loads its constants once, at its start, and the
+ * constants of all passes together would not fit into the registers.
  */
 export function blackScholes(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -78,7 +79,7 @@ export function blackScholes(count: i32, block: usize, discounted: bool): void {
   }
 }
 
-/** Call and put of each row: nearly all of the work serves both, and each has the bits it has alone. */
+/** Call and put of each row. Almost all of the work serves both, and each has the same bits as when it is computed alone. */
 export function blackScholesPair(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
     const row = rowAt(block, from);
@@ -88,7 +89,7 @@ export function blackScholesPair(count: i32, block: usize, discounted: bool): vo
   }
 }
 
-/** All that call and put share. */
+/** Everything that call and put share. */
 function common(row: usize, end: usize, discounted: bool): void {
   if (discounted) {
     given(row, end);
@@ -143,7 +144,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** d1, d2, 1 / (v sqrt(T)), and the exponent of the nearer one's density. */
+/** d1, d2 and 1 / (v sqrt(T)). */
 function deviations(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = mul(v128.load(row, IV), v128.load(row, ROOT_TIME));
@@ -156,7 +157,7 @@ function deviations(row: usize, end: usize): void {
   }
 }
 
-/** The exponent of the nearer one's density. */
+/** The exponent of the density at d1 or d2, whichever is nearer to 0. */
 function squares(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const nearer = f64x2.pmin(magnitude(v128.load(row, D1)), magnitude(v128.load(row, D2)));
@@ -164,7 +165,7 @@ function squares(row: usize, end: usize): void {
   }
 }
 
-/** S e^(-qT) phi(d1) = K e^(-rT) phi(d2), by the one that is nearer to 0. */
+/** S e^(-qT) phi(d1) = K e^(-rT) phi(d2), from the one of d1 and d2 that is nearer to 0. */
 function densities(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const spotNearer = f64x2.lt(magnitude(v128.load(row, D1)), magnitude(v128.load(row, D2)));
@@ -173,14 +174,17 @@ function densities(row: usize, end: usize): void {
   }
 }
 
-/** The smaller side of a leg, S e^(-qT) N(-|d1|) or K e^(-rT) N(-|d2|), from the deviations at `d`; columns relative to those. */
+/**
+ * The smaller side of a leg, S e^(-qT) N(-|d1|) or K e^(-rT) N(-|d2|), from the deviations at `d`. The columns `density` and `tail` are
+ * relative to `d`.
+ */
 function tails(d: usize, end: usize, density: usize, tail: usize): void {
   for (; d < end; d += PAIR) {
     v128.store(d + tail, mul(v128.load(d + density), Mills.ratio(magnitude(v128.load(d)))));
   }
 }
 
-/** What call and put have in common. As v sqrt(T) = s, 1 / v is sqrt(T) / s, and 1 / T is (v / s)^2. */
+/** What call and put have in common. With s = v sqrt(T), 1 / v is sqrt(T) / s, and 1 / T is (v / s)^2. */
 function symmetric(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const v = v128.load(row, IV);
@@ -229,7 +233,7 @@ function bothSides(row: usize, end: usize): void {
     const spotLeg = choose(f64x2.lt(v128.load(row, D1), zero), spotTail, spotRest);
     const strikeLeg = choose(f64x2.lt(v128.load(row, D2), zero), strikeTail, strikeRest);
     Side.greeks(row, spotLeg, strikeLeg, row);
-    // The put's are those the call's are not.
+    // The put's legs are the sides that the call's legs are not.
     const putSpotLeg = f64x2.neg(v128.xor(v128.xor(spotTail, spotRest), spotLeg));
     const putStrikeLeg = f64x2.neg(v128.xor(v128.xor(strikeTail, strikeRest), strikeLeg));
     Side.greeks(row, putSpotLeg, putStrikeLeg, row + PUT);
@@ -237,13 +241,13 @@ function bothSides(row: usize, end: usize): void {
 }
 
 class Side {
-  /** Price, delta, theta, rho and charm from S e^(-qT) N(d1) and K e^(-rT) N(d2), the put's -S e^(-qT) N(-d1) and so on. */
+  /** Price, delta, theta, rho and charm from S e^(-qT) N(d1) and K e^(-rT) N(d2). For a put: -S e^(-qT) N(-d1) and -K e^(-rT) N(-d2). */
   @inline
   static greeks(row: usize, spotLeg: v128, strikeLeg: v128, out: usize): void {
     const spotCarry = mul(v128.load(row, DIVIDEND), spotLeg);
     const carry = sub(spotCarry, mul(v128.load(row, RATE), strikeLeg));
     const perSpot = v128.load(row, PER_SPOT);
-    // The sum makes 0 of -0.
+    // Adding 0 turns -0 into 0.
     v128.store(out, add(atLeast(sub(spotLeg, strikeLeg), 0.0), f64x2.splat(0.0)), PRICE);
     v128.store(out, mul(spotLeg, perSpot), DELTA);
     v128.store(out, sub(carry, v128.load(row, THETA_DECAY)), THETA);

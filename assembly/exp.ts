@@ -4,9 +4,9 @@ import { add, atLeast, atMost, mul, step, sub, times } from './lanes';
 
 export class Exponential {
   /**
-   * e^x in each lane: 2^k e^r with |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980). 0 below
-   * -708.7, where subnormals begin, Infinity above 709.8, NaN for NaN. Error below 1.1 ulp: the polynomial's is 1.6e-17, the rest
-   * is rounding.
+   * e^x in each lane: 2^k e^r with |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980). 0 below -708.7,
+   * where subnormals begin. Infinity above 709.8. NaN for NaN. Error below 1.1 ulp: the polynomial's error is 1.6e-17, and the rest is
+   * rounding.
    */
   @inline
   static of(x: v128): v128 {
@@ -15,7 +15,7 @@ export class Exponential {
     return Exponential.scaled(Exponential.remainder(bounded, shifted), Exponential.power(shifted));
   }
 
-  /** The first half of `of`, for a pass of its own: r into the column at `place` of the row, 2^k into the one after. */
+  /** The first half of `of`, for a separate pass. Stores r in the column at `place` of the row, and 2^k in the column after it. */
   @inline
   static reduce(x: v128, row: usize, place: usize, column: usize = COLUMN): void {
     const bounded = atLeast(x, UNDERFLOW);
@@ -24,13 +24,13 @@ export class Exponential {
     v128.store(row + place + column, Exponential.power(shifted));
   }
 
-  /** The second half: e^x from what `reduce` left. */
+  /** The second half of `of`: e^x from what `reduce` stored. */
   @inline
   static reduced(row: usize, place: usize, column: usize = COLUMN): v128 {
     return Exponential.scaled(v128.load(row + place), v128.load(row + place + column));
   }
 
-  /** e^x - 1 for |x| < 709, without loss near 0: error below 2.4 ulp. */
+  /** e^x - 1 for |x| < 709, without loss of digits near 0: error below 2.4 ulp. */
   @inline
   static minusOne(x: v128): v128 {
     const shifted = Exponential.shifted(x);
@@ -40,8 +40,8 @@ export class Exponential {
   }
 
   /**
-   * Adding 3 * 2^51 leaves the nearest whole number k to x / ln 2 in the lowest bits; 1023 besides makes those the bits of 2^k.
-   * The least they may be are those of 0, the most those of 2^1023: from there on it is r that grows.
+   * Adding 3 * 2^51 to x / ln 2 leaves the nearest whole number k in the lowest bits. Adding 1023 as well makes these bits the exponent
+   * bits of 2^k. They are limited to the bits of 0 and of 2^1023. Beyond these limits, r grows instead.
    */
   @inline
   static shifted(x: v128): v128 {
@@ -68,7 +68,7 @@ export class Exponential {
   /** e^r - 1. */
   @inline
   static lessOne(r: v128): v128 {
-    // Estrin's scheme: as few steps one after the other as can be.
+    // Estrin's scheme: as few dependent steps as possible.
     const rr = mul(r, r);
     const rrrr = mul(rr, rr);
     const e2 = step(f64x2.splat(E3), r, E2);
@@ -81,7 +81,7 @@ export class Exponential {
   }
 }
 
-/** Where k is at its least, and r still small enough for the polynomial to be finite. */
+/** At this x, k is at its least, and r is still small enough for a finite polynomial. */
 const UNDERFLOW: f64 = -750.0;
 const SHIFT: f64 = 6755399441055744.0;
 

@@ -3,14 +3,14 @@ import { blackScholes, CHARM, DELTA, GAMMA, VANNA } from './black-scholes';
 import { COLUMN, PAIR, rowAt } from './block';
 import { add, mul, unless } from './lanes';
 
-/** After the inputs and outputs of `blackScholes`. */
+/** The column after the inputs and outputs of `blackScholes`. */
 const WEIGHT: usize = 18 * COLUMN;
-/** As many rows as stay in the first-level cache between their Greeks and the sums. */
+/** Rows that stay in the first-level cache between the computation of their Greeks and the sums. */
 const STRIP: i32 = 128;
 
 /**
- * Adds up weight * Greek over rows laid out as for `blackScholes`: two partial sums each of delta, gamma, absolute weighted gamma,
- * vanna and charm, ten numbers at `sums`.
+ * Adds weight * Greek over rows laid out as for `blackScholes` to the ten numbers at `sums`: two partial sums each of delta, gamma,
+ * absolute weighted gamma, vanna and charm.
  */
 export function addExposures(count: i32, block: usize, sums: usize): void {
   let delta = v128.load(sums);
@@ -24,7 +24,7 @@ export function addExposures(count: i32, block: usize, sums: usize): void {
     const start = rowAt(block, from);
     blackScholes(strip, start, false);
     for (let row = start, stop = rowAt(start, strip); row < stop; row += PAIR) {
-      // The row after an odd count is not there.
+      // After an odd count, the second lane is not a row.
       const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(end));
       const weight = v128.load(row, WEIGHT);
       const weighted = unless(absent, mul(weight, v128.load(row, GAMMA)));

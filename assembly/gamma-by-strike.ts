@@ -1,7 +1,7 @@
 /** Worst error found: sum 2.38, at strike 62 of 100 for 5000 contracts. */
 /**
- * sums[k - first] += gamma * weight over the rows whose strikeIndex is k, for the `strikes` strikes from `first` on. Indices are
- * f64 like every column.
+ * For the `strikes` strikes from `first` on: sums[k - first] += gamma * weight over the rows whose strikeIndex is k. Indices are f64, as
+ * every column is.
  */
 export function addGammaByStrike(
   count: i32,

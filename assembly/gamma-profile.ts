@@ -6,13 +6,13 @@ import { Logarithm } from './log';
 
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 const DEVIATION_MIN: f64 = 1e-100;
-/** e to less than this is below the smallest normal number, and 0 here: nothing next to any other gamma. */
+/** e to a smaller exponent is below the smallest normal number and counts as 0: it is negligible next to any other gamma. */
 const EXPONENT_MIN: f64 = -708.0;
-/** Well below it. */
+/** An exponent well below EXPONENT_MIN. */
 const NOTHING: f64 = -1000.0;
-/** Levels for which one seed serves; see `addGammaLogProfile`. */
+/** Levels that are computed from one seed, see `addGammaLogProfile`. */
 const RUN_MAX: i32 = 64;
-/** Halving a run further would cost more than it saves. */
+/** Runs up to this length are not halved: that would cost more than it saves. */
 const SHORTEST_RUN: i32 = 8;
 const FACTOR_MAX: f64 = 709.0;
 /** Rows that go through all passes together, so that they stay in the first-level cache. */
@@ -29,26 +29,28 @@ const WEIGHT: usize = 5 * COLUMN;
 const D: usize = 6 * COLUMN;
 const PER_DEVIATION: usize = 7 * COLUMN;
 const SCALE: usize = 8 * COLUMN;
-// Of a run: gamma at its first level, the factor to the next, and that factor's own.
+// Of a run: gamma at its first level, the factor to the next level, and the factor from that factor to the next.
 const GAMMA: usize = 9 * COLUMN;
 const FACTOR: usize = 10 * COLUMN;
 const CHANGE: usize = 11 * COLUMN;
-/** Halved logarithms and exponentials: pairs of columns. */
+/** Logarithms and exponentials between their first and second half: pairs of columns. */
 const FIRST: usize = 12 * COLUMN;
 const SECOND: usize = 14 * COLUMN;
-/** Lists of pairs of rows, by their addresses of four bytes, one behind the other: one of all, and two for each halving. */
+/**
+ * Lists of pairs of rows. An entry is an address of four bytes. The lists follow each other: one of all pairs, and two for each halving.
+ */
 const LISTS: usize = 16 * COLUMN;
 const ADDRESS: usize = 4;
-/** The pair after the last there may be, whose gamma is 0: it fills up groups. */
+/** The pair after the last possible one. Its gamma is 0, and it fills up groups. */
 const NOBODY: usize = (<usize>BLOCK_ROWS) << 3;
 
 /**
  * sums[2 l] + sums[2 l + 1] += sum over rows of weight * gamma(S_l, K, T, v, r, q), where S_l = reference * e^moves[l]:
- * Black-Scholes-Merton gamma, v held at the strike, the forward moving in proportion to spot. Rows with T = 0, v = 0 or weight 0
- * have none; a NaN spoils the sums.
+ * Black-Scholes-Merton gamma, where v stays with the strike and the forward moves in proportion to spot. Rows with T = 0, v = 0 or weight 0
+ * add nothing. A NaN makes the sums NaN.
  *
- * Levels come as logarithms from a reference near the strikes, which saves a logarithm a pair and keeps d1 exact to rounding
- * of numbers below 1.
+ * Levels are given as logarithms relative to a reference near the strikes. This saves a logarithm for each row and level, and keeps d1
+ * exact to the rounding of numbers below 1.
  */
 export function addGammaProfile(
   count: i32,
@@ -70,14 +72,14 @@ export function addGammaProfile(
 }
 
 /**
- * The same for S_l = reference * e^(l * step), in a small part of the time: the exponents E_l = -(d + l b)^2 / 2 - l step, where
- * b = step / s, are a parabola in l, so that e^E follows from its predecessor by the factor R_l = e^(E_(l+1) - E_l), and R from
- * its own by the constant e^(-b^2): two products a level. They gather l^2 / 2 roundings, 2.3e-13 in a run of 64 levels,
- * before both are computed anew. Eight rows go together, since each product waits for the one before.
+ * The same for S_l = reference * e^(l * step), in a small part of the time. The exponents E_l = -(d + l b)^2 / 2 - l step, where
+ * b = step / s, are a parabola in l. So e^E follows from its predecessor by the factor R_l = e^(E_(l+1) - E_l), and R follows from its
+ * predecessor by the constant e^(-b^2): two products a level. They accumulate l^2 / 2 roundings, 2.3e-13 in a run of 64 levels, before both
+ * are computed anew. Eight rows are computed together, since each product waits for the one before.
  *
- * No step may leave the doubles' range. A parabola open to below is least at the ends of a run: where both are above -708 so is
- * all between, and its factors are within e^(+-709). Where both are below and the summit is not between, all is 0. Any other
- * run, in which a gamma comes up from 0 or goes there, is halved, and its last levels take an exponential each.
+ * No step may leave the range of doubles. A parabola that opens downward is least at the ends of a run. If both ends are above -708,
+ * everything between is too, and the factors are within e^(+-709). If both ends are below, and the summit is not between them, the whole
+ * run is 0. Any other run, in which a gamma rises from 0 or falls to 0, is halved. The shortest runs take an exponential for each level.
  */
 export function addGammaLogProfile(
   count: i32,
@@ -103,7 +105,7 @@ export function addGammaLogProfile(
   }
 }
 
-/** Adds the listed rows' gamma at the levels from `first` to before `end`. */
+/** Adds the listed rows' gamma at the levels [first, end). */
 function addRun(list: usize, last: usize, nobody: usize, step: f64, first: i32, end: i32, sums: usize): void {
   const move = step * <f64>first;
   const span = step * <f64>(end - 1 - first);
@@ -119,7 +121,7 @@ function addRun(list: usize, last: usize, nobody: usize, step: f64, first: i32, 
     const start = Row.exponent(d, f64x2.splat(move));
     const finish = Row.exponent(dEnd, f64x2.splat(move + span));
     const fall = Row.fall(row, d, step);
-    // No summit between: the slope has one sign.
+    // No summit between the ends: the slope has the same sign at both.
     const oneSided = f64x2.ge(mul(fall, Row.fall(row, dEnd, step)), f64x2.splat(0.0));
     const below = f64x2.lt(f64x2.pmax(start, finish), f64x2.splat(EXPONENT_MIN));
     const isNothing = v128.and(below, oneSided);
@@ -148,14 +150,14 @@ function addRun(list: usize, last: usize, nobody: usize, step: f64, first: i32, 
   }
 }
 
-/** The exponents of the first gamma and, E_(l+1) - E_l = -(d b + step) - b^2 / 2, of the first factor. */
+/** The exponents of the first gamma and of the first factor, which is E_(l+1) - E_l = -(d b + step) - b^2 / 2. */
 function seedExponents(open: usize, end: usize, step: f64): void {
   for (; open < end; open += ADDRESS) {
     const row = <usize>load<u32>(open);
     const b = times(step, v128.load(row, PER_DEVIATION));
     const factor = sub(times(-0.5, mul(b, b)), v128.load(row, FACTOR));
     Exponential.reduce(v128.load(row, GAMMA), row, FIRST);
-    // A lane that is 0 throughout needs only a factor that is finite.
+    // A lane that is 0 throughout only needs a finite factor.
     Exponential.reduce(atMost(factor, FACTOR_MAX), row, SECOND);
   }
 }
@@ -168,7 +170,7 @@ function seeds(open: usize, end: usize): void {
   }
 }
 
-/** Four pairs of rows at a time, by recurrence. */
+/** Adds four pairs of rows at a time, by recurrence. */
 function addSafe(open: usize, end: usize, first: usize, last: usize): void {
   for (; open < end; open += 4 * ADDRESS) {
     const a = <usize>load<u32>(open);
@@ -201,7 +203,7 @@ function addSafe(open: usize, end: usize, first: usize, last: usize): void {
   }
 }
 
-/** At one level, directly. */
+/** Adds listed rows at one level, directly. */
 function addListed(open: usize, end: usize, move: f64, sum: usize): void {
   let total = v128.load(sum);
   for (; open < end; open += ADDRESS) {
@@ -212,7 +214,7 @@ function addListed(open: usize, end: usize, move: f64, sum: usize): void {
   v128.store(sum, total);
 }
 
-/** At one level, directly, in two passes. */
+/** Adding all rows at one level, directly, takes two passes: this one, and `addGammas`. */
 function exponents(row: usize, end: usize, move: f64): void {
   const moves = f64x2.splat(move);
   for (; row < end; row += PAIR) Exponential.reduce(Row.exponent(Row.d(row, moves), moves), row, FIRST);
@@ -263,7 +265,7 @@ function scales(row: usize, end: usize, reference: f64): void {
     const T = v128.load(row, TTE);
     const weight = v128.load(row, WEIGHT);
     const s = mul(v128.load(row, IV), f64x2.sqrt(T));
-    // The row after an odd count is not there.
+    // After an odd count, the second lane is not a row.
     const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(last));
     const none = v128.or(absent, v128.or(f64x2.lt(s, f64x2.splat(DEVIATION_MIN)), f64x2.eq(weight, f64x2.splat(0.0))));
     const perDeviation = unless(none, div(one(), s));

@@ -23,15 +23,15 @@ import {
 import { bracket, guess } from './volatility-guess';
 
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
-/** Where two steps from the guess are not enough: these, bracketed, and bisection should one leave the bracket. */
+/** Limit on further steps if two steps from the guess are not enough. These steps are bracketed, and bisect if they leave the bracket. */
 const STEPS_MAX: i32 = 30;
-/** Where Mills' ratios at a and b are so close that their difference would lose digits. */
+/** Up to these, Mills' ratios at a and b are so close that their difference would lose digits. */
 const NEAR_DEVIATION: f64 = 0.55;
 const NEAR_MONEYNESS: f64 = 2.0;
 const TAYLOR_DEGREE: f64 = 17.0;
 /** Rows that go through all passes together, so that they stay in the first-level cache. */
 const STRIP: i32 = 128;
-/** A step this small, relative to s or to 1 where s is larger, leaves an error of its fourth power. */
+/** A step this small, relative to s (or to 1 if s is larger), leaves an error of its fourth power. */
 const STEP_SMALL: f64 = 1e-4;
 
 const A: usize = 23 * COLUMN;
@@ -43,23 +43,27 @@ const DIFFERENCE: usize = 28 * COLUMN;
 const SIGNED: usize = 29 * COLUMN;
 const ERROR: usize = MILLS_A;
 const SLOPE_Z: usize = 30 * COLUMN;
-/** Two lists of addresses, the second up to this many bytes further; from the last rows on they reach into the next column. */
+/**
+ * Two lists of addresses, in this many bytes: one grows upward from the start, one downward from the end. For the last rows, the lists
+ * reach into the next column.
+ */
 const FAR: usize = SECOND;
 const LISTS: usize = 512;
 
 /**
- * The volatility at which Black-Scholes-Merton gives the price. 0 where the price is at or below the discounted intrinsic value;
- * NaN where no volatility gives it: at or above what the option can be worth at most (S e^(-qT) for a call, K e^(-rT) for a
- * put), or where an input is not finite, or S, K or T not positive.
+ * The volatility at which Black-Scholes-Merton gives the price. 0 if the price is at or below the discounted intrinsic value. NaN if no
+ * volatility gives the price: the price is at or above the largest possible value of the option (S e^(-qT) for a call, K e^(-rT) for a
+ * put), an input is not finite, or S, K or T is not positive.
  *
- * Solved for is s = v sqrt(T). With the option out of the money by x = |ln(F / K)|, worth the time value of either side by parity
- * and at most the lesser leg, `part` its share of that, rest = 1 - part, z = x / s, a = -d1 = z - s / 2, b = -d2 = z + s / 2:
+ * The unknown is s = v sqrt(T). The option is out of the money by x = |ln(F / K)|. By parity, its value is the time value of either side,
+ * and it is at most the lesser leg. `part` is this value as a share of the lesser leg, rest = 1 - part, z = x / s,
+ * a = -d1 = z - s / 2, b = -d2 = z + s / 2:
  *
  *     part = phi(a) (M(a) - M(b)),    rest = phi(a) (M(-a) + M(b)),    d part / d s = phi(a).
  *
- * One of both is solved for in its logarithm, in which no tail underflows or loses digits: rest where a < 0, part elsewhere and
- * where s is small. Two steps of Householder's third order from a guess good to a few percent are usual, all rows in short passes,
- * as in black-scholes.ts; rows that are still on their way then go on by themselves.
+ * One of the two equations is solved in its logarithm, in which no tail underflows or loses digits: rest where a < 0 (unless s is small),
+ * else part. Two steps of Householder's third order, from a guess good to a few percent, are usually enough. All rows take them in short
+ * passes, as in black-scholes.ts. Rows that need more steps then go on by themselves.
  */
 export function impliedVolatility(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -78,7 +82,7 @@ export function impliedVolatility(count: i32, block: usize): void {
   }
 }
 
-/** One pair of rows, where the steps went astray or were slow. */
+/** Goes on with one pair of rows, whose steps diverged or were slow. */
 function goOn(row: usize): void {
   bracket(row);
   for (let taken = 0; taken < STEPS_MAX && v128.any_true(v128.load(row, GOING)); taken++) {
@@ -95,7 +99,7 @@ function answers(row: usize, end: usize): void {
   }
 }
 
-/** What a step needs at the present deviation; `roughly`: good for a guess. */
+/** Computes what a step needs at the present deviation. `roughly`: as accurate as the step from a guess needs. */
 function evaluate(row: usize, end: usize, roughly: bool): void {
   const far = row + FAR;
   const farEnd = deviations(row, end, far, far + LISTS);
@@ -112,8 +116,8 @@ function evaluate(row: usize, end: usize, roughly: bool): void {
 }
 
 /**
- * a and b, and two lists of the pairs of rows, by addresses of four bytes: from `far` up, those not both near, to the end that is
- * answered; from `near` down, those not both far, to the start that is stored there.
+ * Computes a and b, and two lists of pairs of rows, as addresses of four bytes. The list of pairs that are not both near grows up from
+ * `far`. Its end is returned. The list of pairs that are not both far grows down from `near`. Its start is stored at `near`.
  */
 function deviations(row: usize, end: usize, far: usize, near: usize): usize {
   const nearEnd = near;
@@ -185,7 +189,7 @@ function values(row: usize, end: usize): void {
   }
 }
 
-/** What is missing to the logarithm of the price. */
+/** The target minus the present value, both as logarithms. */
 function errors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const a = v128.load(row, A);
@@ -196,7 +200,7 @@ function errors(row: usize, end: usize): void {
   }
 }
 
-/** In the tail a^2 / 2 is large, and so is what the rounding of z and a does to it: here it is taken back. */
+/** In the tail a^2 / 2 is large, and so is the effect of the rounding of z and a on it. This corrects the error for that effect. */
 function correctErrors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
@@ -214,7 +218,7 @@ function correctErrors(row: usize, end: usize): void {
   }
 }
 
-/** One step of all rows. One that is not to a positive number is not taken, and the row not done. */
+/** One step of all rows. A step to a number that is not positive and finite is not taken, and the row is not done. */
 function steps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
@@ -227,7 +231,7 @@ function steps(row: usize, end: usize): void {
   }
 }
 
-/** One step of a pair of rows, or bisection where it would leave the bracket. */
+/** One step of a pair of rows, or a bisection if the step would leave the bracket. */
 function bracketedStep(row: usize): void {
   const s = v128.load(row, DEVIATION);
   const going = v128.load(row, GOING);
@@ -264,8 +268,8 @@ class Step {
   }
 
   /**
-   * M(z - s / 2) - M(z + s / 2) from M(z) and M'(z), where both are near: Taylor's series at z, whose derivatives follow from
-   * M' = z M - 1; nine terms leave out less than 1e-16 of the sum.
+   * M(z - s / 2) - M(z + s / 2) from M(z) and M'(z), if both are near: Taylor's series at z. The derivatives follow from M' = z M - 1. Nine
+   * terms leave out less than 1e-16 of the sum.
    */
   @inline
   static difference(z: v128, s: v128, row: usize): v128 {
@@ -283,7 +287,7 @@ class Step {
     return f64x2.neg(mul(s, sum));
   }
 
-  /** Three terms of it: within 1e-5. */
+  /** Three terms of the series: within 1e-5. */
   @inline
   static roughDifference(z: v128, s: v128, row: usize): v128 {
     const first = f64x2.neg(v128.load(row, SLOPE_Z));
@@ -297,8 +301,8 @@ class Step {
   }
 
   /**
-   * The step of Householder's method of the third order, from Newton's and the ratios of the higher derivatives to the first, each
-   * times its power of Newton's step, so that none overflows where s is tiny.
+   * The step of Householder's method of the third order. It is computed from Newton's step and the ratios of the higher derivatives to the
+   * first. Each ratio is multiplied by its power of Newton's step, so that none overflows if s is tiny.
    */
   @inline
   static change(row: usize, s: v128, error: v128): v128 {

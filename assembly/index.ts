@@ -1,14 +1,14 @@
 /**
- * The whole interface. Columns are f64 in the caller's memory, inputs before outputs: in a block of them as block.ts has it, or
- * where an offset says. The caller keeps them above `heapBase()`, where the module's own data ends. Nothing is allocated, no
- * state is kept, and a row's result depends on that row alone.
+ * The whole interface of the module. Columns are f64 in the caller's memory, inputs before outputs: in a block as in block.ts, or at given
+ * offsets. The caller places them above `heapBase()`, where the module's own data ends. The module allocates nothing and has no state, and
+ * the result of a row depends on that row alone.
  */
 import { BLOCK_ROWS, COLUMN } from './block';
 
 // callPut, spot, strike, tte, iv, rate, dividend, discount, dividendDiscount, price, delta, theta, rho, charm, gamma, vega, vanna,
-// volga; of the pair's put: price, delta, theta, rho, charm
+// volga; then of the put of a pair: price, delta, theta, rho, charm
 export { blackScholes, blackScholesPair } from './black-scholes';
-// as for blackScholes, and weight at 18; to an offset: two partial sums each of delta, gamma, gross gamma, vanna, charm
+// as for blackScholes, and weight at 18; at the offset `sums`: two partial sums each of delta, gamma, gross gamma, vanna, charm
 export { addExposures } from './exposures';
 // (count, gamma, weight, strikeIndex, first, strikes, sums)
 export { addGammaByStrike } from './gamma-by-strike';

@@ -1,8 +1,8 @@
 /** Worst error found: inverse of N 3.02, at p=9.76888e-83. */
 /**
- * x with N(x) = p: M. J. Wichura, "Algorithm AS 241: The percentage points of the normal distribution",
- * Applied Statistics 37 (1988), routine PPND16, whose coefficients stand here as the nearest doubles: relative error below
- * 9.4e-17 in exact arithmetic for x from -38 to 38. 0 and 1 give -Infinity and Infinity, numbers outside give NaN.
+ * The x with N(x) = p: M. J. Wichura, "Algorithm AS 241: The percentage points of the normal distribution", Applied Statistics 37 (1988),
+ * routine PPND16. Its coefficients are given as the nearest doubles: relative error below 9.4e-17 in exact arithmetic for x from -38 to 38.
+ * 0 and 1 give -Infinity and Infinity. Numbers outside [0, 1] give NaN.
  */
 export function inverseCumulative(p: f64): f64 {
   if (!(p > 0.0 && p < 1.0)) return p === 0.0 ? -Infinity : p === 1.0 ? Infinity : NaN;

@@ -1,4 +1,4 @@
-/** Arithmetic on two doubles at once, one in each lane: f64x2 in fewer letters. Lanes never mix. */
+/** Arithmetic on two doubles at once, one in each lane: short names for f64x2. Lanes never mix. */
 
 export function splat(x: f64): v128 {
   return f64x2.splat(x);
@@ -21,8 +21,8 @@ export function div(a: v128, b: v128): v128 {
 }
 
 /*
- * JavaScriptCore makes a constant whose bits are a single run of ones (1, 1/2, 2, all but the sign) anew at each use, in four
- * instructions on the units that multiply. These are read instead.
+ * JavaScriptCore builds a constant whose bits are a single run of ones (1, 1/2, 2, all but the sign) anew at each use, in four
+ * instructions on the units that multiply. So these constants are loaded from memory instead.
  */
 const ONE: usize = memory.data<f64>([1.0, 1.0], 16);
 const HALF: usize = memory.data<f64>([0.5, 0.5], 16);

@@ -4,9 +4,9 @@ import { add, div, mul, step, sub, times } from './lanes';
 
 export class Logarithm {
   /**
-   * ln(a / b) in each lane, for normal doubles > 0: k ln 2 + 2 atanh((a - b 2^k) / (a + b 2^k)), with k so that a and b 2^k are
-   * within half of each other. Their difference is then exact (Sterbenz 1974): the error stays below 1.9 ulp also near a = b,
-   * where the quotient's rounding would be all that is left. NaN where either is negative or NaN.
+   * ln(a / b) in each lane, for normal doubles > 0: k ln 2 + 2 atanh((a - b 2^k) / (a + b 2^k)). k is chosen so that a and b 2^k are within
+   * half of each other. Their difference is then exact (Sterbenz 1974), so the error stays below 1.9 ulp also near a = b, where otherwise
+   * only the rounding of the quotient would be left. NaN if a or b is negative or NaN.
    */
   @inline
   static ofRatio(a: v128, b: v128): v128 {
@@ -14,7 +14,10 @@ export class Logarithm {
     return Logarithm.scaled(Logarithm.quotient(a, b, powers), Logarithm.exponent(a, b, powers));
   }
 
-  /** The first half of `ofRatio`, for a pass of its own: the quotient into the column at `place` of the row, k into the one after. */
+  /**
+   * The first half of `ofRatio`, for a separate pass. Stores the quotient in the column at `place` of the row, and k in the column after
+   * it.
+   */
   @inline
   static reduce(a: v128, b: v128, row: usize, place: usize): void {
     const powers = Logarithm.powers(a, b);
@@ -22,15 +25,15 @@ export class Logarithm {
     v128.store(row + place, Logarithm.exponent(a, b, powers), COLUMN);
   }
 
-  /** The second half: ln(a / b) from what `reduce` left. */
+  /** The second half of `ofRatio`: ln(a / b) from what `reduce` stored. */
   @inline
   static reduced(row: usize, place: usize): v128 {
     return Logarithm.scaled(v128.load(row + place), v128.load(row + place, COLUMN));
   }
 
   /**
-   * k in the exponents' place. Bits of a double, as a whole number, grow like its logarithm, straight between powers of two
-   * (Mitchell 1962): rounded to whole powers their difference leaves a ratio from 2/3 to 3/2.
+   * k, in the place of a double's exponent. The bits of a double, read as a whole number, grow like its logarithm, and linearly between
+   * powers of two (Mitchell 1962). The difference of two such numbers, rounded to whole powers, leaves a ratio from 2/3 to 3/2.
    */
   @inline
   static powers(a: v128, b: v128): v128 {
@@ -50,7 +53,7 @@ export class Logarithm {
       v128.or(i64x2.shr_u(i64x2.add(powers, i64x2.splat(BIAS_BITS)), 52), f64x2.splat(TWO_TO_52)),
       f64x2.splat(TWO_TO_52 + BIAS),
     );
-    // The powers of a NaN or of a negative number are numbers.
+    // The bits above are ordinary numbers even if a or b is NaN or negative, so these lanes are set to NaN here.
     const unknown = v128.or(f64x2.lt(f64x2.pmin(a, b), f64x2.splat(0.0)), f64x2.ne(b, b));
     return v128.or(k, unknown);
   }
@@ -61,13 +64,13 @@ export class Logarithm {
     return add(Logarithm.ofPower(k), add(add(z, z), Logarithm.rest(z, k)));
   }
 
-  /** k ln 2 but for the lowest bits of ln 2: exact. */
+  /** k ln 2 without the lowest bits of ln 2: exact. */
   @inline
   static ofPower(k: v128): v128 {
     return times(LN_2_HIGH, k);
   }
 
-  /** What k ln 2 + 2 atanh(z) has over `ofPower(k)` + 2 z. */
+  /** k ln 2 + 2 atanh(z) minus (`ofPower(k)` + 2 z). */
   @inline
   static rest(z: v128, k: v128): v128 {
     const w = mul(z, z);

@@ -6,12 +6,12 @@ import { Logarithm } from './log';
 import { Mills } from './mills';
 
 /**
- * More jumps than this are not expected by any answer. It bounds the work: with so many expected, the Poisson weights underflow
- * after less than TERMS_MAX terms.
+ * Rows that expect more jumps than this have no result. This bounds the work: with this many expected jumps, the Poisson weights underflow
+ * after fewer than TERMS_MAX terms.
  */
 const JUMPS_EXPECTED_MAX: f64 = 256.0;
 const TERMS_MAX: f64 = 1200.0;
-/** What is left out, relative to each sum. */
+/** The remainder that is left out, relative to each sum. */
 const REMAINDER: f64 = 1e-17;
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
@@ -40,13 +40,13 @@ const VARIANCE: usize = 17 * COLUMN;
 const MONEYNESS: usize = 18 * COLUMN;
 const STRIKE_PART: usize = 19 * COLUMN;
 const SPOT_PART: usize = 20 * COLUMN;
-/** Halved logarithms and exponentials: pairs of columns. */
+/** Logarithms and exponentials between their first and second half: pairs of columns. */
 const FIRST: usize = 21 * COLUMN;
 const SECOND: usize = 23 * COLUMN;
 
 /** Rows that go through all passes together, so that they stay in the first-level cache. */
 const STRIP: i32 = 64;
-/** What the terms of a row need, two doubles each, a row of the strip behind the other: from the 25th column on. */
+/** From the 25th column on: the data for a row's terms. Each field has two doubles for each row of the strip, one row after the other. */
 const TERMS: usize = 25 * COLUMN;
 const SLOTS: usize = 64 * 16 + 64;
 const X: usize = 0;
@@ -55,7 +55,7 @@ const SQUARE: usize = 2 * SLOTS;
 const DIFFUSION: usize = 3 * SLOTS;
 const SHARED: usize = 4 * SLOTS;
 const EXPONENT: usize = 5 * SLOTS;
-/** and once for the leg in cash, once for that in spot. */
+/** The following fields exist twice: for the leg in cash and for the leg in spot. */
 const D: usize = 7 * SLOTS;
 const TAIL: usize = 8 * SLOTS;
 const PART: usize = 9 * SLOTS;
@@ -64,17 +64,17 @@ const ABOVE: usize = 11 * SLOTS;
 const BELOW: usize = 12 * SLOTS;
 const IN_CASH: usize = 0;
 const IN_SPOT: usize = 6 * SLOTS;
-/** Which rows still need terms: offsets of four bytes. */
+/** The list of rows that still need terms: offsets of four bytes. */
 const OPEN: usize = 19 * SLOTS;
 
 /**
- * Merton, "Option pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976): the probabilities
- * of ending at or above the strike and below it, and the prices of call and put. Given n jumps the log-return is normal with
- * variance s^2 T + n d^2; n is Poisson with mean l T, and with mean l (1 + k) T where spot is the unit of account.
+ * Merton, "Option pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976): the probabilities of ending at
+ * or above the strike and below it, and the prices of call and put. Given n jumps, the log-return is normal with variance s^2 T + n d^2. n
+ * is Poisson with mean l T, and with mean l (1 + k) T if spot is the unit of account.
  *
- * All four are sums of positive terms, each taken until its own remainder is below 1e-17 of it, so that a probability of 1e-100
- * is as accurate as its complement. NaN where more than 256 jumps are expected. Two lanes are two terms of one row, n and n + 1;
- * those of all rows that still need some are found together, in short passes, as in black-scholes.ts.
+ * All four are sums of positive terms. Each sum goes on until its own remainder is below 1e-17 of it, so that a probability of 1e-100 is as
+ * accurate as its complement. NaN if more than 256 jumps are expected. The two lanes are two terms of one row, n and n + 1. The terms of
+ * all rows that still need some are computed together, in short passes, as in black-scholes.ts.
  */
 export function merton(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -82,14 +82,14 @@ export function merton(count: i32, block: usize): void {
     const end = rowAt(block, min(from + STRIP, count));
     sums(row, end, block + TERMS, true);
     for (let at = row, slot = block + TERMS; at < end; at += 8, slot += PAIR) {
-      // The sums make 0 of -0.
+      // Adding 0 turns -0 into 0.
       store<f64>(at, max(load<f64>(slot, ABOVE + IN_SPOT) - load<f64>(slot, ABOVE), 0.0) + 0.0, CALL);
       store<f64>(at, max(load<f64>(slot, BELOW) - load<f64>(slot, BELOW + IN_SPOT), 0.0) + 0.0, PUT);
     }
   }
 }
 
-/** The probabilities alone, for two thirds of the time. */
+/** The probabilities alone, in two thirds of the time. */
 export function mertonProbabilities(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
     sums(rowAt(block, from), rowAt(block, min(from + STRIP, count)), block + TERMS, false);
@@ -126,7 +126,7 @@ function sums(row: usize, end: usize, slots: usize, prices: bool): void {
   }
 }
 
-/** Both sums of a leg from those of its lanes: the larger as what the smaller leaves, free of the rounding of many weights. */
+/** Both sums of a leg, from those of its lanes. The larger sum is the whole minus the smaller sum, free of the rounding of many weights. */
 function total(slot: usize, whole: f64): void {
   const above = load<f64>(slot, ABOVE) + load<f64>(slot, ABOVE + 8);
   const below = load<f64>(slot, BELOW) + load<f64>(slot, BELOW + 8);
@@ -134,7 +134,7 @@ function total(slot: usize, whole: f64): void {
   store<f64>(slot, above > below ? below : whole - above, BELOW);
 }
 
-/** ln(S / K), first half, and the mean of a jump's factor, less one. */
+/** The first half of ln(S / K), and the mean factor of a jump, minus one. */
 function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, FIRST);
@@ -143,7 +143,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** Expected jumps, the diffusion's variance, and the mean of the log-return over the strike without a jump. */
+/** Expected jumps, the variance of the diffusion, and the mean of the log-return, relative to the strike, without a jump. */
 function jumps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
@@ -159,13 +159,13 @@ function jumps(row: usize, end: usize): void {
   }
 }
 
-/** S e^(-qT) and K e^(-rT); NaN where too many jumps are expected or an input is none. */
+/** S e^(-qT) and K e^(-rT). NaN if too many jumps are expected or an input is NaN. */
 function discounts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const minusT = f64x2.neg(v128.load(row, TTE));
     const most = f64x2.pmax(v128.load(row, JUMPS), v128.load(row, JUMPS_IN_SPOT));
     const x = v128.load(row, MONEYNESS);
-    // All bits set are a NaN.
+    // A lane with all bits set is a NaN.
     const unknown = v128.or(v128.not(f64x2.le(most, f64x2.splat(JUMPS_EXPECTED_MAX))), f64x2.ne(x, x));
     const strikeNow = mul(v128.load(row, STRIKE), Exponential.of(mul(v128.load(row, RATE), minusT)));
     const spotNow = mul(v128.load(row, SPOT), Exponential.of(mul(v128.load(row, DIVIDEND), minusT)));
@@ -176,7 +176,7 @@ function discounts(row: usize, end: usize): void {
   }
 }
 
-/** What each leg is worth times the probability of no jump. */
+/** The value of each leg times the probability of no jump. */
 function firstParts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, mul(v128.load(row, STRIKE_NOW), Exponential.reduced(row, FIRST)), STRIKE_PART);
@@ -184,7 +184,7 @@ function firstParts(row: usize, end: usize): void {
   }
 }
 
-/** Into both lanes of each row's slot what its terms need; the end of the list of open rows, which are all. */
+/** Copies what a row's terms need into both lanes of its slot. Returns the end of the list of open rows: at first, all rows. */
 function spread(row: usize, end: usize, slot: usize): usize {
   let open = slot + OPEN;
   for (; row < end; row += 8, slot += PAIR, open += 4) {
@@ -211,13 +211,16 @@ class Leg {
 }
 
 class Term {
-  /** The deviation of the log-return given n jumps. */
+  /** The standard deviation of the log-return given n jumps. */
   @inline
   static deviation(slot: usize, n: v128): v128 {
     return f64x2.sqrt(add(v128.load(slot, DIFFUSION), mul(n, v128.load(slot, SQUARE))));
   }
 
-  /** Its mean in deviations. 0 / 0, a certain outcome at the strike, counts as above: of a NaN and the bound pmin takes the bound. */
+  /**
+   * The mean of the log-return in standard deviations. 0 / 0, a certain outcome at the strike, counts as above it: of a NaN and the bound,
+   * pmin takes the bound.
+   */
   @inline
   static standardised(slot: usize, n: v128, deviation: v128): v128 {
     const x = add(v128.load(slot, X), mul(n, v128.load(slot, MEAN)));
@@ -225,7 +228,7 @@ class Term {
   }
 }
 
-/** d2 and d1 given n jumps, and the exponent of the nearer one's density. */
+/** d2 and d1 given n jumps, and the exponent of the density at the one nearer to 0. */
 function deviations(open: usize, end: usize, n: f64): void {
   const ns = f64x2(n, n + 1.0);
   for (; open < end; open += 4) {
@@ -250,7 +253,7 @@ function cashDeviations(open: usize, end: usize, n: f64): void {
   }
 }
 
-/** As in black-scholes.ts, one density for both legs: spotPart phi(d1) = strikePart phi(d2). */
+/** One density for both legs, as in black-scholes.ts: spotPart phi(d1) = strikePart phi(d2). */
 function densities(open: usize, end: usize): void {
   for (; open < end; open += 4) {
     const slot = <usize>load<u32>(open);
@@ -276,7 +279,10 @@ function tails(open: usize, end: usize, leg: usize): void {
   }
 }
 
-/** Adds a leg's n-th terms to its sums and makes its next parts: 0 where what follows in the lane is too little for either sum. */
+/**
+ * Adds the n-th terms of a leg to its sums and computes its next parts. A part becomes 0 if the terms that follow in its lane are
+ * negligible for both sums.
+ */
 function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
   const perJumps = f64x2(1.0 / ((n + 1.0) * (n + 2.0)), 1.0 / ((n + 2.0) * (n + 3.0)));
   for (; open < end; open += 4) {
@@ -288,10 +294,10 @@ function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
     const under = f64x2.lt(v128.load(slot, D), f64x2.splat(0.0));
     const above = add(v128.load(slot, ABOVE), choose(under, tail, rest));
     const below = add(v128.load(slot, BELOW), choose(under, rest, tail));
-    // The square of the jumps, rounded once for all terms, would err the same way in each.
+    // Does not use the square of the jumps: it would be rounded once for all terms, and err in the same way in each of them.
     const growth = mul(jumps, mul(jumps, perJumps));
     const next = mul(part, growth);
-    // What follows falls at least as fast; before the mode it grows, and the bound is negative, which every part exceeds.
+    // The terms that follow fall at least as fast. Before the mode they grow: the bound is then negative, and every part exceeds it.
     const bound = mul(sub(f64x2.splat(REMAINDER), times(REMAINDER, growth)), f64x2.pmin(above, below));
     v128.store(slot, above, ABOVE);
     v128.store(slot, below, BELOW);
@@ -299,7 +305,7 @@ function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
   }
 }
 
-/** Keeps the rows of which a part is left; the end of their list. */
+/** Removes the rows without a remaining part from the list. Returns its end. */
 function stillOpen(open: usize, end: usize): usize {
   let kept = open;
   for (; open < end; open += 4) {

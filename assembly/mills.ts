@@ -4,16 +4,17 @@ import { add, div, mul, one, step } from './lanes';
 export class Mills {
   /**
    * Mills' ratio M(x) = N(-x) / phi(x) in each lane, for x >= 0: a rational function in the manner of Cody, "Rational Chebyshev
-   * approximations for the error function", Math. Comp. 23 (1969), its coefficients this project's own. Relative error of
-   * these doubles 1.4e-16 up to x = 40, beyond which phi(x) is 0; there it falls off like 1 / x, up to 1e30. Every coefficient
-   * is positive, so that no sum cancels: with the rounding of the evaluation the error stays below 7.2e-16.
+   * approximations for the error function", Math. Comp. 23 (1969), with this project's own coefficients. The relative error of these
+   * doubles is 1.4e-16 up to x = 40, beyond which phi(x) is 0. From there on the function falls like 1 / x, up to 1e30. Every coefficient
+   * is positive, so no sum cancels: with the rounding of the evaluation, the error stays below 7.2e-16.
    */
   @inline
   static ratio(x: v128): v128 {
     return div(Mills.p(x), Mills.q(x));
   }
 
-  // Odd and even powers apart, chains of half the length; the constant last, so that what is small is rounded as such.
+  // Odd and even powers are summed separately, in chains of half the length. The constant is added last, so that small terms are rounded as
+  // small numbers.
 
   @inline
   static p(x: v128): v128 {
@@ -42,7 +43,7 @@ export class Mills {
     return add(one(), add(mul(even, xx), mul(odd, x)));
   }
 
-  /** q(x) - x p(x), without the loss of the difference: over q(x) it is 1 - x M(x) = -M'(x). */
+  /** q(x) - x p(x), without the loss of digits in that difference. Divided by q(x) it is 1 - x M(x) = -M'(x). */
   @inline
   static r(x: v128): v128 {
     const xx = mul(x, x);

@@ -3,10 +3,12 @@ import { Exponential } from './exp';
 import { Mills } from './mills';
 
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
-/** phi(x) is 0 beyond, in doubles. */
+/** Beyond this, phi(x) is 0 in doubles. */
 const FARTHEST: f64 = 40.0;
 
-/** N(x), the probability of a standard normal number at or below x: by Mills' ratio, never 1 - N(x) for a small number. */
+/**
+ * N(x), the probability that a standard normal number is at or below x. Uses Mills' ratio: a small number is never computed as 1 - N(x).
+ */
 export function cumulative(x: f64): f64 {
   if (x === 0.0) return 0.5;
   const a = Math.min(Math.abs(x), FARTHEST);

@@ -1,10 +1,10 @@
 import { add, mul, sub, times } from './lanes';
 
-/** 2^27 + 1 (Veltkamp 1968): times a number and taken from it, leaves its upper half. */
+/** 2^27 + 1 (Veltkamp 1968). `upperHalf` multiplies by it to keep the upper half of a number's bits. */
 const SPLITTER: f64 = 134217729.0;
 
 export class Rounding {
-  /** What a product lacks to a * b (Dekker 1971). */
+  /** The rounding error of a product: a * b minus `product` (Dekker 1971). */
   @inline
   static ofProduct(a: v128, b: v128, product: v128): v128 {
     const upperA = Rounding.upperHalf(a);

@@ -21,7 +21,7 @@ import {
   TTE,
 } from './volatility-columns';
 
-/** Up to here e^x - 1 needs no more than its polynomial. */
+/** Up to here, e^x - 1 needs the polynomial only. */
 const CLOSE: f64 = 0.34;
 /** 2^64. */
 const SCALE: f64 = 4294967296.0 * 4294967296.0;
@@ -36,8 +36,8 @@ const REST: usize = 27 * COLUMN;
 const LEAST: usize = 28 * COLUMN;
 
 /**
- * What an implied volatility depends on: |ln(F / K)|, the time value as a share of the lesser leg and what that lacks to the whole,
- * in logarithms too; and whether there is one.
+ * Computes the inputs of an implied volatility: |ln(F / K)|, the time value as a share of the lesser leg, and the rest of that leg as a
+ * share, both shares also as logarithms. Also computes whether a row has a volatility.
  */
 export function timeValues(row: usize, end: usize): void {
   exponents(row, end);
@@ -66,7 +66,7 @@ function presentValues(row: usize, end: usize): void {
   }
 }
 
-/** What 2 z, z the rounded quotient (S - K 2^k) / (S + K 2^k), lacks to the true one. */
+/** The error of 2 z, where z is the rounded quotient (S - K 2^k) / (S + K 2^k): twice the exact quotient minus 2 z. */
 function quotientErrors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const S = v128.load(row, SPOT);
@@ -83,7 +83,7 @@ function quotientErrors(row: usize, end: usize): void {
   }
 }
 
-/** ln(F / K), and what its rounding has left out. */
+/** ln(F / K), and its rounding error. */
 function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const z = v128.load(row, THIRD);
@@ -102,7 +102,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** What the greater leg has over the lesser, as a share of that, where they are close. */
+/** The greater leg minus the lesser, as a share of the lesser, for legs that are close. */
 function excesses(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const x = magnitude(v128.load(row, MONEYNESS));
@@ -110,7 +110,7 @@ function excesses(row: usize, end: usize): void {
   }
 }
 
-/** Time value, and what the price lacks to its cap; whether there is a volatility. */
+/** The time value, the distance of the price to its cap, and whether there is a volatility. */
 function values(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const zero = f64x2.splat(0.0);
@@ -122,7 +122,7 @@ function values(row: usize, end: usize): void {
     const isCall = f64x2.gt(v128.load(row, CALL_PUT), zero);
     const most = choose(isCall, spotNow, strikeNow);
     const least = f64x2.pmin(spotNow, strikeNow);
-    // Where the legs are close, there is less rounding in this than in their difference.
+    // If the legs are close, `excess` has less rounding error than `difference`.
     const difference = f64x2.pmax(zero, sub(most, choose(isCall, strikeNow, spotNow)));
     const excess = v128.and(v128.xor(isCall, f64x2.lt(signed, zero)), mul(least, v128.load(row, EXCESS)));
     const intrinsic = choose(f64x2.lt(x, f64x2.splat(CLOSE)), excess, difference);
@@ -131,7 +131,7 @@ function values(row: usize, end: usize): void {
     const sign = v128.xor(signed, x);
     v128.store(row, x, MONEYNESS);
     v128.store(row, v128.xor(sign, v128.load(row, MONEYNESS_LOW)), MONEYNESS_LOW);
-    // The same, and free of the greater leg's rounding where it is the greater part.
+    // least - timeValue equals upside. If it is the greater part, it does not have the rounding error of the greater leg.
     const rest = choose(f64x2.lt(add(timeValue, timeValue), least), sub(least, timeValue), upside);
     v128.store(row, timeValue, TIME_VALUE);
     v128.store(row, rest, REST);
@@ -148,13 +148,13 @@ function values(row: usize, end: usize): void {
   }
 }
 
-/** Both as shares of the lesser leg. */
+/** Time value and rest as shares of the lesser leg. */
 function parts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const timeValue = v128.load(row, TIME_VALUE);
     const least = v128.load(row, LEAST);
     v128.store(row, div(timeValue, least), PART);
-    // Scaled, so that the least there are have a logarithm too.
+    // Scaled, so that the smallest numbers have a logarithm too.
     const scaled = times(SCALE, least);
     Logarithm.reduce(times(SCALE, timeValue), scaled, row, FIRST);
     Logarithm.reduce(times(SCALE, v128.load(row, REST)), scaled, row, SECOND);

@@ -1,7 +1,7 @@
 import { COLUMN } from './block';
 
-// The block's columns that the parts of implied-volatility.ts hand on to each other; from FIRST on they are free for what a part needs
-// between its passes, but for MONEYNESS_LOW.
+// Columns of the block that the parts of implied-volatility.ts share. From FIRST on, a part may use columns between its own passes, except
+// MONEYNESS_LOW.
 
 // Inputs.
 export const CALL_PUT: usize = 0;
@@ -22,10 +22,10 @@ export const DEVIATION: usize = 12 * COLUMN;
 export const LOW: usize = 13 * COLUMN;
 export const HIGH: usize = 14 * COLUMN;
 export const GOING: usize = 15 * COLUMN;
-/** 1, or the answer of a row that has no deviation to find: 0 or NaN. */
+/** 1, or the result of a row that has no deviation to solve for: 0 or NaN. */
 export const ANSWER: usize = 16 * COLUMN;
-/** Halved logarithms and exponentials: pairs of columns. */
+/** Logarithms and exponentials between their first and second half: pairs of columns. */
 export const FIRST: usize = 17 * COLUMN;
 export const SECOND: usize = 19 * COLUMN;
-/** What MONEYNESS lacks. */
+/** The rounding error of MONEYNESS: exact value minus MONEYNESS. */
 export const MONEYNESS_LOW: usize = 22 * COLUMN;

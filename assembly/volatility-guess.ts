@@ -7,7 +7,7 @@ const LN_2: f64 = 0.6931471805599453;
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
 const SQRT_2_PI: f64 = 2.5066282746310007;
 const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
-/** What `inverseTail` may err by, and a little more. */
+/** A little more than the largest error of `inverseTail`. */
 const GUESS_ERROR: f64 = 0.0006;
 
 // From test/fixtures/coefficients.ts.
@@ -22,12 +22,14 @@ const TARGET: usize = 23 * COLUMN;
 const Z: usize = 24 * COLUMN;
 
 /**
- * s to a few percent. Where part < 1/2, written in z = x / s, part = x e^(x / 2 - s^2 / 8) phi(z) (1 - z M(z)) / z as long as s is
- * small (Bachelier's formula). With 1 - z M(z) put as 1 / (1 + sqrt(pi / 2) z + z^2), right at both ends, its logarithm says
+ * Guesses s to a few percent. If part < 1/2, then with z = x / s, part = x e^(x / 2 - s^2 / 8) phi(z) (1 - z M(z)) / z as long as s is
+ * small (Bachelier's formula). 1 - z M(z) is approximated by 1 / (1 + sqrt(pi / 2) z + z^2), which is right at both ends.
+ * Taking logarithms gives
  *
- *     z^2 / 2 + s^2 / 8 + ln(z (1 + sqrt(pi / 2) z + z^2)) = t:
+ *     z^2 / 2 + s^2 / 8 + ln(z (1 + sqrt(pi / 2) z + z^2)) = t,    t = ln(x / part) + x / 2 - ln(sqrt(2 pi)).
  *
- * a rational function gives z without the second term, a step of Newton's method takes that in. Elsewhere the most s can be.
+ * A rational function gives z without the second term. A step of Newton's method then adds that term. If part >= 1/2, the guess is the
+ * largest possible s.
  */
 export function guess(row: usize, end: usize): void {
   smallTarget(row, end);
@@ -78,7 +80,7 @@ function smallStep(row: usize, end: usize): void {
   }
 }
 
-/** The guess for part < 1/2; whether there are others. */
+/** The guess if part < 1/2. Returns whether there are rows with a larger part. */
 function smallDeviations(row: usize, end: usize): bool {
   let large = f64x2.splat(0.0);
   for (; row < end; row += PAIR) {
@@ -100,7 +102,7 @@ function largeDeviations(row: usize, end: usize): void {
   }
 }
 
-/** Two deviations the right one lies between; the present one is brought there. */
+/** Finds two deviations between which the right one lies, and moves the present one between them. */
 export function bracket(row: usize): void {
   const x = v128.load(row, MONEYNESS);
   const lnPart = v128.load(row, LN_PART);
@@ -118,7 +120,7 @@ class Guess {
     return f64x2.ge(part, f64x2.splat(0.5));
   }
 
-  /** Part <= N(d1). */
+  /** A lower bound of s: part <= N(d1). */
   @inline
   static least(large: v128, lnPart: v128, lnRest: v128, x: v128): v128 {
     const tail = Guess.inverseTail(choose(large, lnRest, lnPart));
@@ -126,7 +128,7 @@ class Guess {
     return Guess.deviationAt(sub(d1, f64x2.splat(GUESS_ERROR)), x);
   }
 
-  /** Rest <= 2 N(-d1), as M falls and b >= |a|. */
+  /** An upper bound of s: rest <= 2 N(-d1), as M falls and b >= |a|. */
   @inline
   static most(lnRest: v128, x: v128): v128 {
     const d1 = Guess.inverseTail(sub(lnRest, f64x2.splat(LN_2)));

@@ -1,22 +1,22 @@
-/** Why a single name's flow spills into its sector ETF, or does not. */
+/** Whether a single name's flow spills into its sector ETF, and why. */
 export interface Contagion {
   readonly etf: string | null;
   readonly saturated: boolean;
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
-  /** Of daily log returns; null where too few closes of both are known: then it is not required. */
+  /** Of daily log returns. Null if too few closes of both are known. A correlation is then not required. */
   readonly correlation: number | null;
 }
 
-/** Share of the name's own 30-day premium from which a flow counts as large. */
+/** A flow counts as large if it is at least this share of the name's own 30-day premium. */
 export const PREMIUM_SHARE = 0.01;
 export const CORRELATION_MIN = 0.5;
-/** Daily closes of both that make a correlation worth asking for. */
+/** Daily closes of both that a correlation needs. */
 export const CORRELATION_CLOSES = 60;
 
 /**
- * A name whose volatility has reached its ceiling while large flow goes on is traded through its sector ETF.
- * Returns the proxy where it is saturated, the flow is large and, where it can be known, the two move together.
+ * A name whose volatility has reached its ceiling while large flow goes on is traded through its sector ETF. `etf` is the proxy if the name
+ * is saturated, the flow is large and, if the correlation is known, the two move together. Else it is null.
  */
 export function evaluateContagion(input: {
   readonly proxy: string | undefined;
@@ -24,7 +24,7 @@ export function evaluateContagion(input: {
   readonly iv: number;
   readonly ivCeiling: number;
   readonly minFlowUsd: number;
-  /** Premium of the name's 30-day flow, dollars; undefined where not known. */
+  /** Premium of the name's 30-day flow, dollars. `undefined` if not known. */
   readonly premiumUsd: number | undefined;
   readonly correlation: number | null;
 }): Contagion {

@@ -1,6 +1,6 @@
 /**
- * At most `points` (1 or more) of the rows, as they are: the first, the last, and between them the last of each of evenly many. Of
- * one point the last.
+ * Picks at most `points` (1 or more) of the rows, without changing them: the first, the last, and rows at even distances between them. If
+ * `points` is 1: the last row.
  */
 export function downsample<Row>(rows: readonly Row[], points: number): readonly Row[] {
   const last = rows.length - 1;

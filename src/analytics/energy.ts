@@ -1,17 +1,17 @@
-/** How the day's flow stands against the hedging that holds the price: dollars against dollars. */
+/** How the day's flow compares with the hedging that holds the price, dollars against dollars. */
 export interface EnergyReading {
   /** |kinetic| + potential, dollars. */
   readonly systemEnergy: number;
   readonly kinetic: number;
   readonly potential: number;
-  /** kinetic / |potential|; null where there is no potential to speak of. */
+  /** kinetic / |potential|. Null if the potential is 0, or so small that the ratio is not finite. */
   readonly ratio: number | null;
   readonly state: string;
   readonly behavior: string;
   readonly directive: string;
 }
 
-/** Between these ratios flow and friction are of a size. */
+/** Between these ratios, flow and friction are of similar size. */
 const CONTESTED_FROM = 0.8;
 const CONTESTED_TO = 1.25;
 
@@ -21,12 +21,12 @@ const SHATTERED = ['WAVE_COLLAPSE: WALL_SHATTERED', 'DIRECTIONAL_GAMMA_CASCADE',
 const NEGATIVE = ['FREE_PARTICLE: NEGATIVE_GAMMA', 'VOLATILITY_EXPANSION', 'TRADE_SMALL'] as const;
 const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'] as const;
 
-/** Every class a reading can have: [state, behavior, directive]. */
+/** Every class that a reading can have: [state, behavior, directive]. */
 export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONLESS];
 
 /**
- * Kinetic K = |flow delta-notional|, potential V = friction * factor, both in dollars; classified by the sign of V and K/|V|.
- * Positive V (dealers long gamma) holds the price until flow overwhelms it; negative V feeds every move.
+ * Kinetic K = |flow delta-notional|, potential V = friction * factor, both in dollars. The sign of V and the ratio K/|V| give the class.
+ * Positive V (dealers long gamma) holds the price until flow overwhelms it. Negative V feeds every move.
  */
 export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {
   const kinetic = Math.abs(flowUsd);

@@ -1,20 +1,20 @@
-/** Where a volatility stands among those of the year before. Percent; null where too few days are known to tell. */
+/** Where a volatility stands among those of the year before. Percent. Null if too few days are known. */
 export interface IvRank {
-  /** (now - low) / (high - low); null also where all days are alike. */
+  /** (now - low) / (high - low). Null also if all days are equal. */
   readonly rank: number | null;
-  /** Share of the known days, the present one among them, that were below it. */
+  /** Share of the known days, including the present day, whose volatility was lower. */
   readonly percentile: number | null;
   /** Days with a volatility. */
   readonly days: number;
-  /** Least and largest of them; null where there is none. */
+  /** Smallest and largest volatility of these days. Null if there are none. */
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** A month of trading days: the least a rank is told from. */
+/** A month of trading days: fewer do not give a rank. */
 const DAYS_MIN = 20;
 
-/** Rank of the last of a year's daily volatilities, oldest first; null where a day has none. */
+/** Ranks the last of a year's daily volatilities, oldest first. A day without a volatility is null. */
 export function ivRank(volatilities: readonly (number | null)[]): IvRank {
   const known = volatilities.filter((each) => each !== null);
   const days = known.length;

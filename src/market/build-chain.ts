@@ -3,12 +3,12 @@ import { isDate, settlementInstant } from './calendar.ts';
 import type { Chain, Series } from './chain.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
-/** One contract as a feed read it. `NaN` means "not given"; nothing is checked yet. */
+/** One contract as a feed parsed it, not checked yet. `NaN` means "not given". */
 export interface ContractRow {
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
-  /** +1 call, -1 put; anything else refuses the row. */
+  /** +1 call, -1 put. Any other value rejects the row. */
   readonly callPut: number;
   readonly strike: number;
   readonly bid: number;
@@ -19,37 +19,42 @@ export interface ContractRow {
   readonly iv: number;
   readonly delta: number;
   readonly gamma: number;
-  /** Shares per contract; `NaN` is the usual 100. */
+  /** Shares per contract. `NaN` stands for the usual 100. */
   readonly multiplier: number;
 }
 
 export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'> {
-  /** Rows the feed itself refused, by reason. */
+  /** Rows that the feed itself rejected, counted by reason. */
   readonly refused?: Readonly<Record<string, number>>;
 }
 
-/** The exchange's largest chain, SPX with its weeklies, is 30,000 contracts. */
+/** The exchange's largest chain, SPX with its weeklies, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
-/** `seriesIndex` is a Uint16. */
+/** `seriesIndex` is a `Uint16Array`. */
 export const SERIES_MAX = 65_536;
-/** OSI has eight digits for thousandths of a dollar. */
+/** An OSI symbol has eight digits for the strike in thousandths of a dollar. */
 export const STRIKE_MAX = 99_999.999;
-/** Prices, contracts and shares beyond this are damage, and would let sums overflow. */
+/** Larger prices, contract counts and share counts are corrupt data, and would let sums overflow. */
 export const VALUE_MAX = 1e9;
-/** Decimal per year: 10,000 %. */
+/** Decimal per year: 100 is 10,000 %. */
 export const IV_MAX = 100;
 
 /**
- * Checks and orders rows into an immutable chain.
+ * Checks the rows and orders them into an immutable chain.
  *
- * What happens to a bad row is decided by field. A root, expiry, side or strike that cannot be refuses the row
- * (`bad_contract`), as does a root of another underlying (`foreign_underlying`); of a contract that comes twice the first
- * counts (`duplicate`). A bid, ask, last, volume, open interest, IV, delta or gamma that cannot be (negative, infinite, beyond
- * the bounds above) becomes "not given" and the row stays (counted under `bad_value`, once a value). An IV of 0 is how feeds
- * write "none". Throws a Failure where no chain can come of it.
+ * The field decides how a bad row is handled:
+ * - An impossible expiry, side or strike rejects the row (`bad_contract`). A root of another underlying does too (`foreign_underlying`).
+ * - If a contract appears twice, the first row counts. The second is rejected (`duplicate`).
+ * - An impossible bid, ask, last, volume, open interest, IV or gamma (negative, infinite or beyond the bounds above) becomes "not given".
+ *   So does a delta of an absolute value above 1. The row stays, and each such value is counted under `bad_value`.
+ * - An impossible multiplier becomes 100 and is counted under `bad_value`.
+ * - An IV of 0 becomes "not given" and is not counted, since feeds write 0 for "none".
+ *
+ * Throws `Failure('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable, or
+ * there are too many contracts or series.
  */
 export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain {
-  if (!isTicker(head.underlying)) throw refusal('the underlying is no ticker');
+  if (!isTicker(head.underlying)) throw refusal('the underlying is not a ticker');
   if (!(head.spot > 0 && head.spot <= VALUE_MAX)) throw refusal(`spot ${head.spot} is not a price`);
   if (!Number.isFinite(head.asOf)) throw refusal('the time of the quotes is not known');
   const refused: Record<string, number> = { ...head.refused };
@@ -102,7 +107,7 @@ function groupBySeries(underlying: string, rows: Iterable<ContractRow>, count: (
   let last: Group | undefined;
   for (const row of rows) {
     if (++total > CONTRACTS_MAX) throw refusal(`more than ${CONTRACTS_MAX} contracts`);
-    // Tables are laid out series by series.
+    // Tables list series one after the other, so most rows belong to the same series as the row before.
     const isSame = last?.root === row.root && last.expiry === row.expiry;
     const key = isSame ? '' : `${row.root} ${row.expiry}`;
     let group: Group | undefined = isSame ? last : groups.get(key);
@@ -130,11 +135,11 @@ function newGroup({ root, expiry }: ContractRow, adjusted: boolean): Group {
 }
 
 function bySettlement(a: Group, b: Group): number {
-  // Two dates of one root can settle together: a Saturday expiry and the Friday before it.
+  // Two expiries of one root can settle at the same moment: a Saturday and the Friday before it.
   return a.settlesAt - b.settlesAt || compare(a.root, b.root) || compare(a.expiry, b.expiry);
 }
 
-/** By strike, calls first, each contract once. */
+/** Sorts by strike, calls before puts, and removes duplicates. */
 function inOrder(rows: ContractRow[], count: (reason: string) => void): ContractRow[] {
   const sorted = rows.sort((a, b) => a.strike - b.strike || b.callPut - a.callPut);
   return sorted.filter((row, i) => {

@@ -1,6 +1,6 @@
 /**
- * The New York trading calendar: NYSE rule 7.2 (holidays) and its early closes as published, by rule for any year from 1990,
- * with the unscheduled closures since. Dates are `YYYY-MM-DD` in New York, instants ms since the epoch.
+ * The New York trading calendar. Rules give the holidays (NYSE rule 7.2) and the early closes (as published) of any year from 1990. The
+ * unscheduled closures since then are listed. Dates are `YYYY-MM-DD` in New York. Instants are ms since the epoch.
  */
 
 export const DAY_MS = 86_400_000;
@@ -18,20 +18,20 @@ export function isHalfDay(date: string): boolean {
   return yearOf(date).halfDays.has(date);
 }
 
-/** 09:30 of that date, or of the trading day before where the date has no trading. */
+/** 09:30 of that date. If the date is not a trading day: 09:30 of the trading day before. */
 export function openOf(date: string): number {
   return newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30');
 }
 
-/** 16:00 (13:00 on half days) of that date, or of the trading day before where the date has no trading. */
+/** 16:00 (13:00 on half days) of that date. If the date is not a trading day: the close of the trading day before. */
 export function closeOf(date: string): number {
   const day = isTradingDay(date) ? date : previousTradingDay(date);
   return newYorkInstant(day, isHalfDay(day) ? '13:00' : '16:00');
 }
 
 /**
- * When contracts of that expiry date settle: AM at the opening prices, PM at the close. Expiries dated on a day without
- * trading (Saturdays until 2015, a third Friday that is Good Friday) settle on the trading day before.
+ * When contracts with that expiry date settle: AM contracts at the opening prices, PM contracts at the close. Expiries dated on a day
+ * without trading (Saturdays until 2015, a third Friday that is Good Friday) settle on the trading day before.
  */
 export function settlementInstant(expiry: string, settlement: 'AM' | 'PM'): number {
   return settlement === 'AM' ? openOf(expiry) : closeOf(expiry);
@@ -49,14 +49,14 @@ export function nextTradingDay(date: string): string {
   return day;
 }
 
-/** The instant that quotes taken now are of: now while the exchange is open, else the last close. */
+/** The moment of quotes that are taken now: now if the exchange is open, else the last close. */
 export function lastQuoted(nowMs: number): number {
   const today = newYorkDate(nowMs);
   if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));
   return Math.min(nowMs, closeOf(today));
 }
 
-/** How long the exchange was open between two instants, ms; of a span in which it was open longer than `mostMs`, something above that. */
+/** How long the exchange was open between two instants, ms. Counting stops above `mostMs`: a larger result is a lower bound. */
 export function openMsBetween(fromMs: number, toMs: number, mostMs: number): number {
   let open = 0;
   for (let day = newYorkDate(fromMs); open <= mostMs; day = nextTradingDay(day)) {
@@ -67,7 +67,7 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
   return open;
 }
 
-/** Whether the exchange is open at any time from one instant to another. */
+/** Whether the exchange is open at any time between two instants. */
 export function tradesWithin(fromMs: number, toMs: number): boolean {
   const from = newYorkDate(fromMs);
   const day = isTradingDay(from) && fromMs < closeOf(from) ? from : nextTradingDay(from);
@@ -84,12 +84,12 @@ export function newYorkDate(atMs: number): string {
   return date;
 }
 
-/** The day that was asked for last: instants of one day come together, and `Temporal` takes microseconds for each. */
+/** The last result. Consecutive calls are mostly of one day, and `Temporal` takes microseconds for each. */
 let lastDay = { date: '', from: 0, to: 0 };
-/** Dates have four digits of a year. */
+/** Dates have years of four digits. */
 const YEARS_END = Date.UTC(9999, 0, 1);
 
-/** The wall clock in New York at an instant, `YYYY-MM-DDTHH:MM:SS` with milliseconds where there are any. */
+/** The wall clock in New York at an instant, `YYYY-MM-DDTHH:MM:SS`, with milliseconds if they are not zero. */
 export function newYorkTime(atMs: number): string {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor(atMs))
     .toZonedDateTimeISO(NEW_YORK)
@@ -97,7 +97,9 @@ export function newYorkTime(atMs: number): string {
     .toString();
 }
 
-/** The instant at which New York clocks show `time` (`HH:MM`, seconds allowed) on `date`; the earlier one in the repeated hour. */
+/**
+ * The instant at which New York clocks show `time` (`HH:MM`, seconds allowed) on `date`. In the repeated hour of autumn: the earlier one.
+ */
 export function newYorkInstant(date: string, time: string): number {
   const key = `${date}T${time}`;
   const known = INSTANTS.get(key);
@@ -108,11 +110,11 @@ export function newYorkInstant(date: string, time: string): number {
   return instant;
 }
 
-/** Opens, closes and midnights: of a chain or a month of prints the same few are asked for again and again. */
+/** Opens, closes and midnights as instants. A chain or a month of prints needs the same few again and again. */
 const INSTANTS = new Map<string, number>();
 const INSTANTS_MAX = 2_000;
 
-/** Whether the text is a date of the calendar, written `YYYY-MM-DD`. */
+/** Whether the text is a valid calendar date, written `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {
   const match = DATE.exec(text);
   if (match === null) return false;
@@ -135,7 +137,7 @@ export function weekdayOf(date: string): number {
   return (((dayNumber(date) + 4) % 7) + 7) % 7;
 }
 
-/** The nth (1 to 5) such weekday of a month (1 to 12); -1 for the last. */
+/** The nth (1 to 5) `weekday` (0 Sunday to 6 Saturday) of a month (1 to 12). An `nth` of -1 is the last one. */
 export function nthWeekday(year: number, month: number, weekday: number, nth: number): string {
   if (nth < 0) {
     const last = isoDate(year, month, daysInMonth(year, month));
@@ -154,7 +156,7 @@ interface Year {
   readonly halfDays: ReadonlySet<string>;
 }
 
-/** A chain asks per series. Four-digit years bound it. */
+/** By year. Cached, since every series of a chain needs its year. Bounded, since years have four digits. */
 const YEARS = new Map<string, Year>();
 
 function yearOf(date: string): Year {
@@ -180,19 +182,19 @@ function holidaysOf(year: number): string[] {
   ];
   if (year >= 1998) holidays.push(nthWeekday(year, 1, MONDAY, 3)); // Martin Luther King Day
   if (year >= 2022) holidays.push(observed(year, 6, 19)); // Juneteenth
-  // A New Year's Day on Saturday is not made up for: the Friday before closes the year's books.
+  // A New Year's Day on a Saturday has no substitute holiday, because the Friday before closes the year's books.
   const newYear = isoDate(year, 1, 1);
   if (weekdayOf(newYear) !== SATURDAY) holidays.push(observed(year, 1, 1));
   return holidays;
 }
 
-/** 13:00 closes: the day after Thanksgiving, Christmas Eve, and around Independence Day, each unless it is a holiday itself. */
+/** Days that close at 13:00: the day after Thanksgiving, Christmas Eve, and the day before or after July 4, unless the day is a holiday. */
 function halfDaysOf(year: number): string[] {
   const halfDays = [addDays(nthWeekday(year, 11, THURSDAY, 4), 1)];
   const christmasEve = isoDate(year, 12, 24);
   if (isMondayToThursday(christmasEve)) halfDays.push(christmasEve);
   const july3 = isoDate(year, 7, 3);
-  // With the Fourth on a Thursday, the short day was the Friday after it until 2012 and is the Wednesday before it since.
+  // If July 4 is a Thursday: until 2012 the Friday after it was the half day, since 2013 the Wednesday before it is.
   if (weekdayOf(july3) === WEDNESDAY && year < 2013) halfDays.push(isoDate(year, 7, 5));
   else if (isMondayToThursday(july3)) halfDays.push(july3);
   return [...halfDays, ...UNSCHEDULED_HALF_DAYS.filter((date) => date.startsWith(`${year}-`))];
@@ -210,7 +212,7 @@ const UNSCHEDULED_CLOSURES: readonly string[] = [
 
 const UNSCHEDULED_HALF_DAYS: readonly string[] = ['1997-12-26', '1999-12-31', '2003-12-26'];
 
-/** A holiday of fixed date: on Saturday it is kept the Friday before, on Sunday the Monday after. */
+/** A holiday with a fixed date. If the date is a Saturday, the Friday before is observed. If it is a Sunday, the Monday after is. */
 function observed(year: number, month: number, day: number): string {
   const date = isoDate(year, month, day);
   const weekday = weekdayOf(date);
@@ -259,7 +261,7 @@ function dateOf(day: number): string {
   return date;
 }
 
-/** Dates and their numbers, both ways: parsing and formatting take ten times as long as this. Bounded: some eight years. */
+/** Dates and their day numbers, both ways. Parsing and formatting take ten times as long as a lookup. Limit: some eight years. */
 const DAY_NUMBERS = new Map<string, number>();
 const DATES = new Map<number, string>();
 const DATES_MAX = 3_000;

@@ -1,18 +1,18 @@
 /**
- * One underlying's option quotes at one instant, as parallel columns. Rows are ordered by series, then strike, then calls
- * before puts; `NaN` means "not given". A chain is immutable once built: analyses may cache by its identity.
+ * One underlying's option quotes at one instant, as parallel columns. Rows are ordered by series, then by strike, then calls before
+ * puts. `NaN` means "not given". A chain never changes once it is built, so analyses may be cached by object identity.
  */
 export interface Chain {
   readonly underlying: string;
-  /** When the quotes were taken, ms since the epoch: the clock of every analysis of this chain. */
+  /** When the quotes were taken, ms since the epoch. Every analysis of this chain uses it as the present. */
   readonly asOf: number;
   readonly spot: number;
-  /** Where it came from: `simulated`, or `files:NAME`. */
+  /** Origin of the chain: `simulated`, or the feed and a name as in `files:NAME`. */
   readonly source: string;
   readonly simulated: boolean;
   readonly count: number;
   readonly series: readonly Series[];
-  /** Row to position in `series`. */
+  /** By row: position in `series`. */
   readonly seriesIndex: Uint16Array;
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;
@@ -31,11 +31,11 @@ export interface Chain {
   readonly gamma: Float64Array;
   /** Shares per contract. */
   readonly multiplier: Float64Array;
-  /** Rows of the source that were refused, by reason. */
+  /** Rows of the source that were rejected, counted by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** The contracts of one root and expiry date: they share settlement, forward and smile. Rows [start, end) of the chain. */
+/** The contracts of one root and expiry date: rows [start, end) of the chain. They share settlement, forward and smile. */
 export interface Series {
   readonly root: string;
   /** `YYYY-MM-DD` */
@@ -43,7 +43,7 @@ export interface Series {
   readonly settlement: 'AM' | 'PM';
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
-  /** A root of an adjusted deliverable (AMD1): kept out of aggregates. */
+  /** Whether the root has an adjusted deliverable (AMD1). Aggregates leave such series out. */
   readonly adjusted: boolean;
   readonly start: number;
   readonly end: number;
@@ -54,7 +54,7 @@ const COLUMNS = [
   ...['openInterest', 'iv', 'delta', 'gamma', 'multiplier'],
 ] as (keyof Chain & ('seriesIndex' | 'callPut' | 'strike'))[];
 
-/** Whether two snapshots say the same of the same moment, wherever they come from. */
+/** Whether two snapshots have the same quotes at the same moment. Their sources may differ. */
 export function sameQuotes(a: Chain, b: Chain): boolean {
   return (
     a.asOf === b.asOf &&
@@ -68,7 +68,7 @@ export function sameQuotes(a: Chain, b: Chain): boolean {
   );
 }
 
-/** By their bits: a NaN is the same as itself. */
+/** The bytes of a column. Compared by bytes, a NaN equals itself. */
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint16Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

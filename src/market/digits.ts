@@ -1,4 +1,4 @@
-/** The number that the digits of a text from one place to another write; NaN where one of them is none. */
+/** The number that the digits of `text` in [from, to) write. Returns `NaN` if any of these characters is not a digit. */
 export function digitsOf(text: string, from: number, to: number): number {
   let value = 0;
   for (let at = from; at < to; at++) {

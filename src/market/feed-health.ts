@@ -2,25 +2,25 @@ import { openMsBetween } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
 /**
- * How a ticker of a feed is, the worst that holds: it never came, the last attempt brought nothing, its quotes are older than they could
- * be, contracts are missing, or all is well.
+ * Health of one ticker of a feed, by the worst condition that holds. `missing`: no snapshot has ever arrived. `failing`: the last attempt
+ * brought nothing. `stale`: the quotes are too old. `partial`: contracts are missing. `fresh`: none of these.
  */
 export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh';
 
 /**
- * How a feed is: nothing of it has ever come; it is no longer asked, cannot be reached or fails on every ticker; something is not
- * well; all is. A feed without data is never well.
+ * Health of a feed. `down`: the feed is no longer polled, its source cannot be reached, or every ticker fails. `empty`: no data has ever
+ * arrived. `degraded`: anything else is wrong. `ok`: nothing is wrong. A feed without data is never `ok`.
  */
 export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 
-/** Less than this share of the contracts that had to be there is a part of a snapshot. */
+/** A snapshot with less than this share of the expected contracts is partial. */
 const WHOLE_SHARE_MIN = 0.9;
-/** An ask that is later than this behind its time will not come: the service has ended, or hangs. */
+/** A poll that is later than this will not come: the service has stopped, or hangs. */
 const OVERDUE_MS = 60_000;
-/** The longest that one ticker takes, with every retry of every page. */
+/** The longest time that one ticker takes, with every retry of every page. */
 const HUNG_MS = 900_000;
 
-/** Quotes age while there are newer ones to be had: in trading hours. */
+/** The age of quotes counts trading hours only. Outside trading hours there are no newer quotes. */
 export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
   const { asOf, failures, expected, received } = state;
   if (asOf === null) return 'missing';
@@ -40,7 +40,7 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
   return isWhole ? 'ok' : 'degraded';
 }
 
-/** Whether the feed ought to have been asked by now and was not, or is being asked and nothing comes of it. */
+/** Whether the next poll is overdue, or a running poll makes no progress. */
 export function isOverdue({ nextAt, polledAt, tickers }: FeedState, nowMs: number): boolean {
   if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS;
   const sign = Math.max(polledAt ?? 0, ...tickers.map(({ attemptedAt }) => attemptedAt ?? 0));

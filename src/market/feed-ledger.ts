@@ -1,24 +1,24 @@
-/** What is known of the feeds themselves, kept so that it outlives a restart and that every process sees the same. */
+/** State of the feeds. It is stored, so that it survives a restart and every process sees the same state. */
 export interface FeedLedger {
-  /** What a feed asked to remember, by key. */
+  /** The checkpoints of a feed, by key. */
   marks(feed: string): Map<string, string>;
-  /** Remembers, or with null forgets. */
+  /** Stores a checkpoint. A null value removes it. */
   setMark(feed: string, key: string, value: string | null): void;
-  /** From now on these are the feeds, and the tickers that they are asked for: what is known of others is dropped, their marks are not. */
+  /** Sets the feeds and the tickers that they request. State of other feeds and tickers is deleted. Checkpoints stay. */
   openFeeds(feeds: readonly OpenedFeed[]): void;
-  /** A poll began; what has been known of the last one stands until this one ends. */
+  /** A poll began. The results of the last poll stay valid until this one ends. */
   pollBegan(feed: string, at: number): void;
   pollEnded(poll: EndedPoll): void;
   snapshotCame(snapshot: SnapshotCame): void;
-  /** Prints or closes came. */
+  /** Prints or closes arrived. */
   dataCame(feed: string, at: number): void;
-  /** Nothing was taken from there; the same origin counts up. */
+  /** Records a refusal. Repeated refusals of one origin are counted. */
   refused(refusal: Refusal): void;
-  /** All is well again with an origin, or with a ticker wherever it comes from. */
+  /** Clears the refusals of one origin, or of one ticker from any origin. */
   settled(feed: string, of: { readonly origin: string } | { readonly ticker: string }): void;
-  /** A stream is up or down; while it is down there is a gap. */
+  /** A stream connected or disconnected. The time while it is down is recorded as a gap. */
   connection(feed: string, up: boolean, at: number, reason: string | null): void;
-  /** Times between two instants in which a stream was down, the newest first. */
+  /** Gaps that overlap a period: times in which a stream was down. The newest comes first. */
   gapsIn(fromMs: number, toMs: number): Gap[];
   feedStates(): FeedState[];
 }
@@ -29,7 +29,7 @@ export interface OpenedFeed {
   readonly tickers: readonly string[];
 }
 
-/** A poll that took all there was, or was broken off by an error. */
+/** A poll that completed, or that an error ended. */
 export interface EndedPoll {
   readonly feed: string;
   readonly beganAt: number;
@@ -38,18 +38,18 @@ export interface EndedPoll {
   readonly error: string | null;
 }
 
-/** A snapshot that a feed brought, whether it said anything new or not. */
+/** A snapshot that a feed delivered, even if it contains nothing new. */
 export interface SnapshotCame {
   readonly feed: string;
   readonly ticker: string;
   readonly at: number;
   readonly asOf: number;
-  /** Newer than all that this ticker had. */
+  /** Whether the snapshot is newer than every earlier one of this ticker. */
   readonly isFresh: boolean;
-  /** Contracts that had to be there: those it listed, and no fewer than are left of the last good snapshot. */
+  /** Expected contracts: as many as the source listed, and at least those of the last good snapshot that have not settled. */
   readonly expected: number;
   readonly received: number;
-  /** Rows that could not be taken, by reason. */
+  /** Rows that were rejected, by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
@@ -61,22 +61,22 @@ export interface Refusal {
   readonly at: number;
 }
 
-/** Instants are ms since the epoch, null for "not yet". */
+/** Moments are ms since the epoch. Null means "not yet". */
 export interface FeedState {
   readonly feed: string;
   readonly simulated: boolean;
   readonly polledAt: number | null;
   readonly completedAt: number | null;
   readonly nextAt: number | null;
-  /** When it last brought anything, be it a snapshot, prints or closes. */
+  /** When the feed last delivered a snapshot, prints or closes. */
   readonly dataAt: number | null;
   readonly error: string | null;
-  /** Null for a feed that has no stream. */
+  /** Null if the feed has no stream. */
   readonly connection: { readonly up: boolean; readonly at: number; readonly reason: string | null } | null;
   readonly tickers: readonly TickerState[];
-  /** The last ones, the newest first. */
+  /** The last refusals, the newest first. */
   readonly refusals: readonly (Omit<Refusal, 'feed'> & { readonly times: number })[];
-  /** Times in which the stream was down, the newest first; the end is null for one that lasts. */
+  /** Times in which the stream was down, the newest first. `to` is null while the stream is still down. */
   readonly gaps: readonly Gap[];
 }
 
@@ -89,14 +89,14 @@ export interface Gap {
 export interface TickerState {
   readonly ticker: string;
   readonly attemptedAt: number | null;
-  /** When a snapshot newer than all before it arrived. */
+  /** When the last snapshot arrived that was newer than all before it. */
   readonly freshAt: number | null;
   readonly asOf: number | null;
   readonly expected: number | null;
   readonly received: number | null;
   readonly refused: Readonly<Record<string, number>>;
-  /** Attempts in a row that brought nothing. */
+  /** Consecutive attempts that brought nothing. */
   readonly failures: number;
-  /** Why the last of them did not. */
+  /** Why the last of these attempts brought nothing. */
   readonly refusal: string | null;
 }

@@ -1,65 +1,65 @@
 import type { Chain } from './chain.ts';
 import type { Close, Print } from './prints.ts';
 
-/** A source of market data. Feeds parse and validate; what they deliver is whole or it is a refusal with its reason. */
+/** A source of market data. Feeds parse and validate: each delivery is complete data, or a refusal with its reason. */
 export interface Feed {
-  /** Kind of source: `simulated`, `files`, `cboe`, ...; one of each at most. */
+  /** Kind of source: `simulated`, `files`, `cboe`, ... At most one feed of each kind runs. */
   readonly name: string;
   readonly simulated: boolean;
   readonly pace: Pace;
-  /** Tickers that it asks for in every poll; none where it takes what it is given. */
+  /** Tickers that each poll requests. Empty if the feed does not request tickers but takes everything that its source has. */
   readonly tickers: readonly string[];
   /**
-   * What is new since the last poll; everything present on the first. `nowMs` is the wall clock. Ends early, without a fault,
-   * once `signal` is aborted. Throws nothing that a source can cause: that is a refusal.
+   * Yields what is new since the last poll. The first poll yields everything present. `nowMs` is the wall clock. Ends early, without an
+   * error, once `signal` is aborted. Faults of the source are delivered as refusals and never thrown.
    */
   poll(nowMs: number, signal?: AbortSignal): AsyncIterable<Delivery>;
-  /** What the source sends of itself, reconnecting where it must, until `signal` is aborted. */
+  /** Yields what the source sends on its own until `signal` is aborted. Reconnects if the connection is lost. */
   stream?(signal: AbortSignal): AsyncIterable<Delivery>;
 }
 
-/** Whether a feed has its data without a network: no asking for tickers, or none that is real. */
+/** Whether a feed works without a network: it is simulated, or does not request tickers. */
 export function isAtHand({ simulated, tickers }: Feed): boolean {
   return simulated || tickers.length === 0;
 }
 
-/** When a source is worth asking. */
+/** When a source is polled. */
 export interface Pace {
-  /** From one poll to the next, ms. */
+  /** Time between two polls, ms. */
   readonly everyMs: number;
-  /** In trading hours alone, or at all times. */
+  /** `session`: in trading hours only. `always`: at all times. */
   readonly hours: 'always' | 'session';
-  /** How far its quotes are behind the market, ms: hours are shifted by it, so that the close is seen. */
+  /** How far the quotes of the source lag behind the market, ms. Trading hours are shifted by this delay, so that the close is included. */
   readonly delayMs: number;
 }
 
 export type Delivery =
-  /** A snapshot, and how many contracts the source listed for it, be they usable or not. */
+  /** A snapshot, and how many contracts the source listed for it, usable or not. */
   | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number }
-  /** Prints, and how many rows beside them are none, by reason. */
+  /** Prints, and how many other rows were rejected, by reason. */
   | { readonly kind: 'prints'; readonly prints: readonly Print[]; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
-  /** Something offered, or asked for, that could not be taken, with the reason; of which ticker, where that is known. */
+  /** Rejected data, or a request that failed, with the reason and, if known, the ticker. */
   | { readonly kind: 'refusal'; readonly origin: string; readonly reason: string; readonly ticker?: string }
-  /** What was refused of an origin says nothing any more: it is read anew, or gone. */
+  /** Earlier refusals of this origin no longer apply: the origin was read again, or no longer exists. */
   | { readonly kind: 'settled'; readonly origin: string }
-  /** The stream of a source is up from here on, or down: while it is down its prints are missed. */
+  /** The stream of a source connected or disconnected. Prints are missed while it is down. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
-  /** What the feed wants to know again after a restart; kept in one transaction with what came before it. Null forgets. */
+  /** A checkpoint that the feed needs after a restart. It is stored in one transaction with the deliveries before it. Null removes it. */
   | { readonly kind: 'mark'; readonly key: string; readonly value: string | null };
 
-/** What became of one file that was loaded. Rows are contracts, prints or closes. */
+/** The result of loading one file. Rows are contracts, prints or closes. */
 export interface LoadedFile {
   readonly path: string;
   readonly rows: number;
-  /** Rows written: new prints; contracts and closes also in the place of what stood. */
+  /** Rows written: new prints, and contracts and closes, even if they replace stored ones. */
   readonly kept: number;
-  /** Prints that were known before. */
+  /** Prints whose id was already stored. */
   readonly known: number;
-  /** Of those, how many were corrected or cancelled. */
+  /** Number of `known` prints that were corrected or cancelled. */
   readonly changed: number;
-  /** Rows that could not be taken, by reason. */
+  /** Rows that were rejected, by reason. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Why chains, or the whole file, could not be taken. */
+  /** Why chains, or the whole file, were rejected. */
   readonly refusals: readonly string[];
 }

@@ -9,60 +9,60 @@ import type { LargeTape, Tape, TapeMark } from './tape.ts';
 import { rowsAt, type TapeColumns } from './tape-columns.ts';
 import type { Universe } from './universe.ts';
 
-/** What is known of the market now, from the store, of one kind: simulated or recorded, never both. */
+/** The market as it is known now, read from the store. It holds one kind of data, simulated or recorded, and never both. */
 export interface Market {
-  /** Whether this is the market as it stood, and not as it is. */
+  /** Whether this is the market at a past moment. */
   readonly isPast: boolean;
   /**
-   * The newest chain of a ticker (any spelling), the same object while it is the newest.
-   * Throws `Failure`: `no_chain` for a ticker of the universe without one, `unknown_ticker` for any other.
+   * The newest chain of a ticker in any spelling. Returns the same object as long as it is the newest.
+   * Throws `Failure`: `no_chain` if a tracked ticker has no chain, `unknown_ticker` if the ticker is not tracked.
    */
   chain(ticker: string): Chain;
-  /** The name of a ticker in any spelling, tracked or not; the root of an index's weekly options stands for the index. */
+  /** The name of a ticker in any spelling, tracked or not. The root of an index's weekly options stands for the index. */
   nameOf(spelling: string): string;
-  /** The name of a tracked ticker: of the universe, or with a chain. Throws `Failure('unknown_ticker')` for any other. */
+  /** The name of a tracked ticker: one in the universe, or one with a chain. Throws `Failure('unknown_ticker')` for any other. */
   tracked(ticker: string): string;
-  /** As `chain`, but undefined where there is none. */
+  /** As `chain`, but returns `undefined` if there is no chain. */
   findChain(ticker: string): Chain | undefined;
-  /** Tickers that have a chain, sorted: the first `limit` (1,000) from a name on. */
+  /** Tickers that have a chain, sorted: at most `limit` (default: 1,000) names from `from` on. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
   /**
-   * Prints of at least a premium, of the `days` calendar days that end at the later of the chain's instant and the last print, added up;
-   * those of adjusted deliverables left out.
+   * Sums of the prints of at least a premium. The period has `days` calendar days and ends at the chain's moment or at the last print,
+   * whichever is later. Prints of adjusted deliverables are left out.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
-  /** Such prints of a New York day, up to that same end. */
+  /** Prints of at least a premium on one New York day, up to the same end as in `flow`. Prints of adjusted deliverables are left out. */
   largeOn(chain: Chain, day: string, minPremiumUsd: number): LargeTape;
-  /** From when on all prints are kept; 0 where none was removed. */
+  /** The moment from which on all prints are kept, ms. 0 if no prints were removed. */
   printsKeptFrom(): number;
   /**
-   * Every print of those days, or without them every one up to the chain's instant, in time order; without days, `prints` leaves out
-   * what had expired before its day.
+   * Every print of that period, in time order. Without `days`, every print up to the chain's moment: `prints` then leaves out contracts
+   * that had expired before the chain's day.
    */
   tape(chain: Chain, days?: number): Tape;
-  /** Whether the ticker has any prints at all; where it has none, flow is read from snapshots. */
+  /** Whether the ticker has any prints. Without prints, flow is computed from snapshots. */
   hasPrints(ticker: string): boolean;
-  /** Store ids of the last snapshot of each New York day of the `days` calendar days that end with the chain, oldest first. */
+  /** Store ids of the last snapshot of each New York day, for the `days` calendar days that end with the chain. The oldest comes first. */
   recentChainIds(chain: Chain, days: number): number[];
   chainById(id: number): Chain | undefined;
-  /** Up to `limit` daily closes up to and including a date, oldest first. */
+  /** Up to `limit` daily closes up to and including `date`, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
-  /** How many snapshots up to then have levels yet to be reckoned. */
+  /** Number of snapshots, dated up to the market's moment, whose levels are not computed yet. */
   levelsDue(ticker: string): number;
-  /** The last moment up to `untilMs` whose levels are kept; undefined where there is none. */
+  /** The last moment up to `untilMs` with stored levels. Returns `undefined` if there is none. */
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
-  /** Moments in [fromMs, toMs] whose levels are kept, oldest first: all, or the last of each New York day. */
+  /** Moments in [fromMs, toMs] with stored levels, oldest first: all of them, or the last of each New York day. */
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
-  /** The levels of those moments, oldest first. */
+  /** The levels of the given moments, oldest first. */
   levels(ticker: string, times: readonly number[]): LevelRecord[];
   /**
-   * The market as it stood at an instant: of what is dated later nothing is seen, and what is newest now may be missing. The same
-   * whenever it is asked, as long as nothing is added to the past or taken from it.
+   * The market as it stood at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The
+   * result is the same at any time of the call, as long as no past data is added or removed.
    */
   at(instantMs: number): Market;
 }
 
-/** Clocks differ by minutes; a chain from further ahead is a slip, of a zone or a digit, that must not outrank the present one. */
+/** Clocks differ by minutes. A chain dated further ahead has a wrong time zone or digit, and must not replace the present chain. */
 export const AHEAD_MS = 15 * 60_000;
 
 export function createMarket(
@@ -71,9 +71,9 @@ export function createMarket(
   simulated: boolean,
   nowMs: () => number = Date.now,
 ): Market {
-  /** Chains by ticker with their store id; an entry lives until a newer snapshot replaces it. */
+  /** The newest chain of each ticker, with its store id. A newer snapshot replaces the entry. */
   const newest = new Map<string, KeptChain>();
-  /** Those of the past that were asked for last, by id: an analysis is kept as long as its chain. */
+  /** The past chains that were requested last, by id. Analyses are cached as long as their chain lives. */
   const past = new Map<number, Chain>();
   let flows = new Map<string, readonly PrintSum[]>();
   let marks = new Map<string, TapeMark>();
@@ -86,7 +86,7 @@ export function createMarket(
     marks = new Map();
   };
   const newestChain = (ticker: string): Chain | undefined => {
-    // A database of an older version may have chains of other names.
+    // A database of an older version may have chains whose names are not tickers.
     if (!isTicker(ticker)) return undefined;
     const id = store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS);
     if (id === undefined) return undefined;
@@ -108,7 +108,7 @@ export function createMarket(
     return chain;
   };
 
-  /** The market up to an instant, or without one as it is. */
+  /** The market up to an instant. Without an instant: the market now. */
   const marketUntil = (untilMs: number | undefined): Market => {
     const until = untilMs ?? Number.MAX_SAFE_INTEGER;
     const findChain = (spelling: string): Chain | undefined => {
@@ -116,7 +116,7 @@ export function createMarket(
       return untilMs === undefined ? newestChain(ticker) : chainAt(ticker, untilMs);
     };
     const lastPrintAt = (ticker: string) => store.lastPrintAt(ticker, simulated, until);
-    /** The range of flow: `days` calendar days that end at the later of the chain's instant and the last print. */
+    /** Where the period of `flow` ends: at the later of the chain's moment and the last print. */
     const endOf = ({ underlying, asOf }: Chain) => Math.max(asOf, lastPrintAt(underlying) ?? 0);
     const windowOf = (chain: Chain, days: number): [fromMs: number, toMs: number] => {
       const toMs = endOf(chain);
@@ -131,8 +131,8 @@ export function createMarket(
     const tracked = (spelling: string): string => {
       const ticker = tickerOf(spelling);
       if (universe.tickers.has(ticker) || newestChain(ticker)) return ticker;
-      throw new Failure('unknown_ticker', 'The ticker is neither in the universe nor has it a stored chain', {
-        hint: 'GET /api/v1/universe, over MCP the resource zomma://universe, lists the tickers that are tracked.',
+      throw new Failure('unknown_ticker', 'The ticker is not in the universe and has no stored chain', {
+        hint: 'Choose a tracked ticker: GET /api/v1/universe, or over MCP the resource zomma://universe, lists them.',
       });
     };
     return {
@@ -145,7 +145,7 @@ export function createMarket(
           const names = store.underlyings(simulated, next, limit);
           tickers.push(...names.filter(isTicker));
           if (names.length < limit) break;
-          // A space sorts before all that a ticker may have.
+          // A space sorts before every character of a ticker.
           next = `${names.at(-1)} `;
         }
         return tickers.slice(0, limit);
@@ -215,15 +215,15 @@ interface KeptChain {
   readonly chain: Chain;
 }
 
-/** As many as a universe may have. */
+/** A universe may have as many tickers. */
 const LISTED_MAX = 1_000;
 
-/** The largest takes some 3 MB, and as much again once it is analysed. */
+/** The largest chain takes some 3 MB, and as much again once it is analysed. */
 const PAST_CHAINS_MAX = 8;
 
 /**
- * Where of a day only the last snapshot is left, as of every simulated one, it stands for those before it: which of them stood at an
- * earlier instant is not known.
+ * Whether the chain that stood at an instant is unknown because its day was thinned. A thinned day, as every simulated day, keeps only its
+ * last snapshot. If that snapshot is later than the instant, the one that stood then was removed.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
@@ -234,21 +234,17 @@ function isThinned(store: MarketStore, ticker: string, instantMs: number, simula
 function refuseNoChain(ticker: string, untilMs: number | undefined): never {
   if (untilMs === undefined) {
     throw new Failure('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
-      hint: 'Point the feed at data that holds it, or try again later.',
+      hint: 'Configure a feed that has this ticker, or try again later.',
     });
   }
-  throw new Failure(
-    'no_chain',
-    `No option chain of ${ticker} is kept that stood at ${new Date(untilMs).toISOString()}`,
-    {
-      hint:
-        'GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists the moments that are known; of simulated days, and of those ' +
-        'that were thinned, the last snapshot alone is kept.',
-    },
-  );
+  throw new Failure('no_chain', `No option chain of ${ticker} is stored for ${new Date(untilMs).toISOString()}`, {
+    hint:
+      'Choose a moment that GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists. Simulated days and thinned days keep only ' +
+      'their last snapshot.',
+  });
 }
 
-/** What delivers something other than shares stays out. */
+/** Leaves out the prints of contracts that deliver something other than plain shares. */
 function withoutAdjusted(columns: TapeColumns): TapeColumns {
   const { contracts, contract } = columns;
   const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
@@ -260,7 +256,7 @@ function withoutAdjusted(columns: TapeColumns): TapeColumns {
   );
 }
 
-/** A ticker in any spelling; the root of an index's weekly options, or of a share with a dot, stands for what it is about. */
+/** The canonical ticker of any spelling. The root of an index's weekly options, or of a share class, becomes its underlying's ticker. */
 function tickerOf(spelling: string): string {
   const ticker = canonicalTicker(spelling);
   const { underlying, adjusted } = rootOf(ticker);

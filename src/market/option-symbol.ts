@@ -1,7 +1,7 @@
 import { isDate } from './calendar.ts';
 import { digitsOf } from './digits.ts';
 
-/** What an OSI symbol says, and what follows from its root. */
+/** A parsed OSI symbol, and what its root implies. */
 export interface OptionSymbol extends Root {
   /** The series' root, e.g. `SPXW`. */
   readonly root: string;
@@ -14,18 +14,18 @@ export interface OptionSymbol extends Root {
 }
 
 export interface Root {
-  /** The ticker options of this root are about, e.g. `SPX` for `SPXW`. */
+  /** The underlying of this root's options, e.g. `SPX` for `SPXW`. */
   readonly underlying: string;
-  /** Delivers something other than 100 plain shares, after a merger or split (AMD1). */
+  /** Whether the contracts deliver something other than 100 plain shares, after a merger or split (AMD1). */
   readonly adjusted: boolean;
 }
 
 /**
- * Reads an OSI option symbol: 21 characters with the root padded (`AAPL  260918C00320000`), unpadded, or either with the
- * `O:` prefix. Undefined for anything else: an impossible date, a strike of 0, lower case.
+ * Parses an OSI option symbol: 21 characters with a padded root (`AAPL  260918C00320000`), unpadded, or either with the prefix `O:`.
+ * Returns `undefined` for anything else: an impossible date, a strike of 0, lower case.
  */
 export function parseOptionSymbol(text: string): OptionSymbol | undefined {
-  // By position: a chain has tens of thousands, and a pattern with seven groups costs three times as much.
+  // Reads by position. A chain has tens of thousands of symbols, and a pattern with seven groups takes three times as long.
   const from = text.startsWith('O:') ? 2 : 0;
   const dateAt = text.length - TAIL_LENGTH;
   let rootEnd = dateAt;
@@ -41,7 +41,7 @@ export function parseOptionSymbol(text: string): OptionSymbol | undefined {
   return { root, underlying, adjusted, expiry, callPut, strike: thousandths / 1000 };
 }
 
-/** The symbol as OSI writes it: `padded` to 21 characters, or `compact`. */
+/** Writes the symbol in OSI form: `padded` to 21 characters, or `compact`. */
 export function formatOptionSymbol(
   contract: Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>,
   style: 'padded' | 'compact' = 'padded',
@@ -52,7 +52,7 @@ export function formatOptionSymbol(
   return `${root}${date}${contract.callPut === 1 ? 'C' : 'P'}${strike}`;
 }
 
-/** Underlying of a root, and whether its deliverable is adjusted. */
+/** The underlying of a root, and whether its deliverable is adjusted. */
 export function rootOf(root: string): Root {
   const known = ROOTS.get(root);
   if (known !== undefined) return known;
@@ -62,12 +62,12 @@ export function rootOf(root: string): Root {
   return found;
 }
 
-/** The root under which plain options of a ticker trade: `BRKB` for `BRK.B`, else the ticker. */
+/** The root of a ticker's plain options: `BRKB` for `BRK.B`, else the ticker itself. */
 export function rootOfTicker(ticker: string): string {
   return ticker.replace('.', '');
 }
 
-/** A ticker as Zomma writes it, from any of the spellings in use: `_SPX`, `^RUT`, `I:NDX`, `brk/b`. */
+/** Converts a ticker to the form that Zomma uses, from any of the spellings in use: `_SPX`, `^RUT`, `I:NDX`, `brk/b`. */
 export function canonicalTicker(text: string): string {
   return text
     .trim()
@@ -76,7 +76,7 @@ export function canonicalTicker(text: string): string {
     .replace(/[/-]/, '.');
 }
 
-/** Whether a canonical ticker is one: `SPY`, `BRK.B`, `AMD1`. Text from outside is no ticker before it has passed this. */
+/** Whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Check text from outside with this function first. */
 export function isTicker(text: string): boolean {
   return TICKER.test(text);
 }
@@ -96,12 +96,14 @@ export function isEuropeanIndexRoot(root: string): boolean {
   return EUROPEAN_INDEX_ROOTS.has(root);
 }
 
-/** Date (6 digits), side, strike in thousandths (8 digits): what follows the root and its padding. */
+/** Date (6 digits), side, strike in thousandths (8 digits): the characters after the padded root. */
 const TAIL_LENGTH = 15;
 const ROOT_LENGTH = 6;
 const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
 
-/** 1 to 6 capitals, the last of two or more a digit from 1 where the root is adjusted. */
+/**
+ * Whether [from, to) is a root: 1 to 6 capitals. The last of two or more characters may be a digit from 1 on: the root is then adjusted.
+ */
 function isRoot(text: string, from: number, to: number): boolean {
   if (to <= from || to - from > ROOT_LENGTH) return false;
   for (let at = from; at < to; at++) {
@@ -112,7 +114,7 @@ function isRoot(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** `YYYY-MM-DD` of a symbol's `YYMMDD`; undefined where the calendar has no such date. */
+/** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar has no such date. */
 function expiryOf(digits: string): string | undefined {
   const known = EXPIRIES.get(digits);
   if (known !== undefined) return known;
@@ -122,25 +124,24 @@ function expiryOf(digits: string): string | undefined {
   return expiry;
 }
 
-/** A chain has some dozens. No more than a century of days can come. */
+/** By `YYMMDD`. A chain has some dozens of expiries. Years of two digits allow a century of days, so the map is bounded. */
 const EXPIRIES = new Map<string, string>();
 const EXPIRIES_REMEMBERED_MAX = 4_000;
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
 /**
- * Cash-settled index roots of European exercise (Cboe's and Nasdaq's contract specifications): for these put-call parity
- * holds exactly.
+ * Cash-settled index roots with European exercise (contract specifications of Cboe and Nasdaq). Put-call parity holds exactly for them.
  */
 export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
   ...['SPX', 'SPXW', 'SPXPM', 'XSP', 'NANOS', 'XEO', 'DJX', 'VIX', 'VIXW'],
   ...['RUT', 'RUTW', 'MRUT', 'RLG', 'RLV', 'RUI', 'NDX', 'NDXP', 'XND', 'NQX', 'MXEA', 'MXEF'],
 ]);
 
-/** OEX is the American exception among the indices. */
+/** OEX is the one index whose options have American exercise. */
 const INDEX_ROOTS: ReadonlySet<string> = new Set([...EUROPEAN_INDEX_ROOTS, 'OEX']);
 
-/** Roots that are not the ticker itself: weeklies and PM twins of indices, and share classes, whose dot OSI cannot write. */
+/** Roots that differ from the ticker: weeklies and PM-settled twins of indices, and share classes, since OSI cannot write their dot. */
 const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   SPXW: 'SPX',
   SPXPM: 'SPX',
@@ -154,6 +155,6 @@ const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   MOGA: 'MOG.A',
 };
 
-/** A chain asks for the same root on every row. Bounded: roots come from outside. */
+/** By root. Every row of a chain looks up the same root. Bounded, since roots come from outside. */
 const ROOTS = new Map<string, Root>();
 const ROOTS_REMEMBERED_MAX = 10_000;

@@ -1,6 +1,6 @@
 /** One reported option trade. */
 export interface Print {
-  /** Unique in its feed: a print is counted once however often it arrives. */
+  /** Unique within its feed. A print counts once, however often it arrives. */
   readonly id: string;
   readonly underlying: string;
   readonly root: string;
@@ -17,33 +17,33 @@ export interface Print {
   readonly multiplier: number;
   /** ms since the epoch */
   readonly at: number;
-  /** The side of the quote it traded on, where the feed says so. */
+  /** The side of the quote at which it traded. Null if the feed does not say. */
   readonly side: 'ask' | 'bid' | 'mid' | null;
-  /** Best quote when it traded, dollars per share, where the feed gives it. */
+  /** Best quote at the time of the trade, dollars per share. Null if the feed does not give it. */
   readonly bid: number | null;
   readonly ask: number | null;
-  /** Delta of the contract at the trade, where the feed gives it. */
+  /** Delta of the contract at the time of the trade. Null if the feed does not give it. */
   readonly delta: number | null;
-  /** A leg of a spread. */
+  /** Whether it is a leg of a spread. */
   readonly multiLeg: boolean;
-  /** Sent to several exchanges at once, to take what each shows. */
+  /** Whether the order went to several exchanges at once, to take the quotes that each of them showed. */
   readonly sweep: boolean;
-  /** Agreed away from the quotes: crossed, on a floor or in a block. */
+  /** Whether it was agreed away from the quotes: crossed, on a floor or as a block. */
   readonly block: boolean;
   readonly canceled: boolean;
   readonly simulated: boolean;
 }
 
-/** Prints of one series, side and kind, added up. */
+/** Sums of the prints of one series, side and kind. */
 export interface PrintSum {
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
   readonly callPut: 1 | -1;
-  /** Where they traded: by the feed, else by the quote that each met; `none` where neither tells. */
+  /** Where the prints traded: as the feed says, else by the quote at the time of the trade. `none` if neither is known. */
   readonly side: 'ask' | 'bid' | 'mid' | 'none';
   readonly multiLeg: boolean;
-  /** Of contracts deeper than `OPINION_DELTA_MAX`. */
+  /** Whether the contracts have an absolute delta above `OPINION_DELTA_MAX`. */
   readonly deep: boolean;
   readonly prints: number;
   readonly contracts: number;
@@ -51,7 +51,7 @@ export interface PrintSum {
   readonly premium: number;
 }
 
-/** Deeper than this, of contracts whose delta is known, is dividend and financing trades, not opinion. */
+/** Trades of contracts with a larger absolute delta are dividend and financing trades, not opinion. An unknown delta counts as opinion. */
 const OPINION_DELTA_MAX = 0.9;
 
 /** Premium of a print, dollars. */
@@ -63,21 +63,21 @@ export function isDeep(delta: number | null): boolean {
   return Math.abs(delta ?? 0) > OPINION_DELTA_MAX;
 }
 
-/** Middle of the quote that a print met; undefined where there is none that could have been met. */
+/** Middle of the quote at the time of a print. Returns `undefined` if the quote is missing, or its ask is not above its bid. */
 export function middleOf({ bid, ask }: Print): number | undefined {
   return bid !== null && ask !== null && ask > bid ? (bid + ask) / 2 : undefined;
 }
 
-/** Prices as far apart as a double's rounding are the same price. */
+/** Two prices are the same if they differ by no more than a double's rounding, relative to the larger. */
 const SAME = 1e-9;
 
-/** Which way a price goes: up, down or nowhere. */
+/** The direction of a price change: 1 up, -1 down, 0 unchanged. */
 export function change(from: number, to: number): 1 | -1 | 0 {
   if (Math.abs(to - from) <= SAME * Math.max(from, to)) return 0;
   return to > from ? 1 : -1;
 }
 
-/** A print as the sum of one. */
+/** One print as a sum. */
 export function sumOf(print: Print): PrintSum {
   const { root, expiry, callPut, multiLeg, delta, size } = print;
   return {
@@ -99,7 +99,7 @@ export interface Close {
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly close: number;
-  /** Shares traded that day, where the feed gives them. */
+  /** Shares traded that day. Null if the feed does not give them. */
   readonly volume: number | null;
   readonly simulated: boolean;
 }

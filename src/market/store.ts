@@ -13,67 +13,73 @@ export interface Snapshot {
   readonly simulated: boolean;
 }
 
-/** What is kept from when on, midnights of New York; undefined keeps all. The newest snapshot of a ticker always stays, and so do levels. */
+/**
+ * Limits of retention. Data from these moments on is kept. They are midnights in New York. `undefined` keeps all data. A ticker's newest
+ * snapshot and all levels always stay.
+ */
 export interface Retention {
   readonly printsFromMs?: number | undefined;
   readonly chainsFromMs?: number | undefined;
-  /** Of days before it, the last snapshot alone stays. */
+  /** Days before this moment keep only their last snapshot. */
   readonly intradayFromMs?: number | undefined;
-  /** What is dated later does not stand for its ticker. */
+  /** A snapshot dated later does not count as the newest of its ticker. */
   readonly presentMs: number;
 }
 
 /**
- * What the market keeps. Simulated and recorded data live side by side and are never mixed: every read names which it wants.
- * Writes are one transaction each; a write seen by one process is seen by every other at once.
+ * Storage of market data. Simulated and recorded data are stored side by side and never mixed: every read names the kind that it wants.
+ * Each write is one transaction. A write of one process is visible to every other process at once.
  */
 export interface MarketStore {
   /**
-   * Changes with each write of this process at once, and of another's within 10 ms: what was read under one version holds while it
-   * stands.
+   * A text that changes at once with each write of this process, and within 10 ms of a write of another process. Data that was read under
+   * one version is valid until the version changes.
    */
   version(): string;
-  /** Keeps a snapshot, whose levels are due from then on. The same (underlying, asOf, simulated) again replaces it. */
+  /** Stores a snapshot and marks its levels as due. It replaces a snapshot with the same (underlying, asOf, simulated). */
   saveChain(chain: Chain): void;
   /**
-   * Identity of the newest snapshot, cheap enough to ask on every request; undefined where there is none. One dated after
-   * `presentMs` only where there is no other.
+   * Id of the newest snapshot dated up to `presentMs`. If there is none, of the newest snapshot of any date. Returns `undefined` if the
+   * underlying has no snapshot. Cheap enough for every request.
    */
   latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
-  /** Identity of the newest snapshot dated up to that instant. */
+  /** Id of the newest snapshot dated up to that instant. Returns `undefined` if there is none. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
   chain(id: number): Chain | undefined;
-  /** Underlyings with at least one snapshot, sorted: the first `limit` from a name on, without them all. */
+  /** Underlyings with at least one snapshot, sorted: at most `limit` names from `from` on. Without both, all of them. */
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
-  /** What is kept, of one underlying or of all, by underlying and time. */
+  /** The stored snapshots of one underlying, or of all, ordered by underlying and time. */
   snapshots(underlying?: string): Snapshot[];
   /**
-   * Removes snapshots and their levels for good, those of one moment or all of an underlying; returns of how many snapshots,
-   * those counted too of which levels alone were left.
+   * Permanently removes the snapshots of one moment, or all of an underlying, with their levels. Returns the number of moments removed.
+   * Moments that had levels but no snapshot any more are counted too.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
-  /** Removes some of what is older than the limits, with nothing else; returns how much went: nothing, once all of it is gone. */
+  /**
+   * Removes some of the data that is older than the limits, in one transaction. Returns the counts. Both are 0 once nothing is left to
+   * remove.
+   */
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
-  /** From when on all prints, or all snapshots of a day, are kept; 0 where none was removed. */
+  /** The moment from which on all prints, or all snapshots of each day, are kept, ms. 0 if none were removed. */
   keptFrom(what: 'intraday' | 'prints'): number;
   /**
-   * Keeps prints, each once by id; of those that are known, a later copy may correct or cancel one. `atOnce` packs those of a day that
-   * come by the thousand.
+   * Stores prints, each once by id. A later copy of a stored print may correct or cancel it. `atOnce` packs prints directly if a batch has
+   * a thousand or more of one day.
    */
   savePrints(
     prints: readonly Print[],
     how?: { readonly atOnce?: boolean },
   ): { readonly added: number; readonly changed: number };
   /**
-   * Packs the prints of days before one into columns, a short transaction at a time: others have their turn between two. Each step
-   * gives how many prints went; `rowsAtOnce` is how many a step takes. What is broken off is gone on with the next time.
+   * Packs the prints of days before `beforeDay` into columns, in short transactions. Other work has its turn between two steps. Each step
+   * handles at most `rowsAtOnce` prints and yields how many it packed. An interrupted run is continued by the next call.
    */
   packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
-  /** Prints with fromMs <= at <= toMs of at least a premium, cancelled ones left out, in time order. */
+  /** Prints with fromMs <= at <= toMs and at least a premium, in time order, without cancelled ones. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
   /**
-   * The same as columns, some thousand at a time, read as they are gone through: in order of time and then of arrival, whatever is packed
-   * meanwhile.
+   * The same prints as columns, some thousand at a time, read while the caller iterates. They come in order of time and then of arrival,
+   * even if prints are packed meanwhile.
    */
   largePrints(
     underlying: string,
@@ -82,7 +88,10 @@ export interface MarketStore {
     simulated: boolean,
     minPremiumUsd: number,
   ): Iterable<TapeColumns>;
-  /** They added up by series, side and kind, without those of adjusted deliverables. A small read where they are added up from just that premium. */
+  /**
+   * Sums of these prints by series, side and kind, without adjusted deliverables. Fast if sums are stored for this premium
+   * (`sumPrintsFrom`).
+   */
   printSums(
     underlying: string,
     fromMs: number,
@@ -90,52 +99,62 @@ export interface MarketStore {
     simulated: boolean,
     minPremiumUsd: number,
   ): readonly PrintSum[];
-  /** From now on prints of at least that premium are added up as they are written; where it was another, all that are kept are again. */
+  /**
+   * From now on, sums the prints of at least that premium as they are written. If the premium changes, the kept prints are summed again.
+   */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
-   * The first stretch of the tape from a moment on, of so many parts at most (see PARTS); undefined where nothing is left. What follows
-   * begins after its `toMs`.
+   * The first stretch of the tape from `fromMs` on, of at most `mostParts` parts (see `PARTS`). Returns `undefined` if no print is left.
+   * The next stretch begins after its `toMs`.
    */
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
-   * Prints of any premium and, where it is given, of that expiry on, read as they are gone through: a month's tape is larger than
-   * memory. Those of closed days have no id.
+   * Prints of any premium, read while the caller iterates, since a month's tape is larger than memory. With `fromExpiry`, only contracts
+   * that expire on that date or later. Prints of closed days have no id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeMark;
-  /** Time of the newest print up to then that stands, ms; undefined where there is none. */
+  /** Time of the newest valid print up to `untilMs`, ms. Returns `undefined` if there is none. */
   lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
   saveCloses(closes: readonly Close[]): void;
-  /** The newest `limit` closes up to and including `date`, oldest first; days without one fall back to that day's last snapshot up to then. */
+  /**
+   * The newest `limit` closes up to and including `date`, oldest first. A day without a close takes the spot of its last snapshot up to
+   * `untilMs`.
+   */
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
   /** The last snapshot of each New York day in [fromMs, toMs], oldest first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
-  /** Snapshots, of either kind, whose levels are yet to be kept, of those stored after one (all); the last stored first. */
+  /**
+   * Ids of the snapshots whose levels are due, simulated and recorded, stored after `afterId` (default: all). The last stored comes first.
+   */
   levelsDue(afterId?: number): number[];
-  /** How many of them are of an underlying, dated up to then. */
+  /** How many of these snapshots belong to an underlying and are dated up to `untilMs`. */
   levelsDueOf(underlying: string, simulated: boolean, untilMs: number): number;
   /**
-   * Keeps the levels of a snapshot in place of those of its moment, or none where it has none: either way they are no longer
-   * due. Of a snapshot that is gone, or was replaced, nothing is kept.
+   * Stores the levels of a snapshot in place of those of its moment. `undefined` removes the levels of its moment. In both cases the levels
+   * are no longer due. Does nothing if the snapshot was removed or replaced.
    */
   saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
-  /** The last moment up to `untilMs` whose levels are kept; undefined where there is none. */
+  /** The last moment up to `untilMs` with stored levels. Returns `undefined` if there is none. */
   lastLevelsAt(underlying: string, untilMs: number, simulated: boolean): number | undefined;
-  /** Moments in [fromMs, toMs] whose levels are kept, oldest first: all, or the last of each New York day. */
+  /** Moments in [fromMs, toMs] with stored levels, oldest first: all of them, or the last of each New York day. */
   levelTimes(underlying: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', simulated: boolean): number[];
-  /** The levels of those moments, oldest first. */
+  /** The levels of the given moments, oldest first. */
   levels(underlying: string, times: readonly number[], simulated: boolean): LevelRecord[];
-  /** Place of what was kept last, of either kind, be it there yet or not; 0 before the first. */
+  /** The last sequence number, simulated or recorded, even if its entry was removed since. 0 before the first entry. */
   lastLevelSeq(): number;
   /**
-   * Up to `limit` levels kept after a place, in the order in which they were kept: of every moment that was not before one known
-   * already. What history brings is no event.
+   * Up to `limit` entries after a sequence number, in the order in which they were stored. Only levels newer than all that their ticker had
+   * are events. Levels of loaded history are not.
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
-  /** The same of some underlyings alone. It takes time for what it gives and for each underlying, not for the rows of the others. */
+  /**
+   * The same for some underlyings only. The time grows with the number of these underlyings and of the entries returned, not with the rows
+   * of other underlyings.
+   */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
-  /** When the first levels of these underlyings after a place were kept, ms since 1970; undefined if there are none. */
+  /** When the first event of these underlyings after a sequence number was stored, ms since 1970. Returns `undefined` if there is none. */
   firstMissedAt(underlyings: readonly string[], afterSeq: number, simulated: boolean): number | undefined;
-  /** The newest levels of an underlying of those kept up to a place. */
+  /** The newest levels of an underlying, among the entries up to a sequence number. */
   currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;
 }

@@ -1,10 +1,10 @@
 import { newYorkDate } from './calendar.ts';
 import type { Print } from './prints.ts';
 
-/** Contracts of one underlying, numbered. */
+/** Contracts of one underlying. The number of a contract is its row in `seriesIndex` and `strike`. */
 export interface TapeContracts {
   readonly series: readonly TapeSeries[];
-  /** By contract: its series. */
+  /** By contract: index of its series. */
   readonly seriesIndex: Uint32Array;
   /** By contract: dollars. */
   readonly strike: Float64Array;
@@ -12,7 +12,7 @@ export interface TapeContracts {
 
 export type TapeSeries = Pick<Print, 'root' | 'expiry' | 'callPut'>;
 
-/** Prints of one underlying as columns, in order of time and then of arrival. What a print does not tell is NaN. */
+/** Prints of one underlying as columns, in order of time and then of arrival. NaN means that the print does not have the value. */
 export interface TapeColumns {
   readonly count: number;
   readonly contracts: TapeContracts;
@@ -26,13 +26,13 @@ export interface TapeColumns {
   readonly bid: Float64Array;
   readonly ask: Float64Array;
   readonly delta: Float64Array;
-  /** Side and manner, see FLAG. */
+  /** Side and manner of execution, see `FLAG`. */
   readonly flags: Uint8Array;
 }
 
 export const NUMBERS = ['at', 'price', 'size', 'multiplier', 'bid', 'ask', 'delta'] as const;
 
-/** Bits of a print's flags; the side is in the lowest two. */
+/** Bits of a print's flags. The lowest two bits hold the side. */
 export const FLAG = { bid: 1, ask: 2, mid: 3, side: 3, multiLeg: 4, sweep: 8, block: 16 } as const;
 
 const SIDES = [null, 'bid', 'ask', 'mid'] as const;
@@ -40,14 +40,14 @@ const SIDES = [null, 'bid', 'ask', 'mid'] as const;
 const HOUR_MS = 3_600_000;
 let [lastHour, lastDay] = [Number.NaN, ''];
 
-/** New York date. Zones are whole hours apart, so an hour has one date, and a tape has many prints an hour. */
+/** The New York date. Cached by hour: time zones differ by whole hours, so each hour has one date, and a tape has many prints an hour. */
 export function dayOf(atMs: number): string {
   const hour = Math.floor(atMs / HOUR_MS);
   if (hour !== lastHour) [lastHour, lastDay] = [hour, newYorkDate(atMs)];
   return lastDay;
 }
 
-/** Numbers contracts by the order in which they are asked for. */
+/** Numbers contracts in the order of their first lookup. */
 export class ContractNumbers {
   readonly #bySeries = new Map<string, { readonly index: number; readonly byStrike: Map<number, number> }>();
   readonly #series: TapeSeries[] = [];
@@ -62,7 +62,7 @@ export class ContractNumbers {
     return this.#number(this.#seriesOf({ root, expiry, callPut }), strike);
   }
 
-  /** The numbers of contracts that another has numbered. */
+  /** This instance's numbers of contracts that another instance numbered, in the other's order. */
   ofAll({ series, seriesIndex, strike }: TapeContracts): Uint32Array {
     const own = series.map((each) => this.#seriesOf(each));
     const numbers = new Uint32Array(strike.length);
@@ -101,7 +101,7 @@ export class ContractNumbers {
   }
 }
 
-/** What columns tell of a print. */
+/** The fields of a print that columns hold. */
 export interface TapeRow extends TapeSeries {
   readonly strike: number;
   readonly at: number;
@@ -118,7 +118,7 @@ export function columnsOf(prints: readonly Print[]): TapeColumns {
   return columnsBy(prints, flagsOf);
 }
 
-/** The same of rows that tell their flags in their own way. */
+/** The same for rows whose flags `flagsOf` computes. */
 export function columnsBy<Row extends TapeRow>(rows: readonly Row[], flagsOf: (row: Row) => number): TapeColumns {
   const count = rows.length;
   const numbers = new ContractNumbers();
@@ -151,7 +151,7 @@ function flagsOf({ side, multiLeg, sweep, block }: Print): number {
   );
 }
 
-/** A print of some columns. */
+/** Makes a print from a row of columns. `own` has the fields that columns do not hold. */
 export function printAt(
   columns: TapeColumns,
   row: number,
@@ -185,7 +185,7 @@ export function printAt(
   };
 }
 
-/** The rows of some columns that these numbers name, in their order. */
+/** The given rows of some columns, in the given order. */
 export function rowsAt(columns: TapeColumns, rows: Uint32Array): TapeColumns {
   const numbers = Object.fromEntries(
     NUMBERS.map((name) => [name, picked(columns[name], rows, new Float64Array(rows.length))]),

@@ -2,34 +2,38 @@ import { change } from './prints.ts';
 import { ContractNumbers, FLAG, type TapeColumns, type TapeContracts } from './tape-columns.ts';
 
 /**
- * A stretch of tape added up by contract, so that the sums of two stretches make the sums of both: whole numbers throughout (premium in
- * ten-thousandths of a dollar, delta in parts of a share), whose sum is the same in whatever order they are added.
+ * A stretch of tape summed by contract. The sums of two consecutive stretches can be combined into the sums of both. All figures are whole
+ * numbers (premium in ten-thousandths of a dollar, delta in parts of a share), so that the order of addition does not change a sum.
  *
- * Who started a trade may hang on what stood before it: of prints that only the tick rule could sign, those before the contract's first
- * move in the stretch are `pending`. They all have one sign: that of the move that leads into the stretch, else of the last one before.
+ * The aggressor of a trade may depend on earlier prints. A print is `pending` if only the tick rule could sign it and its contract has not
+ * moved yet in the stretch. All pending prints of a contract have one sign: that of the move from the stretch before to this one, or, if
+ * the price stayed the same, that of the last move before.
  */
 export interface TapeSums {
   readonly contracts: TapeContracts;
-  /** Of each contract the figures of BY_CONTRACT. */
+  /** For each contract, the figures of `BY_CONTRACT`. */
   readonly byContract: Float64Array;
-  /** Of each contract and manner with a print the figures of CELL. */
+  /** For each contract and manner with a print, the figures of `CELL`. */
   readonly cells: TapeCells;
 }
 
 export interface TapeCells {
   readonly count: number;
   readonly contract: Uint32Array;
-  /** Index in MANNERS. */
+  /** Index in `MANNERS`. */
   readonly manner: Uint8Array;
   readonly values: Float64Array;
-  /** What figures left out when they were rounded, so that both together are exact; without it, none was. */
+  /** Rounding errors of `values`. Both together are exact. `undefined` if no value was rounded. */
   readonly lost: Float64Array | undefined;
 }
 
-/** How a print was executed; of several the first. */
+/** How a print was executed. If several apply, the first one counts. */
 export const MANNERS = ['multi_leg', 'sweep', 'block', 'single'] as const;
 
-/** First and last print (its quote's middle NaN where there is none), last move, signed contracts, prints by what told their side. */
+/**
+ * First and last print: price, and middle of the quote (NaN if there is none). Then the last move, the net signed contracts, and the number
+ * of prints by the rule that determined their side.
+ */
 export const BY_CONTRACT = {
   firstPrice: 0,
   firstMiddle: 1,
@@ -44,8 +48,9 @@ export const BY_CONTRACT = {
 } as const;
 
 /**
- * Prints and contracts in all; premium bought and sold; shares that customers took on by prints that give no delta, and parts of
- * shares times delta by those that do; the same of pending prints, without their sign. Only damage makes them outgrow the 53 bits of a number.
+ * `prints` and `contracts`: all prints. `bought` and `sold`: premium. `shares`: shares that customers took on by prints without a delta.
+ * `deltaShares`: shares times delta of the prints with a delta, in parts of a share. Then the same of pending prints, without a sign. Only
+ * corrupt data makes a figure exceed the 53 bits of a number.
  */
 export const CELL = {
   prints: 0,
@@ -62,22 +67,22 @@ export const CELL = {
   width: 11,
 } as const;
 
-/** What a sum leaves out when it is rounded (Knuth's two-sum). */
+/** The rounding error of a sum (Knuth's two-sum). */
 export function lostIn(sum: number, before: number, amount: number): number {
   const added = sum - before;
   return before - (sum - added) + (amount - added);
 }
 
-/** Premium is counted in whole ten-thousandths of a dollar, as prices are quoted. */
+/** Premium is counted in whole ten-thousandths of a dollar, the resolution of quoted prices. */
 export const PREMIUM_UNITS = 10_000;
-/** Delta times shares is counted in whole parts of a share, so small that those of a million prints are off by cents. */
+/** Delta times shares is counted in whole parts of a share. The parts are so small that a million prints are off by cents. */
 export const SHARE_PARTS = 10_000_000;
 
 export function toShareParts(shares: number): number {
   return Math.round(shares * SHARE_PARTS);
 }
 
-/** The sums of prints of at least a premium, dollars; smaller ones only move prices. */
+/** Sums the prints of at least a premium, dollars. Smaller prints only count as moves of the price. */
 export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const byContract = new Float64Array(contracts.strike.length * BY_CONTRACT.width);
@@ -137,7 +142,7 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   return withoutIdle({ contracts, byContract, cells: cells.taken() }, seen);
 }
 
-/** Without the contracts that have no print, whose figures would say that they stood at nothing. */
+/** Removes the contracts without a print, since their figures would mean a price of 0. */
 function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Array): TapeSums {
   const left = Uint32Array.from(seen.keys()).filter((contract) => seen[contract] === 1);
   if (left.length === seen.length) return { contracts, byContract, cells };
@@ -159,7 +164,7 @@ function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Arra
   };
 }
 
-/** Adds stretches of a tape up, which come in its order. */
+/** Adds up consecutive stretches of a tape. They must be added in the order of the tape. */
 export class TapeSummer {
   readonly #numbers = new ContractNumbers();
   readonly #cells = new Cells();
@@ -214,7 +219,7 @@ export class TapeSummer {
     this.#byContract[contract + BY_CONTRACT.tick]! += its[at + CELL.pendingPrints]!;
   }
 
-  /** Sums of what was added; of cells, since they were last taken. */
+  /** Sums of all stretches that were added. The cells cover only the stretches since the last call. */
   sums(): TapeSums {
     const { count } = this.#numbers;
     return {
@@ -225,7 +230,7 @@ export class TapeSummer {
   }
 }
 
-/** Which way a contract went from one print to the next: by the quote's middle where both have one, else by price. */
+/** The move of a contract from one print to the next: by the quotes' middles if both prints have one, else by price. */
 function moveOf(lastPrice: number, lastMiddle: number, price: number, middle: number): 1 | -1 | 0 {
   return !Number.isNaN(middle) && !Number.isNaN(lastMiddle) ? change(lastMiddle, middle) : change(lastPrice, price);
 }
@@ -236,7 +241,7 @@ function mannerOf(flag: number): number {
   return flag & FLAG.block ? 2 : 3;
 }
 
-/** Figures by contract and manner, made as they are asked for. */
+/** Figures by contract and manner. A cell is created on its first use. */
 class Cells {
   values = new Float64Array(CELL.width * 1024);
   #lost: Float64Array | undefined;
@@ -261,7 +266,7 @@ class Cells {
     this.#lost[at]! += amount;
   }
 
-  /** Where the figures of a contract and manner begin. Good until the next is asked for: `values` may be another array then. */
+  /** Index in `values` at which the figures of a contract and manner begin. The next call may replace `values` by a longer array. */
   at(contract: number, manner: number): number {
     const key = 4 * contract + manner;
     this.#places = grown(this.#places, key + 1);
@@ -272,7 +277,7 @@ class Cells {
     return (this.#used.length - 1) * CELL.width;
   }
 
-  /** All of them; from now on there are none. */
+  /** Returns all cells and clears them. */
   taken(): TapeCells {
     const used = this.#used;
     const count = used.length;
@@ -291,7 +296,7 @@ class Cells {
   }
 }
 
-/** The same array, or one at least so long that begins with it. */
+/** Returns the array itself if it is long enough, else a longer copy. */
 function grown<T extends Float64Array | Int32Array>(array: T, length: number): T {
   if (array.length >= length) return array;
   const longer = new (array.constructor as new (length: number) => T)(Math.max(length, 2 * array.length));

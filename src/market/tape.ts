@@ -2,49 +2,47 @@ import type { Print } from './prints.ts';
 import { columnsOf, dayOf, type TapeColumns } from './tape-columns.ts';
 import { sumsOf, type TapeSums } from './tape-sums.ts';
 
-/** Some of the tape of one New York day, in time order and without what was cancelled. */
+/** Consecutive prints of one New York day, in time order and without cancelled ones. */
 export interface Stretch {
   readonly day: string;
-  /** Time up to which it tells of all prints, ms. */
+  /** The stretch has all prints of its range up to this time, ms. */
   readonly toMs: number;
-  /** By contract, added up. */
+  /** The sums by contract. */
   sums(): TapeSums;
   columns(): TapeColumns;
   prints(): Print[];
 }
 
 /**
- * How many parts a stretch may have at most. One part is gone through print by print in some milliseconds; sums are kept of blocks of so
- * many, and of whole days.
+ * How many parts a stretch may have at most. Reading one part print by print takes some milliseconds. Sums are stored for blocks of these
+ * sizes and for whole days.
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
 export interface TapeMark {
-  /** Prints, those included that were corrected or cancelled later. */
+  /** Number of prints, including those that were corrected or cancelled later. */
   readonly count: number;
-  /** The same text as long as the tape is the same. */
+  /** Version of the tape: the same text as long as the tape does not change. */
   readonly mark: string;
 }
 
-/** Every print of an underlying over some time. */
+/** Every print of an underlying in a period. */
 export interface Tape extends TapeMark {
-  /** Read as they are gone through. */
+  /** Read while the caller iterates. */
   readonly prints: Iterable<Print>;
-  /**
-   * The same a stretch at a time, read as it is gone through, from a moment on or all. Without it, the prints are in memory.
-   */
+  /** The same prints as stretches, read while the caller iterates: from a moment on, or all. Not set if the prints are in memory. */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
 
-/** Large prints of an underlying over some time. */
+/** Large prints of an underlying in a period. */
 export interface LargeTape {
-  /** The same text as long as the tape is the same. */
+  /** Version of the tape: the same text as long as the tape does not change. */
   readonly mark: string;
-  /** In time order, some thousand prints at a time, read as they are gone through. */
+  /** In time order, some thousand prints at a time, read while the caller iterates. */
   readonly columns: Iterable<TapeColumns>;
 }
 
-/** A tape a stretch at a time. */
+/** Yields a tape as stretches. */
 export function stretchesOf({ prints, stretches }: Tape, mostParts: number, fromMs = 0): Iterable<Stretch> {
   return stretches ? stretches(mostParts, fromMs) : stretchesByDay(prints, fromMs);
 }
@@ -56,7 +54,7 @@ function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Str
   }
 }
 
-/** Prints of a day, in time order. */
+/** A stretch of prints in memory. They must be of one day and in time order. */
 export function stretchOf(day: string, prints: Print[], toMs = prints.at(-1)?.at ?? 0): Stretch {
   const columns = () => columnsOf(prints);
   return { day, toMs, columns, sums: () => sumsOf(columns()), prints: () => prints };

@@ -1,19 +1,19 @@
 import { Failure, type Fault } from '../errors.ts';
 import { canonicalTicker } from './option-symbol.ts';
 
-/** The tickers Zomma watches, by theme, and the sector ETF that stands for each single name. Immutable. */
+/** The tickers that Zomma watches, by theme, and the sector ETF of each single name. Immutable. */
 export interface Universe {
-  /** Theme to tickers, both in the order they are shown. */
+  /** Tickers by theme, both in display order. */
   readonly themes: Readonly<Record<string, readonly string[]>>;
   /** All tickers, each once, in theme order. */
   readonly tickers: ReadonlySet<string>;
-  /** Single name to its sector ETF. ETFs and names without a proxy are absent. */
+  /** Sector ETF by single name. ETFs, and names without a proxy, have no entry. */
   readonly proxies: ReadonlyMap<string, string>;
 }
 
 /**
- * An operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}}`. Without
- * `proxies` the standard sector map holds. Throws a Failure that names every fault by JSON Pointer.
+ * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}}`. Without
+ * `proxies`, the standard sector map applies. Throws `Failure` with every fault as a JSON Pointer.
  */
 export function loadUniverse(json: string): Universe {
   let parsed: unknown;
@@ -39,7 +39,7 @@ export function loadUniverse(json: string): Universe {
   if (count > TICKERS_MAX) faults.push({ field: '/themes', expected: `at most ${TICKERS_MAX} tickers` });
   if (faults.length > 0) {
     const [first] = faults;
-    throw new Failure('invalid_parameter', `The universe is refused: ${first?.field} must be ${first?.expected}`, {
+    throw new Failure('invalid_parameter', `The universe is not valid: ${first?.field} must be ${first?.expected}`, {
       hint: HINT,
       faults,
     });
@@ -47,12 +47,12 @@ export function loadUniverse(json: string): Universe {
   return universeOf(themes, proxies);
 }
 
-const HINT = '{"themes": {"name": ["SPY", "QQQ"]}, "proxies": {"SMH": ["NVDA"]}}; proxies may be left out';
+const HINT = 'Write it as {"themes": {"name": ["SPY", "QQQ"]}, "proxies": {"SMH": ["NVDA"]}}. `proxies` is optional.';
 const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
-/** A chain of each is polled every minute and held in memory. */
+/** Limit: the chain of each ticker is polled every minute and held in memory. */
 const TICKERS_MAX = 1_000;
 
-/** Lists of tickers by name, in which no ticker appears twice. */
+/** Lists of tickers by name. No ticker may appear twice. */
 function tickerLists(value: unknown, at: string, faults: Fault[]): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   if (!isRecord(value)) {
@@ -70,7 +70,7 @@ function tickerLists(value: unknown, at: string, faults: Fault[]): Record<string
       const ticker = typeof entry === 'string' ? canonicalTicker(entry) : '';
       if (!TICKER.test(ticker)) faults.push({ field: `${field}/${index}`, expected: 'a ticker such as SPY or BRK.B' });
       else if (seen.has(ticker))
-        faults.push({ field: `${field}/${index}`, expected: `listed once (${ticker} is twice)` });
+        faults.push({ field: `${field}/${index}`, expected: `listed once (${ticker} is listed twice)` });
       seen.add(ticker);
       return ticker;
     });
@@ -93,12 +93,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One step of a JSON Pointer (RFC 6901). */
+/** One step of a JSON Pointer (RFC 6901), escaped. */
 function pointer(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** The sector fund whose flows follow a single name's: by index membership, or by trade (IBIT moves with MSTR's bitcoin). */
+/** Single names by the sector fund whose flows follow theirs: by index membership, or by trade (IBIT moves with MSTR's bitcoin). */
 const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],
   IGV: ['MSFT', 'ORCL', 'PLTR'],
@@ -116,7 +116,7 @@ const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   XLP: ['KO', 'PG', 'WMT', 'COST'],
 };
 
-/** The universe where the operator configures none: nine themes, 59 tickers. */
+/** The universe if the operator configures none: nine themes, 59 tickers. */
 export const STANDARD_UNIVERSE: Universe = universeOf(
   {
     beta_lords: ['SPY', 'QQQ', 'IWM', 'DIA', 'SMH', 'XLF', 'VXX'],

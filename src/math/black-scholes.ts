@@ -1,6 +1,6 @@
 import { arenaColumn, type Column, kernels, mapColumns, mapRow } from './kernels.ts';
 
-/** Options as columns of `count` rows; a number stands for a column of it. */
+/** Options as columns of `count` rows. A number stands for a column with that value in every row. */
 export interface OptionColumns {
   readonly count: number;
   /** +1 call, -1 put. */
@@ -19,12 +19,12 @@ export interface OptionColumns {
   readonly dividend: Column;
 }
 
-/** One column of `count` rows for the price and each Greek. */
+/** The price and each Greek, as columns of `count` rows. */
 export type GreekColumns = Readonly<Record<GreekName, Float64Array>>;
 
 export type GreekName = keyof typeof COLUMNS;
 
-/** Each Greek's column in the kernel's block. */
+/** Index of each Greek's column in the kernel's block. */
 const COLUMNS = {
   price: 9,
   delta: 10,
@@ -39,7 +39,7 @@ const COLUMNS = {
 
 const GREEKS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-/** Where the put of a pair has columns of its own. */
+/** The same for the put of a pair. Some Greeks of the put have columns of their own. */
 const PUT_COLUMNS: Readonly<Record<GreekName, number>> = {
   ...COLUMNS,
   price: 18,
@@ -54,7 +54,7 @@ const PUT_OWN = GREEKS.filter((name) => PUT_COLUMNS[name] !== COLUMNS[name]);
 
 const OUTPUTS = GREEKS.map((name) => COLUMNS[name]);
 const PAIR_OUTPUTS = [...OUTPUTS, ...PUT_OWN.map((name) => PUT_COLUMNS[name])];
-/** Where among these the put's are. */
+/** Positions of the put's columns in `PAIR_OUTPUTS`. */
 const PUT_OUTPUTS = GREEKS.map((name) => PAIR_OUTPUTS.indexOf(PUT_COLUMNS[name]));
 
 const generic = (count: number, block: number) => kernels.blackScholes(count, block, false);
@@ -62,7 +62,7 @@ const discounted = (count: number, block: number) => kernels.blackScholes(count,
 const genericPair = (count: number, block: number) => kernels.blackScholesPair(count, block, false);
 const discountedPair = (count: number, block: number) => kernels.blackScholesPair(count, block, true);
 
-/** Discount factors, where the caller has them, e.g. one an expiry: saves the kernel two exponentials a row. */
+/** Discount factors, if the caller has them, e.g. one for each expiry. They save the kernel two exponentials a row. */
 export interface Discounts {
   /** e^(-rate * tte). */
   readonly discount: Column;
@@ -71,10 +71,11 @@ export interface Discounts {
 }
 
 /**
- * Black-Scholes-Merton price and Greeks as raw partial derivatives: per 1.00 of spot, volatility and rate, per year; theta and
- * charm are d/dt = -d/dT. Where T or iv is 0, the intrinsic value's. Accuracy: within twice what one rounding of each input can
- * do, for every output (24,000 rows, to the ends of what is accepted). With `into` the answer is written there: new columns cost a third more.
- * @throws RangeError where a column's length is not `count`.
+ * Black-Scholes-Merton price and Greeks as raw partial derivatives: per 1.00 of spot, volatility and rate, and per year. Theta and charm
+ * are d/dt = -d/dT. If T or iv is 0, the results are those of the intrinsic value. Accuracy: within twice the effect of one rounding of
+ * each input, for every output (24,000 rows, to the ends of the accepted ranges). With `into`, the results are written there: new columns
+ * cost a third more.
+ * @throws RangeError if the length of a column is not `count`.
  */
 export function greeks(options: OptionColumns, discounts?: Discounts, into?: GreekColumns): GreekColumns {
   const outputs = mapColumns(
@@ -88,17 +89,17 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
 }
 
 /**
- * One column of what `greeks` gives, to the bit: the nine it copies out cost a third of the time where one is wanted.
- * @throws RangeError where a column's length is not `count`.
+ * One column of the result of `greeks`, bit for bit the same. It saves the third of the time in which `greeks` copies out nine columns.
+ * @throws RangeError if the length of a column is not `count`.
  */
 export function oneGreek(name: GreekName, options: OptionColumns): Float64Array {
   return mapColumns(generic, options.count, inputs(options, options.callPut), [COLUMNS[name]])[0]!;
 }
 
 /**
- * Call and put of each row, to the bit what `greeks` gives for each, in little more time than one of them takes. Gamma, vega,
- * vanna and volga are the same columns in both. `into`: an earlier answer to be written over.
- * @throws RangeError where a column's length is not `count`.
+ * Call and put of each row, bit for bit what `greeks` gives for each, in little more time than one of them takes. Gamma, vega, vanna and
+ * volga are the same columns in both. `into`: an earlier result, which is overwritten.
+ * @throws RangeError if the length of a column is not `count`.
  */
 export function callPutGreeks(
   options: Omit<OptionColumns, 'callPut'>,
@@ -158,7 +159,7 @@ const ROW = named((name) => arenaColumn(COLUMNS[name]));
 const DAY_YEARS = 1 / 365;
 const POINT = 0.01;
 
-/** Raw unit to market unit, as brokers and exchanges quote. */
+/** Factors from raw units to market units, in which brokers and exchanges quote. */
 export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
   price: 1,
   delta: 1,
@@ -172,10 +173,10 @@ export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
 };
 
 /**
- * Raw Greeks in market units: vega per volatility point (0.01), theta per calendar day (1/365), rho per 1 % of
- * rate, vanna = change of delta per volatility point, charm = change of delta per calendar day as time passes, volga = change
- * of market vega per volatility point (1e-4 of raw). Price, delta and gamma keep theirs (1.00), and are the same columns. With `into`
- * equal to `raw` the columns are written over.
+ * Converts raw Greeks to market units: vega per volatility point (0.01), theta per calendar day (1/365), rho per 1 % of rate, vanna =
+ * change of delta per volatility point, charm = change of delta per calendar day as time passes, volga = change of market vega per
+ * volatility point (1e-4 of raw). Price, delta and gamma keep their unit (1.00), and are the same columns. If `into` is `raw`, the columns
+ * are overwritten.
  */
 export function inMarketUnits(raw: GreekColumns, into?: GreekColumns): GreekColumns {
   return named((name) => {

@@ -1,30 +1,30 @@
 import type { OptionColumns } from './black-scholes.ts';
 import { arenaColumn, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
-/** Options as for `greeks`, and what each counts, with its sign. */
+/** Options as for `greeks`, with a signed weight for each. */
 export interface WeightedOptionColumns extends OptionColumns {
   readonly weight: Column;
 }
 
-/** Sums of weight * Greek over all options, the Greeks raw partial derivatives as of `greeks`. */
+/** Sums of weight * Greek over all options. The Greeks are raw partial derivatives, as in `greeks`. */
 export interface ExposureSums {
   readonly delta: number;
   readonly gamma: number;
-  /** Of absolute values. */
+  /** Sum of absolute values. */
   readonly grossGamma: number;
   readonly vanna: number;
   readonly charm: number;
 }
 
-/** Columns of the kernel's block that no Greek of a single side uses; the sums are ten partial ones. */
+/** Columns of the kernel's block that no Greek of a single side uses. `SUMS` holds ten partial sums. */
 const [WEIGHT, SUMS] = [18, 19];
 const PARTIAL_SUMS = 10;
 
 /**
- * Exposures of a chain in one pass, without a column of Greeks in between. A row without a number spoils the sums, whatever its
- * weight. `partial` carries the sums from one part of a chain to the next: parts of an even number of rows, but for the last, give the same
- * to the bit as the chain at once.
- * @throws RangeError where a column's length is not `count`.
+ * Exposures of a chain in one pass, without columns of Greeks in between. A NaN in a row makes the sums NaN, whatever the row's weight.
+ * `partial` carries the sums from one part of a chain to the next. If every part but the last has an even number of rows, the result is bit
+ * for bit the same as for the whole chain at once.
+ * @throws RangeError if the length of a column is not `count`.
  */
 export function exposureSums(options: WeightedOptionColumns, partial: Float64Array = partialSums()): ExposureSums {
   const { count, callPut, spot, strike, tte, iv, rate, dividend, weight } = options;
@@ -42,7 +42,7 @@ export function exposureSums(options: WeightedOptionColumns, partial: Float64Arr
   return { delta: delta!, gamma: gamma!, grossGamma: grossGamma!, vanna: vanna!, charm: charm! };
 }
 
-/** Sums before the first part of a chain. */
+/** Partial sums before the first part of a chain. */
 export function partialSums(): Float64Array {
   return new Float64Array(PARTIAL_SUMS);
 }

@@ -1,54 +1,57 @@
 import { finish, StepMeter, type Steps } from '../steps.ts';
 import { normalCdf } from './normal.ts';
 
-/** Distance to a barrier at 0: a diffusion with jumps, over one unit of time. Logarithms of price in use; any unit will do. */
+/** The distance to a barrier at 0: a diffusion with jumps, over one unit of time. Callers use logarithms of price. Any unit works. */
 export interface Walk {
-  /** From the barrier, >= 0. */
+  /** Distance from the barrier at the start, >= 0. */
   readonly start: number;
-  /** Of the diffusion: where it would be after one unit of time, less the start. Negative is toward the barrier. */
+  /** Mean change of the diffusion over the unit of time. Negative is toward the barrier. */
   readonly drift: number;
-  /** Of the diffusion, > 0. */
+  /** Variance of the diffusion over the unit of time, > 0. */
   readonly variance: number;
-  /** Jumps expected, >= 0. */
+  /** Expected number of jumps, >= 0. */
   readonly jumps: number;
-  /** Mean of a jump; negative is toward the barrier. */
+  /** Mean of a jump. Negative is toward the barrier. */
   readonly jumpMean: number;
   /** Standard deviation of a jump, >= 0. */
   readonly jumpWidth: number;
 }
 
-/** How finely it is reckoned: `steps` of time, and grid points to a deviation of a step, at least; of a jump, at least. */
+/** Resolution: the number of time steps, and the least number of grid points for a standard deviation of a step and of a jump. */
 interface Fineness {
   readonly steps: number;
   readonly points: number;
 }
 
 const FAR: Fineness = { steps: 16, points: 2.2 };
-/** Within a deviation of all there is, where what a step leaves out is most; more so with many jumps in a step. */
+/**
+ * For starts within one standard deviation of the whole walk. There the error of a step is largest, and it grows with the number of jumps
+ * in a step.
+ */
 const NEAR: Fineness = { steps: 32, points: 3 };
 const NEAR_WITH_MANY_JUMPS: Fineness = { steps: 64, points: 3 };
 const MANY_JUMPS = 2;
-/** Deviations of all there is beyond the start at which the grid ends: nobody comes back from there. */
+/** The grid ends this many standard deviations of the whole walk beyond the start. Nothing comes back from there. */
 const REACH = 4;
-/** A barrier further than this is met by jumps alone, if at all. */
+/** Largest start, in standard deviations of the whole walk. Only jumps could reach a barrier further away, so the probability is 0. */
 const START_MAX = 25;
-/** Jumps narrower than this, in deviations of all there is, are taken to be as wide. */
+/** Least width of jumps, in standard deviations of the whole walk. Narrower jumps are taken to have this width. */
 const JUMP_WIDTH_MIN = 0.05;
-/** Of a normal kernel: what lies beyond is 6e-7 of it. */
+/** Half-width of a normal kernel, in standard deviations. What lies beyond is 6e-7 of it. */
 const KERNEL_DEVIATIONS = 5;
-/** Chance of still more jumps in a step at which they are taken to be as many as they were. */
+/** If the probability of still more jumps in a step is at most this, the step is taken to have no more jumps. */
 const CHANCE_MIN = 1e-4;
-/** Products of densities and kernels in a step of the work, in some 3 ms. */
+/** Products of densities and kernels in a step of the work of some 3 ms. */
 const STEP_PRODUCTS = 250_000;
-const FOLLOWING = { message: 'Following the walk' };
-/** Of Gregory's rule at the near end: the trapezoidal rule to the fourth order. */
+const FOLLOWING = { message: 'Computing the passage' };
+/** Weights of Gregory's rule at the near end of the grid: the trapezoidal rule to the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 
 /**
- * Probability that the walk meets the barrier by the end of its time; 1 where it starts there. Between jumps it is a Brownian
- * motion, whose passage of a barrier is known (reflection principle); jumps come at the rate of a Poisson process. The two are
- * taken in turn over short steps (Strang 1968), the density of those that have not met it carried on a grid, and who meets it
- * in a step is known in closed form. Good to 2e-3, and as a rule to 1e-4.
+ * Probability that the walk meets the barrier by the end of its time. 1 if it starts there. Between jumps the walk is a Brownian motion,
+ * whose passage of a barrier is known (reflection principle). Jumps arrive at the rate of a Poisson process. Short steps of diffusion and
+ * of jumps alternate (Strang 1968). A grid carries the density of the walks that have not met the barrier, and the probability of meeting
+ * it within a step is known in closed form. Accurate to 2e-3, and usually to 1e-4.
  */
 export function passage(walk: Walk): number {
   return finish(passageInSteps(walk));
@@ -62,11 +65,11 @@ export function* passageInSteps(walk: Walk): Steps<number> {
   return Math.min(Math.max(yield* splitPassage(walk, deviation), 0), 1);
 }
 
-/** Of a Brownian motion alone, from a start above 0. */
+/** Passage of a Brownian motion without jumps, from a start above 0. */
 function diffusionPassage(start: number, { drift, variance }: Pick<Walk, 'drift' | 'variance'>): number {
   const deviation = Math.sqrt(variance);
   const reflected = normalCdf((drift - start) / deviation);
-  // The exponential may be beyond all numbers where the other factor is nothing.
+  // The exponential may overflow where the other factor is 0.
   const returned = reflected > 0 ? Math.exp((-2 * drift * start) / variance + Math.log(reflected)) : 0;
   return Math.min(normalCdf(-(drift + start) / deviation) + returned, 1);
 }
@@ -98,7 +101,7 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   const byDiffusion = grid.map((from) => diffusionPassage(from, step));
   const byJump = grid.map((from) => normalCdf(-(from + walk.jumpMean) / width));
 
-  // Beside it the walk without jumps, whose passage is known: what the grid gets wrong of that, it gets wrong of this.
+  // The walk without jumps is computed on the same grid. Its exact passage is known, so its error on the grid corrects the result.
   let passed = diffusionPassage(walk.start, half);
   let passedPlain = passed;
   let density: Float64Array = grid.map((to) => passing(to, walk.start, half));
@@ -111,7 +114,7 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
       passedPlain += met(plain, byDiffusion);
       plain = diffuse(plain);
     }
-    // As many jumps as a step has, by their Poisson weights.
+    // Every number of jumps that the step may have, by its Poisson weight.
     let chance = Math.exp(-walk.jumps / steps);
     let more = 1 - chance;
     let after = density;
@@ -144,7 +147,7 @@ function passing(to: number, from: number, { drift, variance }: { drift: number;
 
 type Step = (density: Float64Array) => Float64Array<ArrayBuffer>;
 
-/** A step of the diffusion, killed at 0. */
+/** A step of the diffusion. Walks that meet 0 are removed. */
 function killedDiffusion(
   points: number,
   spacing: number,
@@ -174,7 +177,7 @@ function killedDiffusion(
   };
 }
 
-/** One jump, killed where it ends beyond 0. */
+/** One jump. Walks that end beyond 0 are removed. */
 function killedJump(points: number, spacing: number, mean: number, width: number, weight: Float64Array): Step {
   const first = Math.ceil((mean - KERNEL_DEVIATIONS * width) / spacing);
   const last = Math.floor((mean + KERNEL_DEVIATIONS * width) / spacing);

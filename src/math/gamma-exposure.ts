@@ -1,6 +1,6 @@
 import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
-/** Contracts as columns of `count` rows; a number stands for a column of it. Units as in OptionColumns. */
+/** Contracts as columns of `count` rows. A number stands for a column with that value in every row. Units as in `OptionColumns`. */
 export interface ProfileColumns {
   readonly count: number;
   readonly strike: Column;
@@ -8,11 +8,11 @@ export interface ProfileColumns {
   readonly iv: Column;
   readonly rate: Column;
   readonly dividend: Column;
-  /** What each contract's gamma counts, with its sign: e.g. open interest times multiplier, negative for puts. */
+  /** Signed factor of each contract's gamma, e.g. open interest times multiplier, negative for puts. */
   readonly weight: Column;
 }
 
-/** `count` levels first * e^(at * step): each a fixed percentage above the one before. */
+/** `count` levels first * e^(at * step). Each level is a fixed percentage above the one before. */
 export interface LogLevels {
   /** > 0. */
   readonly first: number;
@@ -24,15 +24,17 @@ export function logLevels({ first, step, count }: LogLevels): Float64Array {
   return Float64Array.from({ length: count }, (_, at) => first * Math.exp(at * step));
 }
 
-/** Where the kernels' levels, their logarithms and, two a level, sums lie in the arena: above the contracts’ columns and lists. */
+/**
+ * The arena's columns for the kernels' levels, the logarithms of the levels, and the sums (two for each level). They lie above the
+ * contracts' columns and lists.
+ */
 const [LEVELS, MOVES, SUMS] = [20, 21, 22];
 
 /**
- * For each level of spot (> 0), the sum over contracts of weight * gamma there, gamma per 1.00 of spot: volatility stays with
- * the strike, the forward moves in proportion to spot. A contract whose weight, T or iv is 0 adds nothing; one without a
- * number (NaN) spoils the sums. Agrees with the sum of `greeks` to about 1e-13 of the gross gamma; levels in a `LogLevels` take a
- * sixth of the time, to 1e-12.
- * @throws RangeError where a column's length is not `count`.
+ * For each level of spot (> 0), the sum over contracts of weight * gamma at that level, gamma per 1.00 of spot. Volatility stays with the
+ * strike, and the forward moves in proportion to spot. A contract whose weight, T or iv is 0 adds nothing. A NaN in a contract makes the
+ * sums NaN. Agrees with the sum of `greeks` to about 1e-13 of the gross gamma. Levels in a `LogLevels` take a sixth of the time, to 1e-12.
+ * @throws RangeError if the length of a column is not `count`.
  */
 export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | LogLevels): Float64Array {
   const partial = partialProfile(levels);
@@ -40,13 +42,13 @@ export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | L
   return profileOf(partial);
 }
 
-/** Two partial sums a level, before any contract. */
+/** Partial sums before the first contract: two for each level. */
 export function partialProfile(levels: Float64Array | LogLevels): Float64Array {
   if (!(levels instanceof Float64Array)) checkLengths(levels.count, {});
   return new Float64Array(2 * levelCount(levels));
 }
 
-/** The profile that partial sums add up to. */
+/** The profile: the sum of both partial sums of each level. */
 export function profileOf(partial: Float64Array): Float64Array {
   const profile = new Float64Array(partial.length >> 1);
   for (let at = 0; at < profile.length; at++) profile[at] = partial[2 * at]! + partial[2 * at + 1]!;
@@ -58,9 +60,9 @@ function levelCount(levels: Float64Array | LogLevels): number {
 }
 
 /**
- * Adds contracts to the partial sums of a profile. Added in parts of a multiple of CHUNK_ROWS, but for the last, they give the same to the
- * bit as all at once.
- * @throws RangeError where a column's length is not `count`.
+ * Adds contracts to the partial sums of a profile. Contracts may be added in parts. If every part but the last has a multiple of CHUNK_ROWS
+ * rows, the sums are bit for bit the same as for all contracts at once.
+ * @throws RangeError if the length of a column is not `count`.
  */
 export function addGammaProfile(
   contracts: ProfileColumns,
@@ -90,8 +92,8 @@ export function addGammaProfile(
 }
 
 /**
- * For each of `strikes` strikes, the sum of gamma * weight over the contracts whose `strikeIndex` it is, added to what `into` has.
- * @throws RangeError where lengths differ or an index is not below `strikes`.
+ * For each of `strikes` strikes, adds to `into` the sum of gamma * weight over the contracts whose `strikeIndex` is that strike.
+ * @throws RangeError if lengths differ or an index is not below `strikes`.
  */
 export function gammaByStrike(
   gamma: Float64Array,

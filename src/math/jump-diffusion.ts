@@ -1,6 +1,6 @@
 import { type Column, kernels, mapColumns } from './kernels.ts';
 
-/** Options on a spot that diffuses and jumps, as columns of `count` rows; a number stands for a column of it. */
+/** Options on a spot that diffuses and jumps, as columns of `count` rows. A number stands for a column with that value in every row. */
 export interface JumpDiffusionColumns {
   readonly count: number;
   /** > 0. */
@@ -15,7 +15,7 @@ export interface JumpDiffusionColumns {
   readonly rate: Column;
   /** Continuous yield, per year. */
   readonly dividend: Column;
-  /** Jumps expected per year, >= 0. */
+  /** Expected jumps per year, >= 0. */
   readonly jumpIntensity: Column;
   /** Mean of the jumps in the logarithm of spot. */
   readonly jumpMean: Column;
@@ -23,22 +23,22 @@ export interface JumpDiffusionColumns {
   readonly jumpVol: Column;
 }
 
-/** One column of `count` rows each. */
+/** Columns of `count` rows. */
 export interface JumpDiffusionResult {
   /** Risk-neutral probability of ending at or above the strike. */
   readonly probAbove: Float64Array;
-  /** Of ending below it, summed on its own: accurate where it is tiny. */
+  /** Risk-neutral probability of ending below it. Summed separately, so that it is accurate even if it is tiny. */
   readonly probBelow: Float64Array;
   readonly call: Float64Array;
   readonly put: Float64Array;
 }
 
 /**
- * Merton's (1976) jump diffusion: probabilities of ending on either side of the strike, and European prices. The drift carries
- * the compensator of the jumps. NaN where more than 256 jumps are expected by expiry (`jumpIntensity * tte`, also weighted by
- * the mean jump factor). Accuracy: within 5 times what one rounding of each input can do (3,000 rows, up to 256 expected
- * jumps), within 1.6 times up to 60 jumps.
- * @throws RangeError where a column's length is not `count`.
+ * Merton's (1976) jump diffusion: probabilities of ending on either side of the strike, and European prices. The drift includes the
+ * compensator of the jumps. NaN if more than 256 jumps are expected by expiry (`jumpIntensity * tte`, also weighted by the mean jump
+ * factor). Accuracy: within 5 times the effect of one rounding of each input (3,000 rows, up to 256 expected jumps), within 1.6 times up to
+ * 60 jumps.
+ * @throws RangeError if the length of a column is not `count`.
  */
 export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
   const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, options.count, inputs(options), [9, 10, 11, 12]);
@@ -46,8 +46,8 @@ export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
 }
 
 /**
- * The probabilities of `merton` alone, in two thirds of the time.
- * @throws RangeError where a column's length is not `count`.
+ * Only the probabilities of `merton`, in two thirds of the time.
+ * @throws RangeError if the length of a column is not `count`.
  */
 export function mertonProbabilities(
   options: JumpDiffusionColumns,

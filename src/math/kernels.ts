@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import wasmPath from '../../build/kernels.wasm' with { type: 'file' };
 
-/** One value a row, or one for all rows. */
+/** One value for each row, or one for all rows. */
 export type Column = Float64Array | number;
 
 const COLUMNS_MAX = 32;
 const PAGE_BYTES = 65_536;
-/** The module's own constants end here, at the most; checked when it is loaded. */
+/** Start of the arena. The module's own constants must end below it: checked when the module is loaded. */
 const ARENA_START = PAGE_BYTES;
-/** The arena: a block of COLUMNS_MAX columns. */
+/** Pages of the module's constants and of the arena, which is a block of COLUMNS_MAX columns. */
 const PAGES = 6;
 
 type Offset = number;
@@ -40,13 +40,13 @@ interface Kernels {
   inverseCumulative(p: number): number;
 }
 
-// Of fixed size: growing a memory detaches every view of it.
+// The size is fixed, because growing a memory detaches every view of it.
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 
-/** The compiled kernels. They keep no state between calls and know only the arena's columns. */
+/** The compiled kernels. They have no state between calls and only use the arena's columns. */
 export const kernels = load();
 
-/** Rows worked on at a time: all columns of them stay within a core's second-level cache. */
+/** Rows that are worked on at a time. All their columns stay within a core's second-level cache. */
 export const CHUNK_ROWS = kernels.blockRows();
 
 const columns = Array.from(
@@ -54,14 +54,14 @@ const columns = Array.from(
   (_, at) => new Float64Array(memory.buffer, ARENA_START + at * kernels.columnBytes(), CHUNK_ROWS),
 );
 
-/** The arena's column at `index`, for at most CHUNK_ROWS rows at a time; its content lasts until the next kernel call. */
+/** The arena's column at `index`, for at most CHUNK_ROWS rows at a time. Its content is valid until the next kernel call. */
 export function arenaColumn(index: number): Float64Array {
   const column = columns[index];
   if (!column) throw new RangeError(`the kernel arena has ${COLUMNS_MAX} columns, there is no column ${index}`);
   return column;
 }
 
-/** All the memory of `columns` columns from `index` on, for what is longer than one. */
+/** The memory of `columns` consecutive columns from `index` on, for data that is longer than one column. */
 export function arenaSpan(index: number, columns: number): Float64Array {
   const { byteOffset } = arenaColumn(index);
   arenaColumn(index + columns - 1);
@@ -73,8 +73,8 @@ export function arenaSpan(index: number, columns: number): Float64Array {
 }
 
 /**
- * Brings columns of any length into the arena's columns from the first on, chunk by chunk, and has `work` done on each.
- * @throws RangeError where the count is no count or a column is of another length.
+ * Copies columns of any length into the arena, chunk by chunk, from its first column on. Calls `work` for each chunk.
+ * @throws RangeError if `count` is not a whole number >= 0, or a column has another length.
  */
 export function inChunks(
   count: number,
@@ -98,9 +98,9 @@ export function inChunks(
 }
 
 /**
- * Runs a kernel that works row by row over columns of any length: the arena's columns at `outputs` come back as new ones, or in
- * the caller's: new memory costs more than the copying.
- * @throws RangeError where the count is no count or a column is of another length.
+ * Runs a kernel that works row by row over columns of any length. Returns the arena's columns at `outputs` as new columns, or in the
+ * caller's columns `into`: new memory costs more than the copying.
+ * @throws RangeError if `count` is not a whole number >= 0, or a column has another length.
  */
 export function mapColumns(
   kernel: (count: number, block: Offset) => void,
@@ -123,20 +123,20 @@ export function mapColumns(
 }
 
 /**
- * Runs a kernel on one row, its inputs in the order of the arena's columns; the caller reads its outputs there. A tenth of the time
- * that columns of one row take.
+ * Runs a kernel on one row. `inputs` are in the order of the arena's columns, and the caller reads the outputs from the arena. Takes a
+ * tenth of the time that columns of one row take.
  */
 export function mapRow(kernel: (count: number, block: Offset) => void, inputs: readonly number[]): void {
   for (let at = 0; at < inputs.length; at++) columns[at]![0] = inputs[at]!;
   kernel(1, ARENA_START);
 }
 
-/** A view of [start, end), or the column itself where that is all of it: making a view costs as much as copying a hundred rows. */
+/** A view of [start, end), or the column itself if that is all of it. Making a view costs as much as copying a hundred rows. */
 function part(column: Float64Array, start: number, end: number): Float64Array {
   return start === 0 && end === column.length ? column : column.subarray(start, end);
 }
 
-/** @throws RangeError that names the first column whose length is not the count. */
+/** @throws RangeError if `count` is not a whole number >= 0. Else the error names the first column whose length is not `count`. */
 export function checkLengths(count: number, columns: Readonly<Record<string, Column | Uint32Array>>): void {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`count must be a whole number, is ${count}`);
   for (const name in columns) {

@@ -1,6 +1,6 @@
 import { StepMeter, type Steps } from '../steps.ts';
 
-/** A minimum of a sum of squares: the parameters and the sum there. */
+/** A minimum of a sum of squares: the parameters, and the sum at them. */
 export interface LeastSquares {
   readonly parameters: number[];
   readonly sumOfSquares: number;
@@ -8,15 +8,15 @@ export interface LeastSquares {
 
 export const ITERATIONS_MAX = 60;
 const DAMPING_MAX = 1e10;
-/** Relative gain below which a step is not worth another. */
+/** The search ends if a step gains less than this, relative to the sum. */
 const GAIN_MIN = 1e-9;
-/** Forward difference near the square root of the double's precision. */
+/** Step of the forward differences, near the square root of a double's precision. */
 const DIFFERENCE_STEP = 1e-7;
 
 /**
- * Levenberg-Marquardt for a handful of parameters, the Jacobian by forward differences (Marquardt 1963, with his scaling by
- * the diagonal). `residuals` may return non-finite values where it is undefined: such steps are refused. With fewer
- * `iterationsMax` it stops on the way, to compare starts. A step of the work computes residuals `evaluations` times.
+ * Levenberg-Marquardt for a handful of parameters, with the Jacobian by forward differences (Marquardt 1963, with his scaling by the
+ * diagonal). `residuals` may return non-finite values where it is undefined: such steps are rejected. A small `iterationsMax` ends the
+ * search early, to compare starts. A step of the work evaluates `residuals` `evaluations` times.
  */
 export function* leastSquaresInSteps(
   residuals: (parameters: readonly number[]) => Float64Array,
@@ -60,7 +60,7 @@ export function* leastSquaresInSteps(
 
 const FITTING = { message: 'Fitting to the quotes' };
 
-/** By parameter i. */
+/** The derivative of the residuals by parameter i. */
 function derivative(
   residuals: (parameters: readonly number[]) => Float64Array,
   parameters: readonly number[],
@@ -83,7 +83,7 @@ function normalEquations(
   };
 }
 
-/** Gaussian elimination with partial pivoting; a direction without weight gets no step. */
+/** Gaussian elimination with partial pivoting. A direction whose pivot is 0 gets no step. */
 function solve(matrix: number[][], right: readonly number[]): number[] {
   const n = right.length;
   const rows = matrix.map((row, i) => [...row, right[i]!]);

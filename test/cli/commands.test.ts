@@ -216,7 +216,7 @@ describe('gex FILE', () => {
       [['gex', chain, '--sign', 'flow'], /no prints of TEST are known/],
       [['gex', chain, '--prints', 'none.csv'], /there is no file none\.csv/],
       [['gex', chain, '--prints', chain], /holds no print of TEST/],
-      [['gex', 'NONE', '--data-dir', dataDir], /neither in the universe/],
+      [['gex', 'NONE', '--data-dir', dataDir], /not in the universe/],
       [['gex', 'missing.csv', '--data-dir', dataDir], /no file missing\.csv/],
     ];
     for (const [args, told] of faults) {

@@ -80,7 +80,7 @@ describe('a ticker without history', () => {
 });
 
 test.each([
-  [['ZZZZ'], /neither in the universe/],
+  [['ZZZZ'], /not in the universe/],
   [['SPX', '--from', 'soon'], /from must match/],
   [['SPX', '--from', '2026-01-09', '--to', '2026-01-08'], /from must not lie after/],
   [['SPX', '--points', 'many'], /points must be an integer/],

@@ -58,7 +58,7 @@ test.each([
   ['SPY/history?per=week', 'invalid_parameter', '/per must be one of "snapshot", "day"'],
   ['SPY/history?per=day&per=day', 'invalid_parameter', '/per must be one of'],
   ['SPY/history?form=2026-02-02', 'invalid_parameter', '/form is not a field of this request'],
-  ['ZZZZ/history', 'unknown_ticker', 'neither in the universe'],
+  ['ZZZZ/history', 'unknown_ticker', 'not in the universe'],
 ])('%s is refused', async (path, code, told) => {
   const { status, body } = await get(path);
   expect([status, body.code]).toEqual([400, code]);

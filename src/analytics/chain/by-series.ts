@@ -1,9 +1,9 @@
 import { StepMeter, type Steps } from '../../steps.ts';
 
-/** Contracts that are gone through in a step, in a few ms. */
+/** Contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
 
-/** Does work for each series, in a step for as many as have STEP_CONTRACTS contracts, at least for one. */
+/** Calls `work` for each series. A step handles series of at most `STEP_CONTRACTS` contracts in all, but at least one series. */
 export function* bySeries<Its extends { readonly start: number; readonly end: number }>(
   series: readonly Its[],
   message: string,

@@ -12,17 +12,17 @@ export interface Forward {
   readonly method: ForwardMethod;
 }
 
-/** Pairs of the regression: enough of them, near the money, where both sides trade. */
+/** The regression needs this many pairs, near the money, where both sides trade. */
 const REGRESSION_PAIRS_MIN = 8;
 const REGRESSION_MONEYNESS_MAX = 0.05;
-/** Within a week a cent of quote noise moves the slope by more than the rate itself. */
+/** Within a week, a cent of quote noise moves the slope by more than the rate itself. */
 const REGRESSION_TTE_MIN = 7 / 365.25;
 const REGRESSION_RATE_MAX = 0.1;
 const PARITY_PAIRS = 5;
-/** A forward further than this factor from spot comes of damaged quotes: that of the VIX in a panic is a third of spot. */
+/** A forward further than this factor from spot comes from damaged quotes. The forward of the VIX in a panic is a third of spot. */
 const SPOT_FACTOR_MAX = 4;
 
-/** Volatilities outside this range are feeds' sentinels, not opinions. */
+/** Feeds write volatilities outside this range as sentinels, not as opinions. */
 const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
@@ -31,9 +31,9 @@ export function isOpinion(iv: number): boolean {
 }
 
 /**
- * The forward of one series, by the first route that its quotes allow: regression of put-call parity over strikes (European
- * index options, which also yields the discount), the median of parity at the pairs nearest spot, the feed's deltas, and
- * last the carried spot. Parity: Stoll 1969.
+ * The forward of one series, by the first method that its quotes allow: regression of put-call parity over strikes (European index options;
+ * it also gives the discount), the median of parity at the pairs nearest spot, the feed's deltas, and last the carried spot. Parity: Stoll
+ * 1969.
  */
 export function seriesForward(chain: Chain, series: Series, tte: number, options: AnalysisOptions): Forward {
   const flat = chain.spot * Math.exp((options.rate - options.dividend) * tte);
@@ -50,7 +50,7 @@ export function seriesForward(chain: Chain, series: Series, tte: number, options
   return { forward: flat, rate: options.rate, method: 'carry' };
 }
 
-/** Strikes with both sides quoted, ascending. */
+/** Strikes at which call and put are quoted, ascending. */
 interface Pairs {
   readonly strike: Float64Array;
   /** mid(call) - mid(put) */
@@ -80,7 +80,7 @@ function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefi
   return isPlausible(forward, spot) ? { forward, rate, method: 'regression' } : undefined;
 }
 
-/** Outward from spot, of two as near the lower first. */
+/** Takes pairs outward from spot. Of two at the same distance, the lower comes first. */
 function byParity({ strike, difference }: Pairs, spot: number, discount: number): number | undefined {
   const forwards: number[] = [];
   let above = 0;
@@ -112,7 +112,7 @@ function twoSidedPairs(chain: Chain, series: Series): Pairs {
   const difference = new Float64Array(strike.length);
   let count = 0;
   for (let row = series.start; row + 1 < series.end; row++) {
-    // Rows are ordered by strike, calls before puts: a pair is two neighbours.
+    // Rows are ordered by strike, calls before puts, so a pair is two adjacent rows.
     if (chain.callPut[row] !== 1 || chain.strike[row + 1] !== chain.strike[row]) continue;
     const between = mid(chain, row) - mid(chain, row + 1);
     if (Number.isNaN(between)) continue;

@@ -1,27 +1,27 @@
 import { isDate } from '../../market/calendar.ts';
 
-/** How a chain is read. The defaults are Zomma's own; the others reproduce figures that other tools publish. */
+/** How a chain is analysed. The defaults are Zomma's own. The other values reproduce figures that other tools publish. */
 export interface AnalysisOptions {
-  /** `parity`: the forward the quotes imply; `flat`: spot carried at `rate` and `dividend`. */
+  /** `parity`: the forward that the quotes imply. `flat`: spot carried at `rate` and `dividend`. */
   readonly forward: 'parity' | 'flat';
-  /** Continuously compounded, decimal per year, where the quotes do not imply one. */
+  /** Continuously compounded, decimal per year. Used if the quotes do not imply a rate. */
   readonly rate: number;
   readonly dividend: number;
   /** `recomputed` from IV, or the `feed`'s own (rounded) gamma. */
   readonly gamma: 'recomputed' | 'feed';
-  /** `otm`: the out-of-the-money side's IV serves call and put, tested against its quote; `own`: each contract's as given. */
+  /** `otm`: call and put share the IV of the out-of-the-money side, checked against its quote. `own`: each contract has the feed's IV. */
   readonly iv: 'otm' | 'own';
   readonly expiries: ExpirySelection;
-  /** What a contract counts by. */
+  /** The figure that weights a contract. */
   readonly weight: 'open_interest' | 'volume';
 }
 
-/** With dealers' side, which is taken once a chain is made ready. */
+/** The options with the dealers' sign, which is applied after a chain is prepared. */
 export interface ReadOptions extends AnalysisOptions {
   readonly sign: SignConvention;
 }
 
-/** Dealers long every call and short every put, or the other side of each signed print. */
+/** Dealers are long every call and short every put, or on the opposite side of each signed print. */
 export type SignConvention = 'calls_long_puts_short' | 'flow';
 
 export const DEFAULT_SIGN: SignConvention = 'calls_long_puts_short';
@@ -31,10 +31,10 @@ export type ExpirySelection =
   /** Expiring on the snapshot's own New York day. */
   | { readonly kind: '0dte' }
   | { readonly kind: 'date'; readonly date: string }
-  /** Settling within so many days of the snapshot. */
+  /** Settling within `days` days of the snapshot. */
   | { readonly kind: 'next'; readonly days: number };
 
-/** `all`, `0dte`, `YYYY-MM-DD` or `next:N` (days); undefined for anything else. */
+/** Parses `all`, `0dte`, `YYYY-MM-DD` or `next:N` (days). Returns `undefined` for anything else. */
 export function parseExpiries(text: string): ExpirySelection | undefined {
   if (text === 'all' || text === '0dte') return { kind: text };
   const next = /^next[: ]?(\d{1,4})$/.exec(text);

@@ -10,18 +10,18 @@ import type { Volatilities } from './volatility.ts';
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Strikes that are gone through in a step. */
+/** Strikes that one step handles. */
 const STEP_STRIKES = 32_768;
 
-/** Each contract's volatility as the feed gives it, untested; the smile is that of the sides out of the money. */
+/** Each contract's volatility as the feed gives it, without a check. The smile is that of the out-of-the-money sides. */
 export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
-  const strikes = yield* strikesInSteps(chain, inputs, 'Taking volatilities');
+  const strikes = yield* strikesInSteps(chain, inputs, 'Reading volatilities');
   const given = (row: number) => (row >= 0 && isOpinion(chain.iv[row]!) ? chain.iv[row]! : Number.NaN);
   const iv = new Float64Array(strikes.contracts[strikes.count]!);
   const ofStrikes = new Float64Array(strikes.count);
   const smiles: Smile[] = [];
   let taken = 0;
-  yield* bySeries(inputs, 'Taking volatilities', (input, index) => {
+  yield* bySeries(inputs, 'Reading volatilities', (input, index) => {
     const { series, start, end } = input;
     for (let at = start; at < end; at++) {
       iv[at] = given(series.start + at - start);
@@ -41,12 +41,12 @@ export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): 
   };
 }
 
-/** Call and put of a strike are a pair where their volatilities happen to be the same. */
+/** A call and a put of one strike form a pair if their volatilities are equal. */
 function* alike(strikes: Strikes, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);
   const row = new Uint32Array(iv.length);
   let count = 0;
-  yield* byRange(strikes.count, STEP_STRIKES, 'Taking volatilities', (from, to) => {
+  yield* byRange(strikes.count, STEP_STRIKES, 'Reading volatilities', (from, to) => {
     for (let at = from; at < to; at++) {
       const [first, end] = [strikes.contracts[at]!, strikes.contracts[at + 1]!];
       for (let contract = first; contract < end; contract++) {

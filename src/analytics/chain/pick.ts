@@ -1,4 +1,4 @@
-/** A column's values at some rows, as a column of their own. */
+/** A new column with the values of `column` at the given rows. */
 export function pick(column: Float64Array, rows: Uint32Array): Float64Array {
   const picked = new Float64Array(rows.length);
   for (let at = 0; at < rows.length; at++) picked[at] = column[rows[at]!]!;

@@ -13,15 +13,15 @@ import { TTE_FLOOR_MS } from './time.ts';
 import { strikeVolatilities } from './volatility.ts';
 
 /**
- * Makes a chain ready for analysis: drops what is settled, adjusted or not selected, finds a forward per series and a
- * volatility per contract, and counts where every contract went. Pure in (chain, options); results are cached by both.
- * Throws `Failure('no_chain')` where no live contract is left.
+ * Prepares a chain for analysis: drops contracts that are settled, adjusted or not selected, finds a forward for each series and a
+ * volatility for each contract, and counts what became of every contract. Pure in (chain, options). Results are cached by both.
+ * Throws `Failure('no_chain')` if no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions): PreparedChain {
   return finish(prepareInSteps(chain, options));
 }
 
-/** The same in steps. `tokens` is what an analysis that is not cached costs. */
+/** The same in steps. `tokens` is the cost of an analysis that is not cached. */
 export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
     message: 'Reading the chain',
@@ -30,11 +30,13 @@ export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 
   });
 }
 
-/** Cached contracts of one chain: an index of 30,000 contracts may be read in six ways at a time, which take some 20 MB. */
+/**
+ * Limit on the cached contracts of one chain. An index of 30,000 contracts can be cached for six sets of options, which take some 20 MB.
+ */
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
 
-/** Columns of a prepared chain, and those that it is made of on the way, a contract. */
+/** Bytes for each contract: columns of a prepared chain, and those that are allocated on the way. */
 const ALLOCATED_BYTES = 250;
 
 /** A chain with more contracts is prepared in several steps. */
@@ -42,7 +44,7 @@ const STEP_CONTRACTS = 20_000;
 /** Pairs whose gamma is computed in a step. */
 const STEP_PAIRS = 32_768;
 
-/** A series to be analysed, before its smile is known. */
+/** A series to analyse, before its smile is known. */
 type LiveSeries = Omit<PreparedSeries, 'smile'>;
 
 function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> {
@@ -54,7 +56,7 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
     : strikeVolatilities(chain, live);
   if (isLarge) yield { message: 'Computing gamma' };
   const count = live.at(-1)!.end;
-  // As a rule nothing is left out between the first and the last: then they are the chain's own columns.
+  // Usually nothing is left out between the first and the last series. The columns are then views of the chain's own columns.
   const from = live[0]!.series.start;
   const to = live.at(-1)!.series.end;
   const taken = (source: Float64Array): Float64Array => {
@@ -121,16 +123,16 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   return prepared;
 }
 
-/** What is not given, or cannot be known, counts nothing: it stays 0. */
+/** Copies positive values. Other rows stay 0: a value that is not given counts nothing. */
 function takeKnown(column: Float64Array, into: Float64Array, from: number, to: number): void {
   for (let at = from; at < to; at++) if (column[at]! > 0) into[at] = column[at]!;
 }
 
-/** Gives each contract its gamma; 0 where there is no volatility. */
+/** Gives each contract its gamma: 0 if it has no volatility. */
 function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<void> {
   const { contracts } = pairs;
   yield* byRange(pairs.count, STEP_PAIRS, 'Computing gamma', (from, to) => {
-    // A put's is its call's.
+    // A put has the same gamma as its call.
     const ofPairs = oneGreek('gamma', { ...partOf(pairs, from, to), callPut: 1, spot });
     for (let pair = from; pair < to; pair++) {
       const its = ofPairs[pair - from]!;
@@ -140,7 +142,9 @@ function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<v
   });
 }
 
-/** The series to analyse, each with its place and its forward; how many contracts the others have, by why they are left out. */
+/**
+ * The series to analyse, each with its rows and its forward, and the number of contracts in the others, by the reason for leaving them out.
+ */
 function* liveSeries(chain: Chain, options: AnalysisOptions) {
   const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };
   const live: LiveSeries[] = [];
@@ -163,8 +167,8 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw new Failure('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
     hint:
       options.expiries.kind === 'all'
-        ? 'Every contract had settled when the snapshot was taken.'
-        : 'No expiry of the snapshot matches the selection; try `all`.',
+        ? 'Wait for a newer snapshot: every contract of this one had settled or is adjusted.'
+        : 'Select an expiry that the snapshot has, or `all`.',
   });
 }
 

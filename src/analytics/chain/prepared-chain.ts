@@ -2,15 +2,15 @@ import type { Chain, Series } from '../../market/chain.ts';
 import type { AnalysisOptions, SignConvention } from './options.ts';
 
 /**
- * A chain made ready for analysis: the live contracts with one forward per series and one volatility per contract.
- * Columns hold `count` rows in the chain's order; a volatility that nothing gives is `NaN` and its `weight` still counts.
+ * A chain prepared for analysis: the live contracts, with one forward for each series and one volatility for each contract. Columns hold
+ * `count` rows in the chain's order. A contract without a volatility has an `iv` of `NaN`, and its `weight` still counts.
  */
 export interface PreparedChain {
   readonly chain: Chain;
   readonly options: AnalysisOptions;
   readonly series: readonly PreparedSeries[];
   readonly count: number;
-  /** Row in the chain. */
+  /** Row in `chain`. */
   readonly row: Uint32Array;
   /** Position in `series`. */
   readonly seriesIndex: Uint16Array;
@@ -24,11 +24,11 @@ export interface PreparedChain {
   readonly rate: Float64Array;
   readonly dividend: Float64Array;
   readonly pairs: Pairs;
-  /** By the chosen route, per 1.00 of spot; 0 where it is not known. */
+  /** By the chosen method, per 1.00 of spot. 0 if it is not known. */
   readonly gamma: Float64Array;
-  /** Contracts that count: open interest or volume. */
+  /** Contracts: open interest or volume, as chosen by the option `weight`. */
   readonly weight: Float64Array;
-  /** Contracts that dealers hold, + long, - short: by the convention their weight, or the other side of customers' trades. */
+  /** Contracts that dealers hold, + long, - short: by convention the signed `weight`, or else the opposite of customers' trades. */
   readonly position: Float64Array;
   readonly sign: SignConvention;
   /** Shares per contract. */
@@ -37,8 +37,8 @@ export interface PreparedChain {
 }
 
 /**
- * A call and a put of one strike that share their volatility, or one of them alone: what does not depend on the side, as gamma,
- * is worked out once. Columns of `count` rows, in the contracts' order.
+ * A call and a put of one strike that share their volatility, or one of them alone. Figures that do not depend on the side, such as gamma,
+ * are computed once for a pair. Columns of `count` rows, in the contracts' order.
  */
 export interface Pairs {
   readonly count: number;
@@ -84,29 +84,29 @@ export interface Smile {
 
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 
-/** Where every contract of the source went. */
+/** What became of every contract of the source. */
 export interface PreparationCounts {
   /** Contracts in the snapshot. */
   readonly contracts: number;
-  /** Live and selected: what the analysis saw. */
+  /** Live and selected contracts, which the analysis uses. */
   readonly used: number;
   readonly left_out: {
     readonly settled: number;
     readonly adjusted: number;
     readonly other_expiry: number;
-    /** No volatility by any route: no part in figures that need one. */
+    /** No method gave a volatility. Figures that need one leave these contracts out. */
     readonly no_volatility: number;
   };
-  /** Of the contracts used: how each came by its volatility. */
+  /** The used contracts, by the origin of their volatility. */
   readonly iv: {
     readonly taken: number;
     readonly solved: number;
     readonly interpolated: number;
-    /** Flat beyond the outermost strike with a volatility. */
+    /** Constant beyond the outermost strike with a volatility. */
     readonly extended: number;
   };
-  /** Strikes whose out-of-the-money quote contradicts its neighbours': no part of the smile. */
+  /** Strikes whose out-of-the-money quote contradicts its neighbours. The smile leaves them out. */
   readonly stale_quotes: number;
-  /** Rows that the reader of the source refused, by reason. */
+  /** Rows of the source that were rejected, by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }

@@ -1,22 +1,22 @@
 import type { PreparedSeries } from './prepared-chain.ts';
 import { varianceAt } from './smile.ts';
 
-/** N^-1(0.75): d1 of a put whose forward delta is -0.25, and minus that of the call with 0.25. */
+/** N^-1(0.75): d1 of the put with a forward delta of -0.25. The call with 0.25 has minus this value. */
 const QUARTER = 0.6744897501960817;
-/** Deviations from the forward within which either lies, and steps that leave nothing of them. */
+/** Range that contains both strikes, in standard deviations from the forward, and bisections that make it negligibly small. */
 const REACH = 12;
 const HALVINGS = 60;
 
 /**
- * 25-delta risk reversal of a series, put over call: volatility of the put less that of the call whose forward deltas are a
- * quarter, decimal per year, positive where downside is dearer. `NaN` where no strike has a volatility.
+ * 25-delta risk reversal of a series, put minus call: the volatility of the put minus that of the call whose forward deltas are a quarter,
+ * decimal per year. Positive if downside is dearer. `NaN` if no strike has a volatility.
  */
 export function skew25({ smile, tte }: PreparedSeries): number {
   if (smile.logMoneyness.length === 0) return Number.NaN;
   const volatility = (d1: number) => Math.sqrt(varianceAt(smile, moneynessAt(d1)) / tte);
   return volatility(QUARTER) - volatility(-QUARTER);
 
-  /** Where -x / s(x) + s(x) / 2 = d1, which falls with x. */
+  /** The log-moneyness x at which -x / s(x) + s(x) / 2 = d1. The left side falls with x. */
   function moneynessAt(d1: number): number {
     const reach = REACH * Math.sqrt(Math.max(...smile.totalVariance));
     let [low, high] = [-reach, reach];

@@ -1,6 +1,6 @@
 import type { PreparedSeries, Smile } from './prepared-chain.ts';
 
-/** Total variance at a log-moneyness ln(K/F): linear between strikes, flat beyond. The smile must not be empty. */
+/** Total variance at a log-moneyness ln(K/F): linear between strikes, constant beyond them. The smile must not be empty. */
 export function varianceAt(smile: Smile, logMoneyness: number): number {
   const { logMoneyness: x, totalVariance: w } = smile;
   const last = x.length - 1;
@@ -17,7 +17,7 @@ export function varianceAt(smile: Smile, logMoneyness: number): number {
   return w[low]! + share * (w[high]! - w[low]!);
 }
 
-/** At-the-money volatility of a series, decimal per year; `NaN` where no strike has one. */
+/** At-the-money volatility of a series, decimal per year. `NaN` if no strike has a volatility. */
 export function atmVolatility(series: PreparedSeries): number {
   return series.smile.logMoneyness.length === 0 ? Number.NaN : Math.sqrt(varianceAt(series.smile, 0) / series.tte);
 }

@@ -2,11 +2,11 @@ import type { Chain } from '../../market/chain.ts';
 import { mid } from './quotes.ts';
 
 /**
- * Rows whose quote cannot stand beside the others of its wing. `wing` holds the rows of one series and side in order away from
- * the money, where prices can only fall: an option bid above what one nearer the money is offered at contradicts it (Merton
- * 1973, theorem 1). Feeds keep such quotes of strikes that have been dead since a split or a large move, often dozens in a row
- * that agree with each other; so the nearer quotes decide. Only where a quote contradicts a single one of several nearer is
- * that single one taken to be stale.
+ * Finds the rows whose quote contradicts the other quotes of its wing. `wing` holds the rows of one series and side, ordered away from the
+ * money. Prices can only fall in that order, so an option with a bid above the ask of one nearer the money contradicts it (Merton 1973,
+ * theorem 1). Feeds keep stale quotes of strikes that have been dead since a split or a large move, often dozens in a row that agree with
+ * each other. So the nearer quotes decide. If a quote contradicts only one of several nearer quotes, that one is taken to be stale
+ * instead.
  */
 export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number): number[] {
   const stale: number[] = [];
@@ -28,8 +28,8 @@ export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number)
 }
 
 /**
- * Rows by their ask: a quote is held against the nearer ones in O(log n), in any order of quotes. As long as none contradicts another, as in most
- * chains, the lowest ask is all there is to know; from the first contradiction on the rows are a binary heap.
+ * Rows by their ask. A quote is compared with the nearer ones in O(log n), in any order of quotes. As long as no quote contradicts another,
+ * as in most chains, the lowest ask is enough. From the first contradiction on, the rows are a binary heap.
  */
 class LowestAsks {
   private readonly rows: number[] = [];

@@ -3,12 +3,12 @@ import type { Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import type { SeriesInput, Strikes } from './strikes.ts';
 
-/** So many bid strikes make a smile by themselves. */
+/** If at least this many strikes have a bid, the smile uses only these. */
 const BID_STRIKES_MIN = 5;
 
 /**
- * The strikes of a series that have a volatility and whose row is not stale. Where enough of them are bid, only those: a
- * volatility that nobody bids for may be a sentinel, and bends the wings.
+ * The smile of a series: its strikes that have a volatility and are not stale. If enough of them have a bid, only those: a volatility that
+ * nobody bids for may be a sentinel, and bends the wings.
  */
 export function smileOf(
   chain: Chain,

@@ -3,7 +3,7 @@ import type { Steps } from '../../steps.ts';
 import { bySeries } from './by-series.ts';
 import type { Pairs } from './prepared-chain.ts';
 
-/** A series as its volatilities depend on it. */
+/** The inputs of a series on which its volatilities depend. */
 export interface SeriesInput {
   readonly series: Series;
   /** Rows [start, end) of the prepared columns. */
@@ -12,18 +12,18 @@ export interface SeriesInput {
   /** Years to settlement. */
   readonly tte: number;
   readonly forward: number;
-  /** Continuous, per year; `dividend` carries spot to the forward. */
+  /** Continuous, per year. `dividend` is the yield that carries spot to the forward. */
   readonly rate: number;
   readonly dividend: number;
 }
 
-/** The strikes of some series, series after series, each with its side out of the money: columns of `count` rows. */
+/** The strikes of some series, one series after the other, each with its out-of-the-money side: columns of `count` rows. */
 export interface Strikes extends Omit<Pairs, 'iv'> {
   /** Strikes of series s are rows [seriesStart[s], seriesStart[s + 1]). */
   readonly seriesStart: Uint32Array;
-  /** The side out of the money: +1 call, at or above the forward, -1 put. */
+  /** The out-of-the-money side: +1 call, at or above the forward, -1 put. */
   readonly callPut: Float64Array;
-  /** That side's row in the chain, -1 where it is not listed. */
+  /** That side's row in the chain, or -1 if it is not listed. */
   readonly otmRow: Int32Array;
 }
 

@@ -14,29 +14,29 @@ import { smileOf } from './strike-smiles.ts';
 import { type SeriesInput, type Strikes, strikesInSteps } from './strikes.ts';
 
 export interface Volatilities {
-  /** By contract, series after series; `NaN` where no route gives one. */
+  /** By contract, one series after the other. `NaN` if no method gives a volatility. */
   readonly iv: Float64Array;
   readonly pairs: Pairs;
   /** By series. */
   readonly smiles: Smile[];
   readonly counts: PreparationCounts['iv'];
-  /** Strikes whose quote contradicts its neighbours': left out of the smile. */
+  /** Strikes whose quote contradicts its neighbours. The smile leaves them out. */
   readonly staleQuotes: number;
 }
 
-/** A quote's price may be off by its tick. */
+/** A price may differ from the quote by one tick. */
 const TICK_INDEX = 0.05;
 const TICK = 0.01;
-/** A solved volatility below this is a quote at its intrinsic value, not an opinion. */
+/** A solved volatility below this comes from a quote at its intrinsic value, which is not an opinion. */
 const SOLVED_IV_MIN = 1e-3;
 
-/** Strikes whose volatilities are taken or solved in a step: 5 ms where all are solved. */
+/** Strikes whose volatilities are taken or solved in a step: 5 ms if all are solved. */
 const STEP_STRIKES = 16_384;
 
 /**
- * One volatility per strike, that of the out-of-the-money side, serving call and put (in-the-money American quotes carry the
- * early-exercise premium): the feed's where its price fits the quote, else solved from the mid, else interpolated in total
- * variance over log-moneyness, flat beyond the outermost. Stale quotes are no part of the smile.
+ * One volatility for each strike, that of the out-of-the-money side. It serves call and put, since American in-the-money quotes carry the
+ * early-exercise premium. It is the feed's volatility if its price fits the quote, else solved from the mid, else interpolated: linear in
+ * total variance over log-moneyness, constant beyond the outermost strikes. The smile leaves stale quotes out.
  */
 export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
   const strikes = yield* strikesInSteps(chain, inputs, 'Solving volatilities');
@@ -67,7 +67,7 @@ export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]
   };
 }
 
-/** Gives strikes the feed's volatility, where it is an opinion that no two-sided quote denies; counts their contracts. */
+/** Gives strikes the feed's volatility if it is an opinion and no two-sided quote contradicts it. Returns the number of their contracts. */
 function takeFromFeed(
   chain: Chain,
   strikes: Strikes,
@@ -77,7 +77,7 @@ function takeFromFeed(
   to: number,
 ): number {
   const { seriesStart, contracts, otmRow } = strikes;
-  // 0 where there is none, whose price nobody asks for.
+  // 0 if the feed gives no volatility. The price of such a strike is not used.
   const offered = new Float64Array(to - from);
   for (let at = from; at < to; at++) {
     const row = otmRow[at]!;
@@ -111,7 +111,7 @@ function takeFromFeed(
   return taken;
 }
 
-/** Solves from the middle of its quote what is still open; counts the contracts. */
+/** Solves the remaining strikes from the middle of their quotes. Returns the number of their contracts. */
 function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array, from: number, to: number): number {
   const open = new Uint32Array(to - from);
   const mids = new Float64Array(to - from);
@@ -147,9 +147,8 @@ function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array, from: nu
 }
 
 /**
- * Finds the rows of a series whose out-of-the-money quote is stale. They say nothing of the smile; their contracts keep what the quote
- * implies, a volatility that leaves them next to no gamma, since most have been dead since a split and none is known to be
- * alive.
+ * Finds the rows of a series whose out-of-the-money quote is stale. The smile does not use these rows. Their contracts get the volatility
+ * that the quote implies, which leaves them almost no gamma: most have been dead since a split, and none is known to be alive.
  */
 function findStale(
   chain: Chain,
@@ -161,13 +160,13 @@ function findStale(
   const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
   let firstCall = start;
   while (firstCall < end && callPut[firstCall] === -1) firstCall++;
-  // Away from the money: puts by falling strike, calls by rising.
+  // Away from the money: puts by falling strike, calls by rising strike.
   for (const wing of [otmRow.slice(start, firstCall).reverse(), otmRow.subarray(firstCall, end)]) {
     for (const row of staleQuotes(chain, wing, tick)) stale.add(row);
   }
 }
 
-/** Gives what is still open in a series the smile's volatility; counts the contracts between its strikes and beyond them. */
+/** Gives the remaining strikes of a series the smile's volatility. Counts their contracts, between the smile's strikes and beyond them. */
 function interpolate(
   { forward, tte }: SeriesInput,
   series: number,
@@ -187,7 +186,7 @@ function interpolate(
   }
 }
 
-/** Gives each contract of a series its strike's volatility. */
+/** Copies the volatility of each strike of a series to its contracts. */
 function toContracts(
   series: number,
   { seriesStart, contracts }: Strikes,

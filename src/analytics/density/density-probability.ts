@@ -2,17 +2,17 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { type Density, densityOf } from './density.ts';
 
 export interface DensityProbability {
-  /** Of ending at or below, 0 to 1. */
+  /** Probability of ending at or below the price, 0 to 1. */
   readonly below: number;
-  /** The larger of both expiries', vol points. */
+  /** The larger fit error of the two expiries, vol points. */
   readonly fitError: number;
 }
 
 /**
- * What the fitted densities themselves say of ending at or below a log-moneyness ln(K/F) after `tte` years: those of the expiries
- * before and after at as many at-the-money standard deviations from the forward's median, mixed by time. Both fall with the
- * strike, so their mixture does; of a flat smile it is the lognormal's, whatever its volatility at either. Null before the
- * first expiry and after the last.
+ * The fitted densities' own probability of ending at or below a log-moneyness ln(K/F) after `tte` years. The densities of the expiries
+ * before and after are read at the same number of at-the-money standard deviations from the forward's median, and mixed by time.
+ * Both probabilities rise with the strike, so their mixture does too. With a flat smile the mixture is the lognormal's, whatever its
+ * volatility at either expiry. Null before the first expiry and after the last.
  */
 export function densityProbability(
   prepared: PreparedChain,

@@ -6,14 +6,14 @@ import { atmVolatility } from '../chain/smile.ts';
 import { type Component, fitMixtureInSteps, mixturePrices } from './lognormal-mixture.ts';
 import { fitError, pricePoints } from './price-points.ts';
 
-/** What the options of one expiry say about where the price will be at settlement, under the risk-neutral measure. */
+/** The distribution of the price at settlement that the options of one expiry imply, under the risk-neutral measure. */
 export interface Density {
   readonly forward: number;
   /** Decimal per year. */
   readonly atmIv: number;
   /** One standard deviation at the at-the-money volatility, dollars. */
   readonly expectedMove: number;
-  /** Dollars, by probability. */
+  /** Dollars, one for each probability of `QUANTILES`. */
   readonly quantiles: readonly number[];
   /** Most likely price, dollars. */
   readonly mode: number;
@@ -21,21 +21,21 @@ export interface Density {
   readonly skewness: number;
   /** Kullback-Leibler divergence from the lognormal of the at-the-money volatility, nats. */
   readonly divergence: number;
-  /** Root mean square error of the fit within two and a half standard deviations, by the quotes' weights, vol points. */
+  /** Root mean square error of the fit within two and a half standard deviations, weighted by the quotes' weights, vol points. */
   readonly fitError: number;
   readonly points: number;
   readonly components: readonly Component[];
   /** Probability of settling at or below a price. */
   cdf(price: number): number;
-  /** Total variance implied by the price that it gives an option at a log-moneyness ln(K/F). */
+  /** Total variance implied by the density's price of an option at a log-moneyness ln(K/F). */
   totalVariance(logMoneyness: number): number;
 }
 
 export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
 
 /**
- * Risk-neutral density of a series: a lognormal mixture fitted to its smile. The series must have a smile. Fitted once a
- * series: it is a function of the snapshot.
+ * Risk-neutral density of a series: a lognormal mixture fitted to its smile. The series must have a smile. The result is cached by series,
+ * since it depends on the snapshot only.
  */
 export function densityOf(prepared: PreparedChain, series: PreparedSeries): Density {
   return finish(densityInSteps(prepared, series));
@@ -76,7 +76,7 @@ function* fit(prepared: PreparedChain, series: PreparedSeries): Steps<Density> {
   };
 }
 
-/** Beyond so many deviations a price is nothing, and the variance stays as it is there. */
+/** Beyond this many standard deviations, prices vanish. The variance stays constant from there on. */
 const PRICED_DEVIATIONS = 25;
 
 function impliedVariance(components: readonly Component[], logMoneyness: number, tte: number): number {
@@ -109,7 +109,7 @@ function quantile(normals: readonly Normal[], cdf: (y: number) => number, probab
   return (low + high) / 2;
 }
 
-/** Most likely ln(S/F) in terms of price: the density of S is that of the return over S. Best grid point, then refined. */
+/** The ln(S/F) of the most likely price. The density of S is that of the return divided by S. Takes the best grid point and refines it. */
 function modeOf(normals: readonly Normal[]): number {
   const byPrice = (y: number) => densityAt(normals, y) * Math.exp(-y);
   const [low, high] = support(normals, 4);
@@ -149,7 +149,7 @@ function divergenceFrom(normals: readonly Normal[], deviation: number): number {
     if (density < 1e-300) continue;
     sum += density * (Math.log(density) - logDensity(reference, y)) * step;
   }
-  // Not negative by Gibbs' inequality; the sum's rounding may be.
+  // Gibbs' inequality: the divergence is not negative, but rounding can make the sum so.
   return Math.max(sum, 0);
 }
 

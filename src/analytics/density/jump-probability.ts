@@ -5,7 +5,7 @@ import type { JumpSizes } from './jump-sizes.ts';
 import type { Surface } from './surface.ts';
 
 export interface JumpProbability {
-  /** Probability of ending at or beyond the strike, 0 to 1: at or above where K >= S, at or below otherwise. */
+  /** Probability of ending at or beyond the strike, 0 to 1: at or above it if K >= S, else at or below it. */
   readonly probability: number;
   readonly direction: 'at_or_above' | 'at_or_below';
   /** Years. */
@@ -16,24 +16,24 @@ export interface JumpProbability {
   readonly diffusionVolatility: number;
   /** Jumps per year. */
   readonly intensity: number;
-  /** Sizes used: the given ones times `jumpScale`. */
+  /** Sizes that were used: the given sizes times `jumpScale`. */
   readonly sizes: JumpSizes;
-  /** At the forward 1 or less; elsewhere in proportion to the strike's volatility. */
+  /** At the forward 1 or less. At other strikes in proportion to the strike's volatility. */
   readonly jumpScale: number;
   readonly rate: number;
   readonly dividend: number;
 }
 
-/** Jumps may take at most this share of a strike's variance; the rest stays diffusion. */
+/** Jumps take at most this share of a strike's variance. The rest is diffusion. */
 const JUMP_VARIANCE_SHARE_MAX = 0.75;
 
 /**
- * Merton (1976) probability of ending beyond a strike. Total variance s^2 T + l T (m^2 + d^2) is held at the surface's at that
- * strike, so that the probability of no jump, e^(-l T), moves only the mix between diffusion and jumps.
+ * Merton (1976) probability of ending beyond a strike. The total variance s^2 T + l T (m^2 + d^2) is set to the surface's variance at that
+ * strike. So the probability of no jump, e^(-l T), changes only the mix of diffusion and jumps.
  *
- * Jumps have one share of the variance at every strike of an expiry: theirs at the forward, three quarters at the most. So the
- * strike's volatility stretches one shape, and the probability falls with the strike as d2 does. With sizes that do not stretch,
- * all that varies with the strike would fall on the diffusion, and the probability could rise.
+ * Jumps have the same share of the variance at every strike of an expiry: their share at the forward, at most three quarters. So the
+ * strike's volatility only stretches one shape, and the probability falls with the strike as d2 does. If the sizes did not stretch, the
+ * diffusion alone would have to follow the variance from strike to strike, and the probability could rise with the strike.
  */
 export function jumpProbability(
   surface: Surface,

@@ -6,39 +6,39 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile.ts';
 import { fitError, joined, type PricePoints, pricePoints, pricingErrors } from './price-points.ts';
 
-/** Size of the log-jumps: normal with this mean and width. */
+/** Size of the log-jumps: normally distributed with this mean and standard deviation (`width`). */
 export interface JumpSizes {
   readonly mean: number;
   readonly width: number;
 }
 
-/** Sizes where the chain does not say: a fall of two percent, give or take four. */
+/** Sizes if the chain does not determine them: a fall of two percent, give or take four. */
 export const DEFAULT_JUMP_SIZES: JumpSizes = { mean: -0.02, width: 0.04 };
 
 export interface JumpFit {
   readonly sizes: JumpSizes;
-  /** Null where the chain is too thin and the sizes are the default. */
+  /** Null if the chain is too thin. The sizes are then the defaults. */
   readonly fitted: {
     /** Jumps per year. */
     readonly intensity: number;
-    /** By series fitted, decimal per year: of the diffusion alone. */
+    /** Volatility of the diffusion alone, by fitted series, decimal per year. */
     readonly diffusionVolatilities: readonly number[];
-    /** Root mean square error within two and a half standard deviations, by the quotes' weights, vol points. */
+    /** Root mean square error within two and a half standard deviations, weighted by the quotes' weights, vol points. */
     readonly error: number;
   } | null;
-  /** Strikes of the fit, or those that were too few. */
+  /** Number of strikes that were fitted, or that were too few to fit. */
   readonly points: number;
 }
 
-/** Jumps show in short options: over a quarter they are so many that their sum is all but normal; below a week quotes are coarse. */
+/** Jumps show in short options. Over a quarter there are so many jumps that their sum is almost normal. Below a week, quotes are coarse. */
 const DAYS_MIN = 6;
 const DAYS_MAX = 100;
 const YEAR_DAYS = 365.25;
-/** Series and strikes of each, evenly among those there are: more say little more. */
+/** Limits on series, and on strikes of each, chosen at even distances. More of them add little information. */
 const SERIES_MAX = 4;
 const STRIKES_MAX = 16;
 const STRIKES_MIN = 5;
-/** Beyond so many deviations there are sentinels and ticks. */
+/** Strikes beyond this many standard deviations have sentinels and tick prices. */
 const DEVIATIONS_MAX = 4;
 const POINTS_MIN = 20;
 
@@ -48,9 +48,12 @@ const WIDTH_MAX = 0.2;
 /** Per year, at the default sizes. */
 const INTENSITY = 2;
 const LOG_INTENSITY_MAX = 3.2;
-/** Pull toward the default sizes, as an error in volatility: decides where a smile without jumps does not. */
+/** Pull toward the default sizes, as an error in volatility. It decides if the smile shows no jumps. */
 const PULL = 0.0003;
-/** Few large jumps, many small ones, and in between: [log of intensity over INTENSITY, mean, width], then [log of diffusion over atm]. */
+/**
+ * Starts with few large jumps, many small ones, and in between: [log of intensity over `INTENSITY`, sizes, log of diffusion over
+ * at-the-money volatility].
+ */
 const STARTS: readonly [number, JumpSizes, number][] = [
   [0, DEFAULT_JUMP_SIZES, -0.1],
   [1.5, { mean: -0.035, width: 0.02 }, -0.1],
@@ -58,12 +61,12 @@ const STARTS: readonly [number, JumpSizes, number][] = [
 ];
 const TRIAL_ITERATIONS = 8;
 const ITERATIONS_MAX = 30;
-/** Of all targets, in some 3 ms. */
+/** Evaluations, each of all targets, in a step of some 3 ms. */
 const STEP_EVALUATIONS = 10;
 
 /**
- * Merton's jump diffusion fitted to a ticker's options between a week and three months: one intensity, one mean and one width
- * for all series, a diffusion volatility for each. Fitted once a prepared chain: it is a function of the snapshot.
+ * Fits Merton's jump diffusion to a ticker's options between a week and three months: one intensity, one mean and one width for all series,
+ * and a diffusion volatility for each series. The result is cached by prepared chain, since it depends on the snapshot only.
  */
 export function jumpSizesOf(prepared: PreparedChain): JumpFit {
   return finish(jumpSizesInSteps(prepared));
@@ -75,7 +78,7 @@ export function jumpSizesInSteps(prepared: PreparedChain): Steps<JumpFit> {
 
 const fits = new StepCache<PreparedChain, JumpFit>(() => 1);
 
-/** A series to be met. */
+/** A series that the model must fit. */
 interface Target {
   readonly points: PricePoints;
   readonly atmIv: number;
@@ -121,7 +124,7 @@ function targetsOf(prepared: PreparedChain): Target[] {
     .filter(({ points }) => points.strike.length >= STRIKES_MIN);
 }
 
-/** Within so much log-moneyness, and no more than STRIKES_MAX. */
+/** Keeps the points within `reach` of log-moneyness, and at most `STRIKES_MAX` of them. */
 function thinned(points: PricePoints, reach: number): PricePoints {
   const near = [...points.strike.keys()].filter((at) => Math.abs(Math.log(points.strike[at]!)) <= reach);
   const rows = Uint32Array.from(evenly(near, STRIKES_MAX));
@@ -135,7 +138,7 @@ function thinned(points: PricePoints, reach: number): PricePoints {
   };
 }
 
-/** At most so many of them, the first and the last included. */
+/** At most `most` of the items, at even distances, including the first and the last. */
 function evenly<Item>(items: readonly Item[], most: number): readonly Item[] {
   if (items.length <= most) return items;
   return Array.from({ length: most }, (_, at) => items[Math.round((at * (items.length - 1)) / (most - 1))]!);
@@ -163,7 +166,10 @@ function prices({ points, tte }: Target, iv: number, jumpIntensity: number, { me
 const MEAN_CENTRE = (MEAN_MIN + MEAN_MAX) / 2;
 const MEAN_REACH = (MEAN_MAX - MEAN_MIN) / 2;
 
-/** Parameters without bounds: log intensity, then mean and width through curves that end at theirs, then a log volatility a series. */
+/**
+ * Encodes as parameters without bounds: log intensity, then mean and width through curves that end at their bounds, then one log
+ * volatility for each series.
+ */
 function encode([logIntensity, { mean, width }, logVolatility]: (typeof STARTS)[number], series: number): number[] {
   return [
     logIntensity,

@@ -10,37 +10,41 @@ export interface Component {
   readonly volatility: number;
 }
 
-/** Fewer say no more than a level. */
+/** Fewer points determine no more than a level. */
 const POINTS_MIN = 4;
-/** A third component has three parameters more: it needs quotes to determine them, and must earn them. */
+/** A third component adds three parameters. It needs quotes that determine them, and must reduce the error enough. */
 const THIRD_POINTS_MIN = 8;
 const THIRD_GAIN_MIN = 0.1;
 /**
- * Components stay within these multiples of the at-the-money volatility, and their means within so many deviations of the
- * forward: no spikes.
+ * Components stay within these multiples of the at-the-money volatility, and their means within this many standard deviations of the
+ * forward, so that the density has no spikes.
  */
 const VOLATILITY_MIN = 0.4;
 const VOLATILITY_MAX = 4;
 const MEAN_DEVIATIONS_MAX = 6;
-/** Least weight of a component, about e^-7: the far tail of an index weighs a thousandth. */
+/** Limits the weight of a component to about e^-7 or more. The far tail of an index weighs a thousandth. */
 const LOG_RATIO_MAX = 7;
 /**
- * Pull of every parameter toward the single lognormal, as an error in volatility: what noise in sparse quotes cannot pay for.
- * Of 0.0002, 0.0005 and 0.002 the one by which every second strike of the recorded chains, left out of the fit, is met best.
+ * Pull of every parameter toward the single lognormal, as an error in volatility. It suppresses what is only noise in sparse quotes. The
+ * value was chosen among 0.0002, 0.0005 and 0.002: every second strike of the recorded chains was left out of the fit, and 0.0005 met
+ * these strikes best.
  */
 const PULL = 0.0005;
-/** So many steps from every start tell which one leads to the least. */
+/** After this many iterations from each start, the best start is known. */
 const TRIAL_ITERATIONS = 10;
-/** Points priced in a step, in some 2 ms. */
+/** Points priced in a step of some 2 ms. */
 const STEP_POINTS = 5_000;
 
-/** [log weight ratio, mean in deviations, log volatility of the first, of the second]: fat to the left, to both, to the right. */
+/**
+ * Starts: [log weight ratio, mean in standard deviations, log volatility of the first, of the second]. The fat tail is on the left, on both
+ * sides, on the right.
+ */
 const TWO = [
   [-1.5, -1.5, -0.2, 0.4],
   [-0.7, -0.3, -0.3, 0.4],
   [-1.5, 0.5, -0.2, 0.4],
 ];
-/** Two ratios, two means, three log volatilities: ever fatter to the left, fat on either side, ever fatter to the right. */
+/** Starts: two ratios, two means, three log volatilities. Tails ever fatter to the left, fat on both sides, ever fatter to the right. */
 const THREE = [
   [-0.5, -2, -1, -2.5, -0.5, 0, 0.5],
   [-1, -2.5, -1, 0.5, -0.3, 0.3, 0.6],
@@ -48,9 +52,9 @@ const THREE = [
 ];
 
 /**
- * Fits two or three lognormals to a smile: positive and of mass one by construction, and of mean one (the forward) because the
- * means are normalised. One lognormal of the at-the-money volatility where the points are too few. (Bahra 1997, with the
- * forward pinned.)
+ * Fits two or three lognormals to a smile. The mixture is positive and has mass one by construction, and mean one (the forward) because the
+ * means are normalised. Returns one lognormal with the at-the-money volatility if there are too few points, or if the fit is not finite.
+ * (Bahra 1997, with the forward fixed.)
  */
 export function* fitMixtureInSteps(points: PricePoints, atmVolatility: number, tte: number): Steps<Component[]> {
   const single = [{ weight: 1, mean: 1, volatility: atmVolatility }];
@@ -100,7 +104,7 @@ function residualsOf(points: PricePoints, atmVolatility: number, tte: number) {
   };
 }
 
-/** Parameters: n-1 log weight ratios, n-1 means in deviations, n log volatilities over the at-the-money one. */
+/** Parameters: n-1 log weight ratios, n-1 means in standard deviations, n log volatilities relative to the at-the-money one. */
 function decode(parameters: readonly number[], atmVolatility: number, tte: number): Component[] {
   const n = (parameters.length + 2) / 3;
   const deviation = atmVolatility * Math.sqrt(tte);

@@ -3,29 +3,29 @@ import { greeks } from '../../math/black-scholes.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
-/** Options to be priced; a strike is a multiple of the forward. */
+/** Options to price. A strike is a multiple of the forward. */
 export interface Strikes {
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;
   readonly strike: Float64Array;
 }
 
-/** What a model of one series is fitted to: out-of-the-money undiscounted prices, as multiples of the forward. */
+/** The prices to which a model of one series is fitted: out of the money, undiscounted, as multiples of the forward. */
 export interface PricePoints extends Strikes {
   readonly price: Float64Array;
-  /** Price per 1.00 of volatility: turns a price error into one of volatility. */
+  /** Price per 1.00 of volatility. It converts a price error to a volatility error. */
   readonly vega: Float64Array;
-  /** How much the quote can be trusted, 0 to 1: less the wider it is. */
+  /** Trust in the quote, 0 to 1. The wider the quote, the smaller the weight. */
   readonly weight: Float64Array;
 }
 
-/** A quote whose middle is so far from either side, in volatility, counts half. */
+/** Half-width of a quote, in volatility, at which it counts half. */
 const WIDTH = 0.02;
-/** Tails are quoted in ticks, not in volatility: their errors are damped by this share of the largest vega. */
+/** Tails are quoted in ticks, not in volatility. This share of the largest vega damps their errors. */
 const VEGA_FLOOR = 0.05;
-/** Errors beyond this, in volatility, are a quote's fault rather than the fit's. */
+/** A larger error, in volatility, is taken to be a fault of the quote and not of the fit. */
 const OUTLIER = 0.03;
-/** Standard deviations from the forward within which a fit is judged. */
+/** A fit is judged within this many standard deviations from the forward. */
 const JUDGED_DEVIATIONS = 2.5;
 
 /** Out-of-the-money strikes of a series' smile. */
@@ -34,7 +34,7 @@ export function pricePoints(prepared: PreparedChain, { start, end, forward, tte,
   const chosen: number[] = [];
   for (let at = start; at < end; at++) {
     const otm = prepared.strike[at]! >= forward === (prepared.callPut[at] === 1);
-    // Interpolated volatilities are no quotes.
+    // Interpolated volatilities are not quotes.
     if (otm && known.has(Math.log(prepared.strike[at]! / forward))) chosen.push(at);
   }
   const callPut = Float64Array.from(chosen, (at) => prepared.callPut[at]!);
@@ -47,19 +47,19 @@ export function pricePoints(prepared: PreparedChain, { start, end, forward, tte,
   return { callPut, strike, price, vega, weight };
 }
 
-/** 1 for a tight quote, a half where its half-width is two vol points, or where it has one side only. */
+/** 1 for a tight quote. A half for a quote whose half-width is two vol points, or that has one side only. */
 function trust(chain: Chain, row: number, vega: number): number {
   const halfWidth = (chain.ask[row]! - chain.bid[row]!) / 2 / vega;
   return halfWidth >= 0 ? WIDTH / (WIDTH + halfWidth) : 0.5;
 }
 
-/** What a least-squares fit makes small: errors in volatility, by trust; one absurd quote does not bend the rest. */
+/** The errors that a least-squares fit minimizes: in volatility, weighted by trust. One absurd quote does not bend the rest. */
 export function pricingErrors({ price, vega, weight }: PricePoints, prices: Float64Array): Float64Array {
   const floor = VEGA_FLOOR * Math.max(...vega);
   return prices.map((each, at) => weight[at]! * softened((each - price[at]!) / (vega[at]! + floor)));
 }
 
-/** Residuals of a fit in one column. */
+/** Joins residuals of a fit into one column. */
 export function joined(parts: readonly ArrayLike<number>[]): Float64Array {
   const column = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -70,13 +70,13 @@ export function joined(parts: readonly ArrayLike<number>[]): Float64Array {
   return column;
 }
 
-/** Grows like the root of an error beyond OUTLIER (soft L1 loss). */
+/** Lets errors beyond `OUTLIER` grow like their root only (soft L1 loss). */
 function softened(error: number): number {
   const ratio = error / OUTLIER;
   return OUTLIER * Math.sign(error) * Math.sqrt(2 * (Math.sqrt(1 + ratio * ratio) - 1));
 }
 
-/** The points of one series and what a model makes of them. */
+/** The points of one series, and the prices that a model gives them. */
 export interface Fit {
   readonly points: PricePoints;
   readonly prices: Float64Array;
@@ -85,7 +85,9 @@ export interface Fit {
   readonly tte: number;
 }
 
-/** Root mean square error within two and a half standard deviations, by the quotes' weights, vol points; 0 without a point there. */
+/**
+ * Root mean square error within two and a half standard deviations, weighted by the quotes' weights, vol points. 0 if no point is there.
+ */
 export function fitError(fits: readonly Fit[]): number {
   let squares = 0;
   let weights = 0;

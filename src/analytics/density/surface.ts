@@ -2,7 +2,7 @@ import type { Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { densityInSteps, densityOf } from './density.ts';
 
-/** What the chain implies at any strike and time, free of arbitrage between strikes at its expiries. */
+/** The volatility that a chain implies at any strike and time. At each expiry it is free of arbitrage between strikes. */
 export interface Surface {
   /** Total variance to `tte` years at a log-moneyness ln(K/F). */
   variance(logMoneyness: number, tte: number): number;
@@ -13,12 +13,13 @@ export interface Surface {
 }
 
 /**
- * The implied variance of each series' fitted density, linear in time at fixed log-moneyness; before the first expiry that
- * expiry's volatility, after the last that expiry's at as many standard deviations (the slope of a smile falls with the root
- * of time), and their carry and discount per year. Undefined where no series has a volatility.
+ * The surface takes the implied variance of each series' fitted density, and interpolates linearly in time at fixed log-moneyness. Before
+ * the first expiry it takes that expiry's volatility. After the last expiry it takes the last one's volatility at as many standard
+ * deviations, because the slope of a smile falls with the root of time. Carry and discount per year stay those of the first or last
+ * expiry. Returns `undefined` if no series has a volatility.
  *
- * Not the smile as quoted: with a variance of its own for each strike, its noise makes the probability of ending beyond a
- * strike rise with the strike. Of a smile that comes of a density both d1 and d2 fall with the strike (Fukasawa 2012).
+ * The surface does not use the quoted smile. Each quoted strike has a variance of its own, and its noise makes the probability of ending
+ * beyond a strike rise with the strike. In a smile that comes from a density, both d1 and d2 fall with the strike (Fukasawa 2012).
  */
 export function surfaceOf(prepared: PreparedChain): Surface | undefined {
   const known = seriesWithSmile(prepared);
@@ -44,7 +45,7 @@ export function surfaceOf(prepared: PreparedChain): Surface | undefined {
   };
 }
 
-/** Fits the densities that the surface has at `tte` years, and those of both expiries next to it: whoever asks for them then has them at once. */
+/** Fits the densities that the surface needs at `tte` years, and those of the two expiries around it. Later calls then find them cached. */
 export function* fitDensitiesAround(prepared: PreparedChain, tte: number): Steps<void> {
   const known = seriesWithSmile(prepared);
   const after = known.find((series) => series.tte >= tte) ?? known.at(-1);
@@ -53,7 +54,7 @@ export function* fitDensitiesAround(prepared: PreparedChain, tte: number): Steps
   for (const series of new Set([before, within, after])) if (series) yield* densityInSteps(prepared, series);
 }
 
-/** By time to settlement. */
+/** Ordered by time to settlement. */
 function seriesWithSmile({ series }: PreparedChain): PreparedSeries[] {
   return series.filter(({ smile }) => smile.logMoneyness.length > 0).toSorted((a, b) => a.tte - b.tte);
 }

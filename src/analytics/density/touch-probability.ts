@@ -3,8 +3,8 @@ import { finish, type Steps } from '../../steps.ts';
 import type { JumpProbability } from './jump-probability.ts';
 
 /**
- * Probability that the price is at the strike, or jumps beyond it, at some time before expiry, 0 to 1: under the same diffusion
- * and jumps by which it ends there. Never less than the probability of ending there; 1 for a strike at spot.
+ * Probability that the price is at the strike, or jumps beyond it, at some time before expiry, 0 to 1. Diffusion and jumps are those that
+ * give the probability of ending there. The result is never less than that probability, and is 1 for a strike at spot.
  */
 export function touchProbability(...of: Parameters<typeof touchInSteps>): number {
   return finish(touchInSteps(...of));

@@ -12,26 +12,26 @@ import {
 } from './gamma-profile.ts';
 import { type StrikeGamma, strikeGammaInSteps, type Walls, walls } from './walls.ts';
 
-/** Options on an index and on a fund that tracks it, as one: prices are the index's. */
+/** Options on an index and on a fund that tracks it, combined. Prices are the index's. */
 export interface Combined {
-  /** Price of the index over that of the fund: how the fund's prices are read as the index's. */
+  /** Price of the index divided by the price of the fund. It converts the fund's prices to the index's. */
   readonly ratio: number;
-  /** Dollars of both together, and of each. */
+  /** Dollars: of both together, then of each. */
   readonly exposures: Exposures;
   readonly index: Exposures;
   readonly fund: Exposures;
   readonly flip: GammaFlip;
   readonly walls: Walls;
-  /** Net GEX of both over spots of the index, and of each. */
+  /** Net GEX over spots of the index: of both together, then of each. */
   readonly profile: GammaProfile;
   readonly indexGex: Float64Array;
   readonly fundGex: Float64Array;
 }
 
 /**
- * Adds an index's options and its fund's up. Both are taken to move by the same percentages: the fund's strikes count at `ratio`
- * times themselves, and what is held of them in dollars, which needs no conversion. For the walls, each strike of the fund counts
- * at the nearest that the index has.
+ * Adds up the options of an index and of its fund. Both are taken to move by the same percentages. So the fund's strikes are multiplied by
+ * `ratio`, and its positions count in dollars, which need no conversion. For the walls, each strike of the fund counts at the nearest
+ * strike of the index.
  */
 export function combine(index: PreparedChain, fund: PreparedChain): Combined {
   return finish(combineInSteps(index, fund));
@@ -68,11 +68,11 @@ export function* combineInSteps(index: PreparedChain, fund: PreparedChain): Step
   };
 }
 
-/** Rows of columns that are made in a step. */
+/** Rows of columns that one step makes. */
 const STEP_ROWS = 131_072;
 const MESSAGE = 'Adding up the positions of both';
 
-/** With strikes k times as high, S^2 gamma is k times as much: so much less is held. */
+/** With strikes k times as high, S^2 gamma is k times as large, so positions are divided by k. */
 function* inPricesOf({ wide, narrow }: Positions, ratio: number): Steps<Positions> {
   const meter = new StepMeter(STEP_ROWS);
   const scaled = function* (held: Held): Steps<Held> {
@@ -107,7 +107,10 @@ function* joined(a: Held, b: Held): Steps<Held> {
   };
 }
 
-/** Gamma is per 1.00 of spot, of shares that are each worth a part of the index: both divide by the ratio. */
+/**
+ * Adds the fund's gamma to the strikes of the index. Gamma is in shares per 1.00 of spot. Shares and spot of the fund are both worth
+ * 1 / `ratio` of the index's, so gamma is divided by `ratio` twice.
+ */
 function onStrikesOf(index: StrikeGamma, fund: StrikeGamma, ratio: number): StrikeGamma {
   const { strike } = index;
   const [call, put] = [index.call.slice(), index.put.slice()];

@@ -2,15 +2,20 @@ import { finish, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposuresInSteps } from './exposures.ts';
 
-/** Spots at which vanna and charm exposure change sign, dollars: of several the nearest, `NaN` where there is none near. */
+/**
+ * Spots at which vanna and charm exposure change sign, dollars: the nearest if there are several, `NaN` if there is none within `REACH`.
+ */
 export interface ExposureFlips {
   readonly vanna: number;
   readonly charm: number;
 }
 
-/** As far as the narrowest gamma profile reaches, as a fraction of spot. */
+/** Search range, as a fraction of spot: as far as the narrowest gamma profile. */
 const REACH = 0.2;
-/** Each level prices the whole chain, so they are as many as tell the sign; the step with a change is then divided in four. */
+/**
+ * Distance of the levels, as a fraction of spot. Each level prices the whole chain, so there are only as many as show the sign. The step
+ * that contains a change is then divided in four.
+ */
 const STEP = 0.01;
 const PARTS = 4;
 const MESSAGE = 'Pricing the chain at other spots';
@@ -37,7 +42,7 @@ export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFl
   return { vanna: yield* flip('vex'), charm: yield* flip('cex') };
 }
 
-/** The levels next to each other between which values change sign, nearest to spot. */
+/** The two adjacent levels nearest to spot between which the values change sign. Returns `undefined` if there are none. */
 function nearestChange(
   levels: readonly number[],
   values: readonly number[],

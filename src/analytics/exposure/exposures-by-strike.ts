@@ -5,29 +5,29 @@ import { gexScale } from './gex-by-series.ts';
 import { strikePlacesInSteps } from './strike-places.ts';
 
 /**
- * What dealers hold at each strike, over all prepared series, dollars under the stated sign convention; a contract without a
- * volatility counts nothing but its contracts.
+ * Dealers' exposures at each strike, over all prepared series, dollars, under the prepared chain's sign convention. A contract without a
+ * volatility counts in open interest and volume only.
  */
 export interface ExposuresByStrike {
   /** Ascending. */
   readonly strike: Float64Array;
-  /** Per 1 % move: calls held long, puts short (negative). */
+  /** Per 1 % move. By the default convention, calls are held long and puts short (negative). */
   readonly callGex: Float64Array;
   readonly putGex: Float64Array;
-  /** Both together. */
+  /** Calls and puts together. */
   readonly netGex: Float64Array;
-  /** Delta-notional, and what it gains per vol point and per calendar day, of both sides together. */
+  /** Delta-notional, and its gain per vol point and per calendar day, of calls and puts together. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
   readonly cex: Float64Array;
-  /** Contracts, 0 where the feed gives none. */
+  /** Contracts. 0 if the feed gives none. */
   readonly callOpenInterest: Float64Array;
   readonly putOpenInterest: Float64Array;
   readonly callVolume: Float64Array;
   readonly putVolume: Float64Array;
 }
 
-/** Pairs priced in a step, in some 3 ms. */
+/** Pairs priced in a step of some 3 ms. */
 const STEP_PAIRS = 16_384;
 const MESSAGE = 'Summing up exposures by strike';
 
@@ -86,10 +86,10 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
   return { strike, ...sums };
 }
 
-/** Volatilities of the pairs in hand: filled and read within a step. */
+/** Volatilities of the current pairs. Filled and read within one step. */
 const IV = new Float64Array(STEP_PAIRS);
 
-/** Net GEX of all contracts at each of some strikes, dollars per 1 % move. */
+/** Net GEX of all contracts at each of the given strikes, dollars per 1 % move. */
 export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): number[] {
   const { chain, strike, position, gamma, multiplier } = prepared;
   const scale = gexScale(chain);

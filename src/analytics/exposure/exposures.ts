@@ -5,9 +5,9 @@ import { finish, StepMeter, type Steps } from '../../steps.ts';
 import { type PreparedChain, partOf } from '../chain/prepared-chain.ts';
 import { gexBySeries, gexScale } from './gex-by-series.ts';
 
-/** What dealers hold over the whole chain, dollars. */
+/** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
-  /** Delta-notional. Never negative under the default convention: calls held long, puts short, both positive deltas. */
+  /** Delta-notional. Never negative by the default convention: calls are held long and puts short, and both have positive deltas. */
   readonly dex: number;
   /** Net gamma, per 1 % move. */
   readonly gex: number;
@@ -29,13 +29,13 @@ export function* exposuresInSteps(prepared: PreparedChain): Steps<Exposures> {
   return { ...priced!, gex: netOfAll, grossGex: grossOfAll };
 }
 
-/** Pairs that are priced at all spots before the next ones: their columns stay in the cache. */
+/** Pairs that are priced at all spots before the next pairs, so that their columns stay in the processor's cache. */
 const PART_PAIRS = 2 * CHUNK_ROWS;
-/** Pairs priced in a step, each spot for itself, in some 3 ms. */
+/** Pairs priced in a step of some 3 ms. Each spot counts separately. */
 const STEP_PAIRS = 32_768;
 
 /**
- * Delta, vanna and charm exposure were spot at each of `spots`: volatilities stay with their strikes, forwards move in proportion.
+ * Delta, vanna and charm exposure if spot were at each of `spots`. Volatilities stay with their strikes. Forwards move in proportion.
  */
 export function* pricedExposuresInSteps(
   prepared: PreparedChain,
@@ -56,8 +56,8 @@ export function* pricedExposuresInSteps(
 }
 
 /**
- * Exposures at one spot, part by part. Of a pair the side out of the money is priced. The other follows by parity: a call's delta is its
- * put's and e^(-qT), its charm its put's and q e^(-qT).
+ * Exposures at one spot, part by part. Only the out-of-the-money side of a pair is priced. Parity gives the other side: a call's delta is
+ * its put's plus e^(-qT), and its charm is its put's plus q e^(-qT).
  */
 class PricedSums {
   private readonly partial = partialSums();
@@ -70,7 +70,7 @@ class PricedSums {
     private readonly spot: number,
   ) {}
 
-  /** Pairs [from, to), a multiple of CHUNK_ROWS unless they are the last. */
+  /** Adds pairs [from, to). Their number must be a multiple of `CHUNK_ROWS` unless they are the last. */
   add(from: number, to: number): void {
     const { pairs, callPut, position, multiplier } = this.prepared;
     const { contracts, strike, tte, dividend } = pairs;
@@ -78,7 +78,7 @@ class PricedSums {
     let { delta, charm } = this;
     let discount = 1;
     for (let pair = from; pair < to; pair++) {
-      // One exponential a series.
+      // Computes one exponential for each series.
       if (pair === from || tte[pair] !== tte[pair - 1] || dividend[pair] !== dividend[pair - 1]) {
         discount = Math.exp(-dividend[pair]! * tte[pair]!);
       }
@@ -87,7 +87,7 @@ class PricedSums {
       SIDE[at] = side;
       IV[at] = 0;
       HELD[at] = 0;
-      // A contract with no volatility has no exposure.
+      // A contract without a volatility has no exposure.
       if (!(pairs.iv[pair]! > 0)) continue;
       IV[at] = pairs.iv[pair]!;
       let net = 0;
@@ -121,7 +121,7 @@ class PricedSums {
   }
 }
 
-/** Columns of the part in hand: filled and read within a step. */
+/** Columns of the current part. Filled and read within one step. */
 const [SIDE, IV, HELD] = [PART_PAIRS, PART_PAIRS, PART_PAIRS].map((rows) => new Float64Array(rows)) as [
   Float64Array,
   Float64Array,

@@ -6,22 +6,22 @@ import { type ProfileSketch, sharpenInSteps, sketchInSteps } from './profile-ske
 export interface GammaFlip {
   /** Spot at which net gamma changes sign, dollars. */
   readonly level: number;
-  /** False where it changes sign nowhere within half of spot: `level` is then where it comes nearest to zero. */
+  /** False if net gamma changes sign nowhere within half of spot: `level` is then where it comes nearest to zero. */
   readonly resolved: boolean;
 }
 
-/** Widened in turn until the profile crosses zero. */
+/** Half-widths of the grid, as fractions of spot. They are tried in turn until the profile crosses zero. */
 const HALF_WIDTHS = [0.2, 0.35, 0.5];
 
-/** How far a profile must reach, as a fraction of spot, to show the flip: the narrowest of the grids that has it. */
+/** How far a profile must reach, as a fraction of spot, to show the flip: the narrowest half-width that contains it. */
 export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
   return HALF_WIDTHS.find((halfWidth) => Math.abs(level / spot - 1) <= halfWidth) ?? HALF_WIDTHS.at(-1)!;
 }
 
 /**
- * Re-prices every contract's gamma over a grid of spots around the present one (sticky strike: each keeps its volatility;
- * forwards move in proportion) and finds the sign change nearest spot. Perfiliev 2022. Never from the cumulative sum by
- * strike, which is another quantity and jumps.
+ * Computes every contract's gamma over a grid of spots around the present one, and finds the sign change nearest spot. Sticky strike: each
+ * contract keeps its volatility, and forwards move in proportion. Perfiliev 2022. The cumulative sum by strike is never used, because it is
+ * another quantity and jumps.
  */
 export function gammaFlip(prepared: PreparedChain): GammaFlip {
   return finish(gammaFlipInSteps(prepared));
@@ -31,7 +31,7 @@ export function* gammaFlipInSteps(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositionsInSteps(yield* positionsInSteps(prepared), prepared.chain.spot);
 }
 
-/** The same of positions however come by. */
+/** The same for given positions. */
 export function* flipOfPositionsInSteps(positions: Positions, spot: number): Steps<GammaFlip> {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
@@ -45,13 +45,16 @@ export function* flipOfPositionsInSteps(positions: Positions, spot: number): Ste
   return { level: leastAbsolute(widest!, spot), resolved: false };
 }
 
-/** Of most levels the sign is enough, and a sketch has it; those that may be of either, or beside the flip, are computed. */
+/**
+ * At most levels the sign is enough, and the sketch has it. Only levels of uncertain sign, and those next to the flip, are computed
+ * exactly.
+ */
 function* crossingInSteps(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
   const { level, gex, doubt } = sketch;
   const changes = (at: number, to: number) => to in gex && Math.sign(gex[at]!) !== Math.sign(gex[to]!);
   for (;;) {
     const nearest = crossingNearest(sketch, spot);
-    // Once computed, no crossing can move by more than the step that it is in.
+    // Exact values can move a crossing by no more than the step that it is in.
     const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
     const isOpen = (at: number) =>
       Math.abs(gex[at]!) <= doubt[at]! ||
@@ -65,11 +68,11 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   const offer = (candidate: number) => {
     if (nearest === undefined || Math.abs(candidate - spot) < Math.abs(nearest - spot)) nearest = candidate;
   };
-  // The last level that was not exactly zero: a run of zeros between two signs is one crossing, at its middle.
+  // The last level whose GEX was not exactly zero. A run of zeros between two signs is one crossing, at its middle.
   let before = -1;
   for (let at = 0; at < gex.length; at++) {
     if (gex[at] === 0) continue;
-    // By sign: the product of two tails underflows.
+    // Compares signs, because the product of two tails underflows.
     if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[at]!)) {
       const share = at === before + 1 ? gex[before]! / (gex[before]! - gex[at]!) : 0.5;
       offer(level[before]! + share * (level[at]! - level[before]!));

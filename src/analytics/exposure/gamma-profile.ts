@@ -18,9 +18,9 @@ export interface GammaProfile {
   readonly gex: Float64Array;
 }
 
-/** Between levels, as a fraction of the present spot. */
+/** Distance between levels, as a fraction of the present spot. */
 export const STEP = 0.0025;
-/** Standard deviation of a gamma over log spot from which on levels that far apart tell what is between them. */
+/** A gamma with at least this standard deviation over log spot is wide: levels that far apart determine the values between them. */
 const WIDE_MIN = 2 * STEP;
 
 /** Net GEX over spots within `halfWidth` (a fraction) of the present one, in steps of a quarter percent. */
@@ -41,28 +41,28 @@ export function levelsWithin(halfWidth: number, spot: number): Float64Array {
   return Float64Array.from({ length: 2 * steps + 1 }, (_, at) => spot * (1 + (at - steps) * STEP));
 }
 
-/** What is held of each gamma, as a function of spot: those that several levels see, and the peaks that may pass between. */
+/** Net position in each gamma curve over spot. `wide`: several levels see the curve. `narrow`: its peak may pass between two levels. */
 export interface Positions {
   readonly wide: Held;
   readonly narrow: Held;
 }
 
-/** As the kernel takes them, every column in full. */
+/** Columns as the kernel takes them. Each is an array with all rows. */
 export type Held = Readonly<Record<'strike' | 'tte' | 'iv' | 'rate' | 'dividend' | 'weight', Float64Array>> &
   Pick<ProfileColumns, 'count'>;
 
-/** Pairs gone through in a step, and columns filled. */
+/** Pairs that one step handles, and rows of columns that it fills. */
 const STEP_PAIRS = 65_536;
 
 /**
- * A call and a put that share their volatility share their gamma at every spot, and count by what is left of both. What counts
- * nothing is left out, as is what has no volatility: it has no gamma elsewhere either.
+ * A call and a put that share their volatility share their gamma at every spot, so only the net of their positions counts. Pairs with a net
+ * of 0 are left out. So are pairs without a volatility, since they have no gamma elsewhere either.
  */
 export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
   const { count, contracts, tte, iv } = pairs;
   const message = 'Adding up positions';
   const net = new Float64Array(count);
-  // Wide ones from the front, narrow ones from the back.
+  // Wide pairs from the front, narrow pairs from the back.
   const held = new Uint32Array(count);
   let [wide, narrow] = [0, count];
   yield* byRange(count, STEP_PAIRS, message, (from, to) => {
@@ -101,7 +101,7 @@ export function* netGexInSteps({ wide, narrow }: Positions, level: Float64Array)
   return gex.map((each, at) => each + more[at]!);
 }
 
-/** Contracts times levels of a step, in some 5 ms: an exponential each, or two products where levels are a fixed percentage apart. */
+/** Contracts times levels in a step of some 5 ms. Each takes one exponential, or two products if levels are a fixed percentage apart. */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;
 

@@ -1,8 +1,8 @@
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 
-/** GEX that dealers hold, dollars per 1 % move. */
+/** GEX of dealers' positions, dollars per 1 % move. */
 export interface GexBySeries {
-  /** By series, in the chain's order: calls held long, puts short, or as they are signed. */
+  /** By series, in the chain's order. Calls are held long and puts short, or positions are signed by flow. */
   readonly net: Float64Array;
   /** Sums of absolute values. */
   readonly gross: Float64Array;
@@ -11,7 +11,7 @@ export interface GexBySeries {
   readonly grossOfAll: number;
 }
 
-/** Summed up once a prepared chain: most figures of gamma begin with it. */
+/** Cached by prepared chain, since most figures of gamma begin with these sums. */
 export function gexBySeries(prepared: PreparedChain): GexBySeries {
   const known = summed.get(prepared) ?? sumUp(prepared);
   summed.set(prepared, known);
@@ -41,7 +41,7 @@ function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): G
   return { net, gross, netOfAll, grossOfAll };
 }
 
-/** Of gamma times contracts held times multiplier. */
+/** The factor that converts gamma times contracts held times multiplier to GEX. */
 export function gexScale({ spot }: PreparedChain['chain']): number {
   return spot * spot * 0.01;
 }

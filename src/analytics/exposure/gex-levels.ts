@@ -6,21 +6,21 @@ import { gexBySeries } from './gex-by-series.ts';
 import { maxPain } from './max-pain.ts';
 import { strikeGammaInSteps, type Walls, walls } from './walls.ts';
 
-/** The structure that open options put around a price. Dollars; net, flip and walls over all prepared expiries. */
+/** The levels that open options put around a price. Dollars. Net GEX, flip and walls are over all prepared expiries. */
 export interface GexLevels {
   readonly exposures: Exposures;
   readonly walls: Walls;
   readonly flip: GammaFlip;
-  /** The series that matters most, and how it was chosen. */
+  /** The dominant series, and how it was chosen. */
   readonly dominant: PreparedSeries;
   readonly dominantBy: 'large_prints' | 'gamma';
-  /** At the dominant series. */
+  /** Of the dominant series. */
   readonly maxPain: number;
 }
 
 /**
- * Levels of a prepared chain. `premiumBySeries` (`ROOT EXPIRY` to dollars of large prints) chooses the dominant series where
- * it names a live one; otherwise the series with most gamma does: by open interest alone LEAPS would win everywhere.
+ * Levels of a prepared chain. `premiumBySeries` (`ROOT EXPIRY` to dollars of large prints) chooses the dominant series if it names a live
+ * one. Otherwise the series with the most gamma is dominant. By open interest alone, LEAPS would always be.
  */
 export function gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): GexLevels {
   return finish(gexLevelsInSteps(prepared, premiumBySeries));
@@ -30,7 +30,7 @@ export function* gexLevelsInSteps(
   prepared: PreparedChain,
   premiumBySeries: ReadonlyMap<string, number>,
 ): Steps<GexLevels> {
-  // Where nothing is open there is no pain to be least.
+  // Without open contracts, no strike has a payout, so there is no max pain.
   const isOpen = ({ start, end }: PreparedSeries) => prepared.weight.subarray(start, end).some((each) => each > 0);
   const byPremium = largestSeries(
     prepared.series.filter(isOpen),
@@ -52,7 +52,7 @@ function mostGamma(prepared: PreparedChain): PreparedSeries | undefined {
   return largestSeries(prepared.series, (_, index) => gross[index]!);
 }
 
-/** The series of largest value, the earliest on a tie; undefined where none is above zero. */
+/** The series with the largest value, the earliest on a tie. Returns `undefined` if no value is above zero. */
 function largestSeries(
   series: readonly PreparedSeries[],
   value: (series: PreparedSeries, index: number) => number,

@@ -3,38 +3,39 @@ import { greeks } from '../../math/black-scholes.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { largestRows } from './largest.ts';
 
-/** A contract and the trades it makes its dealer do: + buys, - sells. */
+/** A contract and the hedging trades that it makes its dealer do: + buys, - sells. */
 export interface HedgingNode {
   readonly strike: number;
   readonly callPut: number;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
-  /** OSI root, which tells two series of one date apart. */
+  /** OSI root. Two series of one date differ in it. */
   readonly root: string;
   /** Shares per +1 % move of spot. */
   readonly dealerShares: number;
-  /** Shares over the coming calendar day, spot and volatility standing still. */
+  /** Shares over the coming calendar day, if spot and volatility stay the same. */
   readonly deltaFlux: number;
-  /** What the two are made of. */
+  /** The inputs of both figures. */
   readonly parts: {
     /** Contracts that dealers hold, + long, - short. */
     readonly position: number;
     /** Shares per contract. */
     readonly multiplier: number;
     readonly tte: number;
-    /** Decimal per year; 0 where it is not known, and then there is no flux. */
+    /** Decimal per year. 0 if it is not known. The flux is then 0. */
     readonly iv: number;
     /** Per 1.00 of spot. */
     readonly gamma: number;
     readonly delta: number;
-    /** A calendar day later. */
+    /** Delta a calendar day later. */
     readonly deltaAfter: number;
   };
 }
 
 /**
- * From a place of the ranking on, the contracts whose hedging moves most shares, by the absolute trade per +1 % move. The flux is a difference of deltas a
- * day apart (at settlement where less is left): the derivative, charm, explodes in the last minutes.
+ * Ranks contracts by the absolute number of shares that their hedging trades per +1 % move. Returns up to `limit` of them, from rank `from`
+ * on. The flux is a difference of deltas a day apart (at settlement if less time is left), since the derivative, charm, explodes in the
+ * last minutes.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { chain, gamma, position, multiplier } = prepared;

@@ -1,6 +1,6 @@
 /**
- * Rows of the largest values, the largest first, of as large the first: those of places [from, to) in that order. Values of 0 are none.
- * Native sorting of the values and a few rows takes a tenth of the time of sorting all rows by them.
+ * Rows of the largest values, largest first: ranks [from, to). Of equal values, the first row comes first. Values of 0 are not ranked.
+ * Sorting the values natively, and then a few rows, takes a tenth of the time of sorting all rows by value.
  */
 export function largestRows(values: Float64Array, from: number, to: number): number[] {
   const ascending = positive(values).sort();
@@ -8,7 +8,7 @@ export function largestRows(values: Float64Array, from: number, to: number): num
   if (from >= end) return [];
   const most = ascending[ascending.length - 1 - from]!;
   const least = ascending[ascending.length - end]!;
-  // Of values as large as the first and the last of these places, only some are among them.
+  // Of the rows with the same value as the first or the last rank, only some belong to these ranks.
   let before = from - countAbove(ascending, most);
   let lasts = end - countAbove(ascending, least);
   const rows: number[] = [];

@@ -8,12 +8,12 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile.ts';
 import { gexLevelsInSteps } from './gex-levels.ts';
 
-/** The tenor that volatilities of different days are compared at, years. */
+/** The tenor at which volatilities of different days are compared, years. */
 const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
 
 /**
- * What is kept of a chain's levels. `premiumBySeries` as `gexLevels` takes it.
- * Throws `Failure('no_chain')` where no live contract is left.
+ * The levels of a chain that are stored. `premiumBySeries` is the same as for `gexLevels`.
+ * Throws `Failure('no_chain')` if no live contract is left.
  */
 export function* levelRecordInSteps(chain: Chain, premiumBySeries: ReadonlyMap<string, number>): Steps<LevelRecord> {
   const prepared = yield* prepareInSteps(chain, DEFAULT_OPTIONS);
@@ -40,8 +40,8 @@ export function* levelRecordInSteps(chain: Chain, premiumBySeries: ReadonlyMap<s
 }
 
 /**
- * At-the-money volatility to `tte` years, decimal per year, as quoted: total variance linear in time, before the first expiry and
- * after the last that one's volatility; null where no series has one.
+ * At-the-money volatility to `tte` years, decimal per year, from the quoted smiles. Total variance is linear in time. Before the first
+ * expiry and after the last, the volatility of that expiry applies. Null if no series has a volatility.
  */
 function atmVolatilityAt(prepared: PreparedChain, tte: number): number | null {
   const known = prepared.series

@@ -1,8 +1,8 @@
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /**
- * The listed strike at which the options of one series pay out least, by the contracts that count; the lowest on a tie.
- * One ascending and one descending sweep: the payout of calls below and of puts above each strike.
+ * The listed strike at which the options of one series pay out least, by `weight`. On a tie, the lowest strike. One ascending and one
+ * descending pass give the payout of calls below and of puts above each strike.
  */
 export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries): number {
   const strikes: number[] = [];
@@ -30,7 +30,7 @@ export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries)
     pain[at]! += paid;
   }
   let least = 0;
-  // Sums in another order differ in their last digits: a tie is a tie within them.
+  // Sums in another order differ in their last digits, so values that close are a tie.
   for (let at = 1; at < pain.length; at++) if (pain[at]! < pain[least]! * (1 - 1e-12)) least = at;
   return strikes[least]!;
 }

@@ -4,21 +4,21 @@ import { type GammaProfile, gexInSteps, netGexInSteps, type Positions, STEP } fr
 
 /** A profile that is exact at some levels and interpolated at the others. */
 export interface ProfileSketch extends GammaProfile {
-  /** By how much the GEX of a level may be off: 0 where it is exact. */
+  /** By how much the GEX of each level may be off. 0 if it is exact. */
   readonly doubt: Float64Array;
 }
 
-/** Points of the grid beyond the levels, which tell how the profile bends at the ends. */
+/** Grid points beyond the levels at both ends. They show how the profile bends there. */
 const MARGIN = 2;
-/** Of sums in which nearly all may cancel. */
+/** Relative rounding error of sums in which almost all terms may cancel. */
 const ROUNDING = 1e-9;
 
 /**
- * Net GEX at levels (ascending) in a fraction of the time: wide positions on a grid a fixed percentage apart, at which the kernel
- * is quick, and on straight lines from there; narrow ones at the levels themselves.
+ * Net GEX at the levels (ascending), in a fraction of the time. Wide positions are computed on a grid a fixed percentage apart, on which
+ * the kernel is fast, and interpolated on straight lines. Narrow positions are computed at the levels themselves.
  *
- * A line over a share t of a step is off by at most t (1 - t) / 2 times the second derivative in it; the doubt is twice that, by
- * the larger of the second differences at either end.
+ * At a share t of a grid step, the line is off by at most t (1 - t) / 2 times the second derivative in the step. The doubt is twice that,
+ * with the larger of the second differences at both ends.
  */
 export function* sketchInSteps({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);
@@ -40,7 +40,7 @@ export function* sketchInSteps({ wide, narrow }: Positions, level: Float64Array)
   return { level, gex, doubt };
 }
 
-/** Computes the levels that are in doubt and `matters` names; false where there is none. */
+/** Computes exactly the levels that are in doubt and for which `matters` holds. Returns false if there are none. */
 export function* sharpenInSteps(
   sketch: ProfileSketch,
   positions: Positions,

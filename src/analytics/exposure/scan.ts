@@ -5,12 +5,12 @@ import { gexBySeries } from './gex-by-series.ts';
 import { largestRows } from './largest.ts';
 import { type StrikeGamma, strikeGamma, strikeGammaInSteps, strikeGammaOf } from './walls.ts';
 
-/** Strikes whose share of gross gamma is the concentration. */
+/** Concentration is the share of gross gamma at this many strikes. */
 const CONCENTRATED_STRIKES = 5;
 
 /**
- * The series nearest so many calendar days away, the earlier on a tie: of those with a smile and contracts that count, or with
- * a smile where none counts. Undefined where no series has a smile.
+ * The series whose expiry is nearest to `days` calendar days away, the earlier on a tie. Only series with a smile are considered, and of
+ * these only series with open contracts if there are any. Returns `undefined` if no series has a smile.
  */
 export function seriesNearest(prepared: PreparedChain, days: number): PreparedSeries | undefined {
   const today = newYorkDate(prepared.chain.asOf);
@@ -26,7 +26,7 @@ export interface ConcentratedStrike {
   readonly share: number;
 }
 
-/** The strikes of most gross gamma and their shares of it, of one series or of all; none where there is no gamma. */
+/** The strikes with the most gross gamma, and their shares of it: of one series or of all. Empty if there is no gamma. */
 export function concentratedStrikes(
   prepared: PreparedChain,
   series?: PreparedSeries,
@@ -35,7 +35,7 @@ export function concentratedStrikes(
   return mostConcentrated(series ? strikeGammaOf(prepared, series) : strikeGamma(prepared), limit);
 }
 
-/** Over all series. */
+/** The same over all series. */
 export function* concentratedStrikesInSteps(prepared: PreparedChain): Steps<ConcentratedStrike[]> {
   return mostConcentrated(yield* strikeGammaInSteps(prepared), CONCENTRATED_STRIKES);
 }

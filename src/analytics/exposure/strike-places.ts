@@ -1,17 +1,17 @@
 import { byRange, type Steps } from '../../steps.ts';
 import type { Pairs } from '../chain/prepared-chain.ts';
 
-/** The strikes of a chain over all series, and where each pair's is among them. */
+/** The strikes of a chain over all series, and the position of each pair's strike among them. */
 export interface StrikePlaces {
   /** Ascending, each once. */
   readonly strike: Float64Array;
-  /** By pair. */
+  /** By pair: position in `strike`. */
   readonly place: Uint32Array;
 }
 
 const STEP_PAIRS = 32_768;
 
-/** Found once a prepared chain, however it is signed. */
+/** Cached by pairs, since the result does not depend on the sign convention. */
 export function* strikePlacesInSteps(pairs: Pairs): Steps<StrikePlaces> {
   const known = found.get(pairs);
   if (known) return known;
@@ -22,7 +22,7 @@ export function* strikePlacesInSteps(pairs: Pairs): Steps<StrikePlaces> {
   yield* byRange(pairs.count, STEP_PAIRS, 'Ordering strikes', (from, to) => {
     for (let pair = from; pair < to; pair++) {
       const its = pairs.strike[pair]!;
-      // Strikes ascend within a series: as a rule the next of it is the next of all.
+      // Strikes ascend within a series, so the next pair usually has the next strike.
       if (strike[at] !== its && strike[++at] !== its) at = placeOf(strike, its);
       place[pair] = at;
     }
@@ -34,14 +34,14 @@ export function* strikePlacesInSteps(pairs: Pairs): Steps<StrikePlaces> {
 
 const found = new WeakMap<Pairs, StrikePlaces>();
 
-/** Ascending, each once. */
+/** Ascending, each value once. */
 export function distinct(values: Float64Array): Float64Array {
   const sorted = values.slice().sort();
   let count = 0;
   for (let at = 0; at < sorted.length; at++) {
     if (count === 0 || sorted[at] !== sorted[count - 1]) sorted[count++] = sorted[at]!;
   }
-  // No more than what is used: the places are kept.
+  // A copy of the used part only, because the cache holds it.
   return sorted.slice(0, count);
 }
 

@@ -4,7 +4,7 @@ import { byRange, finish, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { distinct, strikePlacesInSteps } from './strike-places.ts';
 
-/** Gamma that counts at each strike, over all series: Gamma times contracts held, either way, times multiplier, shares per 1.00 of spot. */
+/** Gamma at each strike, over all series: gamma times absolute contracts held times multiplier, shares per 1.00 of spot. */
 export interface StrikeGamma {
   /** Ascending. */
   readonly strike: Float64Array;
@@ -14,7 +14,7 @@ export interface StrikeGamma {
 
 export interface Wall {
   readonly strike: number;
-  /** False where no strike lies on its side of spot: the nearest strike stands in. */
+  /** False if no strike lies on the wall's side of spot. The nearest strike then stands in. */
   readonly sided: boolean;
 }
 
@@ -23,22 +23,22 @@ export interface Walls {
   readonly call: Wall;
   /** Argmax of put gamma at strikes at or below spot. */
   readonly put: Wall;
-  /** The same with no side rule, which can hide the largest strike. */
+  /** The same without the side rule, which can hide the largest strike. */
   readonly callUnsided: number;
   readonly putUnsided: number;
   /** Strike of the largest call plus put gamma. */
   readonly absolute: number;
-  /** Largest first, with no side rule. */
+  /** Largest first, without the side rule. */
   readonly largestCalls: readonly number[];
   readonly largestPuts: readonly number[];
 }
 
 const LARGEST = 3;
 
-/** Pairs whose gamma is summed up in a step. The kernel goes through them once for each CHUNK_ROWS sums. */
+/** Pairs whose gamma is summed in a step. The kernel passes over them once for each `CHUNK_ROWS` sums. */
 const STEP_PAIRS = 32_768;
 const STEP_PASSES = 8 * STEP_PAIRS;
-/** So many strikes are ranked in a step of their own. */
+/** More strikes than this are ranked in a step of their own. */
 const STEP_STRIKES = 10_000;
 
 /** Over all series. */
@@ -46,7 +46,7 @@ export function strikeGamma(prepared: PreparedChain): StrikeGamma {
   return finish(strikeGammaInSteps(prepared));
 }
 
-/** Summed up once a prepared chain. */
+/** Cached by prepared chain. */
 export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma> {
   const known = summed.get(prepared);
   if (known) return known;
@@ -86,7 +86,7 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
   return { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
 }
 
-/** Adds rows [start, end), whose strikes' places are `place`: calls' sums come first, then puts'. */
+/** Adds rows [start, end). `place` holds the positions of their strikes. In `sums`, calls come first, then puts. */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,
   start: number,
@@ -103,7 +103,7 @@ function addGamma(
   gammaByStrike(gamma.subarray(start, end), weight, place, sums.length, sums);
 }
 
-/** Strikes where gamma is heaped; ties go to the strike nearest spot. */
+/** Strikes at which gamma is concentrated. On a tie, the strike nearest spot. */
 export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
   const largest = (gamma: Float64Array, count: number, from = 0, to = strike.length) =>
     heaviest(gamma, from, to, count, (at) => Math.abs(strike[at]! - spot)).map((at) => strike[at]!);
@@ -125,7 +125,7 @@ export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
   };
 }
 
-/** Positions in [from, to) of most gamma, most first; of as much the nearest. */
+/** Positions in [from, to) with the most gamma, largest first. On a tie, the nearest first. */
 function heaviest(
   gamma: Float64Array,
   from: number,

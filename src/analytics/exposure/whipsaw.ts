@@ -1,12 +1,12 @@
 import type { GammaFlip } from './gamma-flip.ts';
 
-/** Parts of the whipsaw index, each 0 to 100; null where the data for one is missing. */
+/** Parts of the whipsaw index, each 0 to 100. Null if the data for a part is missing. */
 export interface WhipsawComponents {
   /** How near the flip is, in daily moves. */
   readonly flip_proximity: number | null;
-  /** 0 where all gamma is dealers' long, 100 where all is short. */
+  /** 0 if dealers are long all gamma, 100 if they are short all gamma. */
   readonly regime: number | null;
-  /** Realised over 20 days against implied. */
+  /** Realised volatility over 20 days, compared with implied volatility. */
   readonly realised_over_implied: number | null;
   /** Share of gross gamma that expires within a day. */
   readonly expiring_gamma: number | null;
@@ -14,7 +14,7 @@ export interface WhipsawComponents {
 
 const TRADING_DAYS_A_YEAR = 252;
 
-/** One standard deviation a trading day, dollars. */
+/** One standard deviation of a trading day, dollars. */
 export function dailyMove(spot: number, iv: number): number {
   return (spot * iv) / Math.sqrt(TRADING_DAYS_A_YEAR);
 }
@@ -42,7 +42,7 @@ export function whipsawComponents(input: {
   };
 }
 
-/** Mean of the components that exist, 0 to 100; null where none does. */
+/** Mean of the components that exist, 0 to 100. Null if none exists. */
 export function whipsawIndex(components: WhipsawComponents): number | null {
   const present = Object.values(components).filter((each): each is number => each !== null);
   return present.length === 0 ? null : present.reduce((sum, each) => sum + each, 0) / present.length;

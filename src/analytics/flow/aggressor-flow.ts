@@ -11,10 +11,10 @@ import {
 } from '../../market/tape-sums.ts';
 import type { DeltaLookup } from './flow-notional.ts';
 
-/** What customers paid for in some prints, and which way it leans. Dollars. */
+/** What customers paid in some prints, and in which direction. Dollars. */
 export interface AggressorFlow {
   readonly prints: number;
-  /** Contracts, whoever started the trade. */
+  /** Contracts of all prints, whichever side started the trade. */
   readonly contracts: number;
   readonly premium: number;
   readonly callBought: number;
@@ -23,7 +23,7 @@ export interface AggressorFlow {
   readonly putSold: number;
   /** Premium of prints of unknown side. */
   readonly unsigned: number;
-  /** Delta-notional that customers took on, by signed prints whose delta is known. */
+  /** Delta-notional that customers took on, over signed prints whose delta is known. */
   readonly netDelta: number;
 }
 
@@ -35,18 +35,18 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   return block ? 'block' : 'single';
 }
 
-/** Dollars of the underlying per 1.00 of delta, and the delta of a contract whose prints do not give one. */
+/** Converts contracts to dollars. `spot` is dollars per 1.00 of delta. `deltaOf` gives the delta if the prints of a contract do not. */
 export interface DeltaReading {
   readonly spot: number;
   readonly deltaOf: DeltaLookup;
 }
 
-/** Flow in all, by manner, by New York day and by expiry. */
+/** Flow in total, by manner, by New York day and by expiry. */
 export type FlowGroups = Record<'total' | 'manner' | 'day' | 'expiry', Map<string, AggressorFlow>>;
 
 /**
- * Adds days of a tape up, without adjusted deliverables. Premium and shares are added up as whole numbers, and only the sums are turned
- * into dollars: an answer is the same however a day was cut into stretches.
+ * Sums the days of a tape, without adjusted deliverables. Premium and shares are summed as whole numbers, and only the sums are converted
+ * to dollars. So the result does not depend on how a day was cut into stretches.
  */
 export class FlowSums {
   readonly #groups = { total: new Map(), manner: new Map(), day: new Map(), expiry: new Map() } as Record<
@@ -54,16 +54,16 @@ export class FlowSums {
     Map<string, Float64Array>
   >;
   readonly #reading: DeltaReading;
-  /** Prints whose side nothing told. */
+  /** Number of prints whose side no rule gave. */
   unknown = 0;
 
   constructor(reading: DeltaReading) {
     this.#reading = reading;
   }
 
-  /** Takes in the cells of a day. What is pending has nothing before it that could tell its side. */
+  /** Adds the cells of a day. Pending prints count as unsigned, since nothing before them can give their side. */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // By series and manner first: they are few, and their names are looked up once.
+    // Sums by series and manner first: there are few of them, so their names are looked up only once.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (place: number, { values: its, lost }: TapeSums['cells'], figure: number) =>
@@ -111,7 +111,7 @@ export class FlowSums {
     }
   }
 
-  /** Dollars. */
+  /** The sums, converted to dollars. */
   groups(): FlowGroups {
     const inDollars = (sums: Float64Array): AggressorFlow => {
       const exact = (field: Field) => sums[PLACES[field]]! + sums[PLACES[field] + FIELDS]!;
@@ -150,11 +150,11 @@ const PLACES = {
   unsigned: 7,
   netDelta: 8,
 } as const satisfies Record<Field, number>;
-/** Each field, and then what each left out when it was rounded. */
+/** Each field, and after all fields the rounding error of each. */
 const FIELDS = 9;
 const WIDTH = 2 * FIELDS;
 
-/** Adds to a field exactly. */
+/** Adds to a field, and keeps the rounding error. */
 function addTo(sums: Float64Array, at: number, amount: number, lost = 0): void {
   const before = sums[at]!;
   const sum = before + amount;

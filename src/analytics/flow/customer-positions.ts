@@ -3,21 +3,21 @@ import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
 import { byRange, type Steps } from '../../steps.ts';
 import type { SideRule, SignedPrint } from './trade-side.ts';
 
-/** What the tape says customers hold of a chain's contracts. */
+/** Customers' holdings of a chain's contracts, estimated from the tape. */
 export interface CustomerPositions {
-  /** By row of the chain: contracts, + long, - short, what was bought to what was sold. */
+  /** By row of the chain: contracts bought less contracts sold. + is long, - is short. */
   readonly net: Float64Array;
   /** Live contracts of the chain that have a signed print. */
   readonly contracts: number;
-  /** Contracts whose net position came out above what can be open, and was held at it. */
+  /** Contracts whose net position came out larger than what can be open, and was capped. */
   readonly capped: number;
-  /** Prints of its live contracts, by what told their side. */
+  /** Prints of the chain's live contracts, by the rule that gave their side. */
   readonly prints: Readonly<Record<SideRule, number>>;
 }
 
 /**
- * Adds signed prints up by contract, those after the chain's instant left out. Nobody can hold more than is open: a net position
- * stays within the open interest (which is the day before's; not given is none) and what was traded since.
+ * Sums signed prints by contract. Prints after the chain's moment are left out. Nobody can hold more than is open, so the absolute net
+ * position is capped at the open interest plus the volume since: open interest is the day before's, and counts 0 if it is not given.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const live = liveSeries(chain);
@@ -36,10 +36,10 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
   return held(chain, net, seen, prints);
 }
 
-/** Contracts and cells of a tape that are gone through in a step. */
+/** Contracts, or cells, of a tape that one step handles. */
 const STEP_ROWS = 32_768;
 
-/** The same of a tape up to the chain's instant that was added up. */
+/** The same from a summed tape. The tape must end at the chain's moment. */
 export function* summedInSteps(chain: Chain, { contracts, byContract, cells }: TapeSums): Steps<CustomerPositions> {
   const message = 'Signing the tape';
   const live = liveSeries(chain);
@@ -103,7 +103,7 @@ function seriesKey({ root, expiry }: Pick<Series, 'root' | 'expiry'>): string {
   return `${root} ${expiry}`;
 }
 
-/** Row of a contract; -1 where the series does not list it. Rows ascend by strike, calls before puts. */
+/** Row of a contract. Returns -1 if the series does not list it. Rows ascend by strike, calls before puts. */
 function rowOf({ strike, callPut }: Chain, series: Series | undefined, side: number, price: number): number {
   if (!series) return -1;
   let [low, high] = [series.start, series.end];

@@ -7,8 +7,8 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 
 /**
- * Net delta-notional of a day's large flow, dollars, customers taken as buyers (as in the flow figures): the kinetic term of
- * the energy reading. A contract's delta is its prepared one; contracts without a volatility are passed over.
+ * Net delta-notional of a day's large flow, dollars: the kinetic term of the energy reading. Customers are taken to be buyers, as in the
+ * flow figures. The prepared chain gives each contract's delta. Contracts without a volatility count 0.
  */
 export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<number> {
   const { spot } = prepared.chain;
@@ -32,9 +32,9 @@ export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<Ta
   return sum;
 }
 
-const ADDING_UP = { message: 'Adding large prints up' };
+const ADDING_UP = { message: 'Adding up large prints' };
 
-/** Delta by strike, puts' with a minus before it. */
+/** Delta by strike. The keys of puts are negative: minus the strike. */
 function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): ReadonlyMap<number, number> {
   const of = prepared.series.find(({ series }) => series.root === root && series.expiry === expiry);
   if (of === undefined) return new Map();
@@ -47,7 +47,9 @@ function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): 
   return new Map(Array.from(delta, (each, at) => [own(callPut)[at]! * own(strike)[at]!, known[at]! > 0 ? each : 0]));
 }
 
-/** The same from a snapshot's volumes, counting contracts whose day's premium reaches the threshold of a large print. Cached by chain. */
+/**
+ * The same from a snapshot's volumes, for the contracts whose premium of the day reaches the threshold of a large print. Cached by chain.
+ */
 export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): Steps<number> {
   return volumeDeltas.of(prepared, `${minPremiumUsd}`, {
     message: MESSAGE,
@@ -57,7 +59,7 @@ export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: numb
 
 const volumeDeltas = new StepCache<PreparedChain, number>(() => 1);
 const MESSAGE = "Adding up the day's volumes";
-/** Contracts whose volumes are added up in a step. */
+/** Contracts whose volumes are summed in a step. */
 const STEP_CONTRACTS = 32_768;
 
 function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<number> {
@@ -90,7 +92,7 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<numb
   return sum;
 }
 
-/** Delta of a contract, per 1.00 of spot: 0 without a volatility, undefined if the chain does not have the contract. */
+/** Delta of a contract, per 1.00 of spot: 0 without a volatility. Returns `undefined` if the chain does not have the contract. */
 export type DeltaLookup = (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
 
 export function* deltaLookup(prepared: PreparedChain): Steps<DeltaLookup> {

@@ -3,8 +3,8 @@ import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
 
 /**
- * The same chain with dealers on the other side of what customers traded, in place of the convention. What no print tells counts
- * nothing: it is known to neither side.
+ * The same chain, but dealers hold the opposite of what customers traded, instead of the conventional position. Contracts without signed
+ * prints count 0: neither side is known to hold them.
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
   const position = new Float64Array(prepared.count);
@@ -12,21 +12,21 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
   return { ...prepared, sign: 'flow', position };
 }
 
-/** How much of a chain its prints sign. */
+/** How much of a chain's open interest the prints sign. */
 export interface SignedShare {
-  /** Share of open interest in customers' net positions, 0 to 1; 0 where nothing is open. */
+  /** Share of open interest that is in customers' net positions, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
-  /** Gross GEX of the open interest that they leave unsigned, dollars per 1 % move: what the net leaves out. */
+  /** Gross GEX of the remaining, unsigned open interest, dollars per 1 % move: the net GEX leaves it out. */
   readonly unsignedGex: number;
 }
 
-/** Of a chain signed by flow. */
+/** The chain must be signed by flow. */
 export function signedShare(prepared: PreparedChain): SignedShare {
   const { chain, row, position, gamma, multiplier } = prepared;
   const scale = gexScale(chain);
   let [signed, open, unsignedGex] = [0, 0, 0];
   for (let at = 0; at < prepared.count; at++) {
-    // Of open interest, whatever contracts count by elsewhere.
+    // Always of open interest, even if other figures weight contracts by volume.
     const its = chain.openInterest[row[at]!]! || 0;
     const held = Math.min(Math.abs(position[at]!), its);
     signed += held;

@@ -3,22 +3,24 @@ import { rootOf } from '../../market/option-symbol.ts';
 import { isDeep, type Print, type PrintSum, premiumOf } from '../../market/prints.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 
-/** Premium and contracts of one expiry's flow: calls against puts. */
+/** Premium and contracts of one expiry's flow, calls and puts apart. */
 export interface Flow {
   /** Dollars. */
   readonly callPremium: number;
   readonly putPremium: number;
   readonly callContracts: number;
   readonly putContracts: number;
-  /** Of both premiums, what was paid in contracts so deep that they are financing rather than opinion; unknown deltas are none. */
+  /**
+   * The part of both premiums that was paid for very deep contracts, which is financing and not opinion. An unknown delta is not deep.
+   */
   readonly deepPremium: number;
-  /** What was counted: prints, or contract-days where the flow was taken from snapshots. */
+  /** What was counted: prints, or contract-days if the flow is from snapshots. */
   readonly counted: number;
 }
 
-/** Calendar days that flow is gathered over. */
+/** Calendar days over which flow is summed. */
 export const FLOW_WINDOW_DAYS = 30;
-/** Prints that count as large: not cancelled, of no adjusted deliverable, at or above the threshold. */
+/** Prints that count as large: not cancelled, not of an adjusted deliverable, and with a premium at or above the threshold. */
 export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
   return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);
 }
@@ -31,8 +33,8 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 }
 
 /**
- * Adds a day's flow by expiry, by its last snapshot, if the feed has snapshots only: each contract's volume at its mid, else its last trade. It
- * has no size threshold, and says nothing about single trades.
+ * Adds a day's flow by expiry, for feeds that have snapshots only. The day's last snapshot gives each contract's volume, and its price: the
+ * mid, else the last trade. This flow has no size threshold, and says nothing about single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {
@@ -41,7 +43,7 @@ export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   }
 }
 
-/** Premium by series (`ROOT EXPIRY`) in large prints that are opinions: no legs of spreads, no |delta| beyond 0.9. */
+/** Premium by series (`ROOT EXPIRY`) in large prints that are opinions: no legs of spreads, no absolute delta above 0.9. */
 export function opinionPremium(large: readonly PrintSum[]): Map<string, number> {
   const bySeries = new Map<string, number>();
   for (const { root, expiry, multiLeg, deep, premium } of large) {
@@ -59,7 +61,7 @@ interface Traded {
   readonly deep: boolean;
 }
 
-/** What each contract of a series traded on the day of a snapshot. */
+/** What was traded of each contract of a series on the day of a snapshot. */
 function contractDays(chain: Chain, { start, end }: Series): Traded[] {
   const traded: Traded[] = [];
   for (let row = start; row < end; row++) {

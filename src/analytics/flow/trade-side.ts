@@ -4,32 +4,36 @@ import { BY_CONTRACT, type TapeSums } from '../../market/tape-sums.ts';
 /** A print with the side that started it. */
 export interface SignedPrint {
   readonly print: Print;
-  /** +1 where a customer bought, -1 where a customer sold, 0 where nothing tells. */
+  /** +1 if a customer bought, -1 if a customer sold, 0 if unknown. */
   readonly aggressor: 1 | -1 | 0;
   readonly by: SideRule;
 }
 
-/** What told the side. */
+/** The rule that gave the side. */
 export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
 
 /**
- * Signs prints (in time order) by the first that tells: the feed; the quote they met, since who pays more than its middle bought
- * and who takes less sold; the contract's last move, a rise being a purchase (Lee and Ready 1991). For options the quote rule is the
- * best of the simple ones (Savickas and Wilson 2003). The aggressor is taken to be the customer.
+ * Signs prints (in time order). The first rule that gives a side decides:
+ * - the feed;
+ * - the quote at the time of the print: whoever pays more than its middle bought, whoever takes less sold;
+ * - the contract's last move: a rise is a purchase (Lee and Ready 1991).
  *
- * A move is one of the quote's middle where both prints have a quote, else of the price. By prices alone a trade at the middle after a
- * purchase would always be a sale: it is cheaper for the half spread that the purchase paid, and purchases follow purchases.
+ * For options the quote rule is the best of the simple ones (Savickas and Wilson 2003). The aggressor is taken to be the customer.
  *
- * `moves` is where contracts were before. Stored tapes are signed as they are added up, by the same rules: see TapeSums.
+ * A move is a change of the quote's middle if both prints have a quote, else a change of the price. By prices alone, a trade at the middle
+ * after a purchase would always be a sale: it is cheaper by the half spread that the purchase paid. But purchases follow purchases.
+ *
+ * `moves` holds where the contracts were before these prints. Stored tapes are signed by the same rules while they are summed: see
+ * `TapeSums`.
  */
 export function* signPrints(prints: Iterable<Print>, moves: Moves = new Map()): Generator<SignedPrint, void> {
   for (const print of prints) yield signed(print, moves);
 }
 
-/** Where contracts were at their last print, by their key. */
+/** Where contracts were at their last print, by `contractKey`. */
 export type Moves = Map<string, Move>;
 
-/** Where contracts are at the end of what was added up. */
+/** Where contracts are at the end of a summed tape. */
 export function movesOf({ contracts, byContract }: TapeSums): Moves {
   const moves: Moves = new Map();
   for (let contract = 0, at = 0; contract < contracts.strike.length; contract++, at += BY_CONTRACT.width) {
@@ -56,7 +60,7 @@ function signed(print: Print, moves: Moves): SignedPrint {
   return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
 }
 
-/** Where a contract was at its last print, and which way it came there. */
+/** Where a contract was at its last print, and the direction of its last move. */
 interface Move {
   price: number;
   middle: number | undefined;
@@ -81,7 +85,7 @@ function nextMove(moves: Moves, print: Print, middle: number | undefined): Direc
   return last.direction;
 }
 
-/** Tells contracts of one underlying apart. */
+/** A key that is unique among the contracts of one underlying. */
 export function contractKey({
   root,
   expiry,

@@ -94,8 +94,8 @@ describe('nothing left is a refusal', () => {
   test.each([
     ['all settled', [contract({ expiry: TODAY })], { kind: 'all' }, /had settled/],
     ['all adjusted', [contract({ root: 'ACME1' })], { kind: 'all' }, /had settled/],
-    ['none selected', [contract()], { kind: '0dte' }, /selection/],
-    ['a date that is not listed', [contract()], { kind: 'date', date: '2026-01-17' }, /selection/],
+    ['none selected', [contract()], { kind: '0dte' }, /Select an expiry/],
+    ['a date that is not listed', [contract()], { kind: 'date', date: '2026-01-17' }, /Select an expiry/],
   ] as const)('%s', (_what, rows, expiries, hint) => {
     const read = () => prepared(rows, { expiries }, { asOf: CLOSE });
     expect(read).toThrow(Failure);
