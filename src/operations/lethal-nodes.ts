@@ -120,7 +120,7 @@ function step(message: string): Step {
   return { message, total: 3 };
 }
 
-/** A note for an index whose nodes have the same strike, side and date in two series of different roots. */
+/** A note for an index if two nodes have the same strike, side and date, because they belong to series of different roots. */
 function rootCaveats(nodes: readonly HedgingNode[]): string[] {
   const roots = new Set(nodes.map(({ root }) => root));
   const names = new Set(nodes.map(({ strike, callPut, expiry }) => `${strike} ${callPut} ${expiry}`));

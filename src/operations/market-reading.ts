@@ -74,7 +74,7 @@ function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
   return [`Prints before ${new Date(keptFrom).toISOString()} are no longer stored: flow figures do not include them.`];
 }
 
-/** The last `limit` daily closes known at the snapshot, oldest first. Until the day closes, its close is the snapshot's spot. */
+/** The last `limit` daily closes known at the snapshot, oldest first. If the last day has not closed yet, the spot is its close. */
 export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
   const { underlying, asOf, spot, simulated } = chain;
   const today = newYorkDate(asOf);

@@ -145,7 +145,7 @@ export const calculateMertonProbability = defineOperation({
   },
 });
 
-/** If the probability differs from the options' own density by more than this, a note says so. */
+/** A note is added if the probability differs by more than this from that of the options' own density. */
 const APART = 0.03;
 
 function densityCaveats(probability: number, ofDensity: number | null): string[] {

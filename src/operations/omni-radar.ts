@@ -23,10 +23,10 @@ import { probability, reportDensity, stateDensity } from './radar-density.ts';
 import { columnOf, defaulted, nullable, number, ticker } from './schemas.ts';
 
 const REALISED_DAYS = 20;
-/** A note says if the expiry is further than this from target_dte: in days or as a share of target_dte, whichever is larger. */
+/** A note is added if the expiry is further than this from target_dte: in days or as a share of target_dte, whichever is larger. */
 const FAR_DAYS = 7;
 const FAR_SHARE = 0.25;
-/** A note says if the expiry has a smaller share of all gamma, or the density fit has a larger error (vol points). */
+/** A note is added if the expiry has a smaller share of all gamma, or if the density fit has a larger error (vol points). */
 const THIN_SHARE = 0.01;
 const ROUGH_FIT = 2;
 const DTE_MAX = 3650;

@@ -70,7 +70,7 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/** Source and age of the data of an answer. Only the age depends on the wall clock, or on the moment of a replay. The figures never do. */
+/** Source and age of the data of an answer. The age is as of now, or as of the moment of a replay. The figures never use the wall clock. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;

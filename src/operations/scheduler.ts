@@ -18,7 +18,7 @@ const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunM
 
 /** Longest turn, ms. Between two turns, the event loop serves sockets. A single step may take longer. */
 const TURN_MS = 8;
-/** Time that prompt jobs may use at once between two turns, ms. */
+/** Most time of prompt jobs between two turns, ms. */
 const PROMPT_MS = 20;
 /** Most jobs per turn. Each job has a response to write, which TURN_MS does not include. */
 const TURN_JOBS = 16;

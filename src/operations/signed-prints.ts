@@ -118,7 +118,7 @@ function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest>
     return counted;
   };
   const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
-  // The stretch in which the last `limit` prints begin is divided into smaller ones, so that fewer prints are read one by one.
+  // Goes through the end of the tape again in smaller and smaller stretches, so that fewer prints are read one by one.
   for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
     if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
   }

@@ -23,7 +23,7 @@ export function validate(schema: TObject, value: unknown, code: FailureCode): Re
     ? lengthFaults(schema, candidate as Record<string, unknown>)
     : faultsOf(schema, check, candidate);
   if (faults.length === 0) return candidate as Record<string, unknown>;
-  throw new Failure(code, faults.map((fault) => `${fault.field || '(whole)'} ${fault.expected}`).join('; '), {
+  throw new Failure(code, faults.map((fault) => `${fault.field || 'The input'} ${fault.expected}`).join('; '), {
     faults,
     hint: `Fields: ${Object.keys(schema.properties)
       .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))

@@ -13,7 +13,7 @@ import { date, nullable, number, ticker } from './schemas.ts';
 
 /** Number of listed expiries that an error names if the requested expiry is not listed. */
 const NEAREST_NAMED = 4;
-/** If contracts of |delta| above 0.9 have a larger share of the premium, a note says so. */
+/** A note is added if contracts of |delta| above 0.9 have a larger share of the premium. */
 const DEEP_TOLD = 0.25;
 
 export const getWhalePrints = defineOperation({

@@ -56,7 +56,7 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
   };
 }
 
-/** The fields of `Member` as a type alias, because bun:sqlite does not accept an interface for named parameters. */
+/** The fields of `Member` as a type alias, because the types of bun:sqlite do not accept an interface for named parameters. */
 type MemberValues = Pick<Member, keyof Member>;
 
 /** A link as SQLite stores it: booleans are 0 and 1. */

@@ -49,9 +49,10 @@ const MOVED_MS = 8;
  * cancels it for good. A print stands if it was neither corrected nor cancelled. Prints of one moment stay in the order of their arrival,
  * because the tick rule depends on it.
  *
- * New prints are stored as rows. Closed days are packed into parts, which store digests of the ids. Rows arrived after the prints in the
- * parts of their day, so at equal times the prints in parts come first. The id of a copy is looked up in the rows, and in the parts of the
- * copy's own underlying and day. So once a day is packed, the same id on another day or of another underlying is another print.
+ * New prints are stored as rows, and closed days are packed into parts. A save with `atOnce` can also write to the parts directly. Parts
+ * store digests of the ids. Rows arrived after the prints in the parts of their day, so at equal times the prints in parts come first. The
+ * id of a copy is looked up in the rows, and in the parts of the copy's own underlying and day. So once a day is packed, the same id on
+ * another day or of another underlying is another print.
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const parts = tapeParts(db, sizes.part);
@@ -158,7 +159,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const standing = known?.canceled === 0 ? printOf(known) : undefined;
     const stood = standing ?? (known ? undefined : packed.find(({ flag }) => flag === 0)?.print());
     if (stood === undefined || isSame(stood, print)) return undefined;
-    // A tape that is read again first repeats the copies that it corrects later. They change nothing.
+    // A tape that is read again delivers earlier copies before their corrections. These copies change nothing.
     const earlier = [
       ...selectEarlier.all(...key).map(printOf),
       ...packed.filter(({ flag }) => flag === CORRECTED).map((each) => each.print()),

@@ -64,8 +64,8 @@ const LARGE_SHARE_MAX = 1 / 16;
 const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
 /**
- * Closed days of the tape as columns, in parts of about ten thousand prints. The parts of a day are ordered by (from, to, place). If two
- * parts share a moment, the later part has the prints that arrived later.
+ * The packed tape: columns, in parts of about ten thousand prints. The parts of a day are ordered by (from, to, place). If two parts share
+ * a moment, the later part has the prints that arrived later.
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
