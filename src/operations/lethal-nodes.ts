@@ -27,7 +27,7 @@ export const detectLethalNodes = defineOperation({
   ofMarket: true,
   title: 'Hedging nodes',
   description:
-    'The contracts whose hedging makes dealers trade most shares on a 1 % move, largest first, with their trades as time passes. ' +
+    'The contracts whose hedging makes dealers trade most shares on a 1 % move, largest first, with the shares traded as time passes. ' +
     'Dealers are assumed long calls, short puts. Example: {"ticker":"TSLA","limit":20}.',
   input: Type.Object(
     { ticker, limit: limit(`Nodes to list, ${TOP} by default.`), cursor },

@@ -16,7 +16,7 @@ export const stateDensity = Type.Object(
     expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
     quantiles: Type.Object(
       Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
-      { additionalProperties: false, description: 'Prices below which the settlement is with that probability.' },
+      { additionalProperties: false, description: 'Prices below which the underlying settles with that probability.' },
     ),
     mode: number('Most likely price, dollars.'),
     skewness: number('Skewness of the log return.'),

@@ -39,7 +39,7 @@ export const getWhalePrints = defineOperation({
       flow_from: Type.String({ description: 'prints, or snapshots (daily volume at mid, no size threshold).' }),
       counted: Type.Integer({ description: 'Large prints counted; contract-days if flow is from snapshots.' }),
       deep_premium_pct: number(
-        'Premium in contracts of known |delta| above 0.9, percent of all: financing and dividend trades, not opinions.',
+        'Premium in contracts of known |delta| above 0.9, percent of all premium: financing and dividend trades, not opinions.',
       ),
       by_side: nullable(
         Type.Object(
