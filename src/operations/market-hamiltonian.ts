@@ -23,7 +23,7 @@ export const evaluateMarketHamiltonian = defineOperation({
       gex_potential_friction: dollars(
         'Potential term: net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
       ),
-      iv_crush_factor: number('Factor on the friction: 1 keeps it, less if falling volatility weakens it.', {
+      iv_crush_factor: number('Factor on the friction: 1 leaves it unchanged, less if falling volatility weakens it.', {
         minimum: 0,
         maximum: 1e6,
       }),
