@@ -9,32 +9,32 @@ import type { Context } from './operation.ts';
 import { analysisPrice } from './prices.ts';
 import { defaulted, dividendYield, oneOf, rate, ticker } from './schemas.ts';
 
-/** A ticker, and how its chain is to be read: the options of an analysis that reproduce figures published elsewhere. */
+/** A ticker and the options of the analysis of its chain. With other options than the defaults, figures of other tools are reproduced. */
 export const chainInput = Type.Object(
   {
     ticker,
     forward: defaulted(
-      oneOf(['parity', 'flat'], 'Forward price: parity of the quotes, or spot carried flat.'),
+      oneOf(['parity', 'flat'], 'Forward price: by put-call parity of the quotes, or spot carried flat.'),
       DEFAULT_OPTIONS.forward,
     ),
     rate: defaulted(rate, DEFAULT_OPTIONS.rate),
     dividend: defaulted(dividendYield, DEFAULT_OPTIONS.dividend),
     gamma: defaulted(
-      oneOf(['recomputed', 'feed'], 'Gamma: recomputed from the volatility, or as the feed gives it.'),
+      oneOf(['recomputed', 'feed'], 'Gamma: recomputed from the volatility, or as given by the feed.'),
       DEFAULT_OPTIONS.gamma,
     ),
     iv: defaulted(
-      oneOf(['otm', 'own'], "Volatility: the out-of-the-money side's, tested, or each contract's own as given."),
+      oneOf(['otm', 'own'], "Volatility: of the out-of-the-money side, tested, or each contract's own as given."),
       DEFAULT_OPTIONS.iv,
     ),
     weight: defaulted(
-      oneOf(['open_interest', 'volume'], 'What a contract counts by: contracts outstanding, or traded that day.'),
+      oneOf(['open_interest', 'volume'], 'Weight of a contract: contracts outstanding, or traded that day.'),
       DEFAULT_OPTIONS.weight,
     ),
     sign: defaulted(
       oneOf(
         ['calls_long_puts_short', 'flow'],
-        "Dealers' side: long calls and short puts, or opposite customers' net position by signed prints.",
+        "Dealers' side: long calls and short puts, or opposite to customers' net positions by signed prints.",
       ),
       DEFAULT_SIGN,
     ),
@@ -51,14 +51,14 @@ export const chainInput = Type.Object(
 
 type ChainInput = Static<typeof chainInput>;
 
-/** A ticker's newest chain read as a request asks. Throws `Failure` where there is none, or none to read so. */
+/** Prepares a ticker's newest chain with the options of a request. Throws `Failure` if the ticker has no chain, or no contract matches. */
 export function* readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
   const { sign, ...options } = optionsOf(input);
   const chain = context.market.chain(input.ticker);
   return yield* signedAs(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
 }
 
-/** What a request asks for; where it leaves it open, the defaults. Throws `Failure` where the expiries name a day that is none. */
+/** The options of a request, with defaults for absent options. Throws `Failure` if `expiries` names a date that does not exist. */
 export function optionsOf(input: Partial<ChainInput>): ReadOptions {
   const expiries = parseExpiries(input.expiries ?? 'all');
   if (expiries) {

@@ -5,13 +5,13 @@ import type { Steps } from '../steps.ts';
 import { JSON_ROWS, rowsPrice } from './prices.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
-/** Rows of one request: a whole index chain's worth, which takes some 30 ms in all. More rows are more requests. */
+/** Most rows of one request: a full index chain, which takes about 30 ms in total. Clients split more rows into several requests. */
 export const ROWS_MAX = 20_000;
 
-/** Rows that are computed in one step, in two or three milliseconds; other callers have their turns between. */
+/** Rows that are computed in one step, which takes 2 or 3 ms. Other requests have their turn between two steps. */
 const STEP_ROWS = 4_096;
 
-/** Computes rows from one place up to another, at once where they are few, else in steps; gives what `result` gives in the end. */
+/** Calls `compute` for all rows, at once if there are few rows, else in steps, then returns `result()`. `to` is exclusive. */
 export function byRows<Result>(
   count: number,
   compute: (from: number, to: number) => void,
@@ -37,16 +37,16 @@ function* rowSteps<Result>(
   return result();
 }
 
-/** ROWS_MAX of the longest rows fit: six doubles as JSON (24 characters and a comma each) and a side, 154 bytes. */
+/** Fits ROWS_MAX rows of the longest form: six doubles as JSON (24 characters and a comma each) and a side, 154 bytes per row. */
 export const COLUMNS_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A field of a table: an array with a value for each row, or one value for all rows. Unit and bounds are the scalar's. */
+/** A field of a table: an array with one value per row, or one value for all rows. Unit and bounds are those of `scalar`. */
 export const column = <Schema extends TSchema>(scalar: Schema) =>
   Type.Union([scalar, Type.Array(scalar, { maxItems: ROWS_MAX })], {
-    description: `${scalar.description} One for all rows, or an array with one for each row.`,
+    description: `${scalar.description} One value for all rows, or an array with one value per row.`,
   });
 
-/** Columns and what goes for all of them; `validate` refuses arrays of different lengths. */
+/** An object with columns and fields that hold for all rows. `validate` rejects arrays of different lengths. */
 export const table = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, [EQUAL_LENGTHS]: true });
 
@@ -54,17 +54,17 @@ export const table = <Properties extends TProperties>(properties: Properties) =>
 export const answerColumn = <Schema extends TSchema>(cell: Schema, description: string) =>
   Type.Array(cell, { description });
 
-/** Rows of a table: the length of its arrays; 1 where every field is one for all rows. */
+/** Number of rows of a table: the length of its arrays, or 1 if no field is an array. */
 export function rowCount(input: Readonly<Record<string, unknown>>): number {
   return Object.values(input).find(Array.isArray)?.length ?? 1;
 }
 
-/** Some rows of a column of numbers, as kernels take it. */
+/** Rows [from, to) of a column of numbers, as the kernels take them. */
 export function numbers(given: number | readonly number[], from: number, to: number): Column {
   return typeof given === 'number' ? given : new Float64Array(given.slice(from, to));
 }
 
-/** Some rows of a column of sides, as kernels take it: +1 for a call, -1 for a put. */
+/** Rows [from, to) of a column of sides, as the kernels take them: +1 for a call, -1 for a put. */
 export function sides(given: Side | readonly Side[], from: number, to: number): Column {
   return typeof given === 'string' ? sign(given) : Float64Array.from(given.slice(from, to), sign);
 }
@@ -75,12 +75,13 @@ function sign(side: Side): number {
   return side === 'C' ? 1 : -1;
 }
 
-/** A side as a number, for bodies that have no letters. */
+/** A side as a number, for binary bodies. */
 export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { description: '1 for a call, -1 for a put.' });
 
 /**
- * Columns of float64, little-endian, that lie one after the other in a body, as views of it. Throws `Failure`, 422: for a length that
- * such columns cannot have, for too many rows, and for the first value that its schema does not take, by column and row.
+ * Columns of float64, little-endian, one after the other in a body. Returns views of the body. Throws `Failure` (422) if the length does
+ * not fit the columns, if there are too many rows, or if a value is out of bounds. The failure names the column and row of the first such
+ * value.
  */
 export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
   const names = Object.keys(schemas) as Name[];
@@ -91,7 +92,7 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
       'invalid_body',
       `${body.byteLength} bytes are not ${names.length} columns of up to ${ROWS_MAX} rows`,
       {
-        hint: `Send the columns ${names.join(', ')} one after the other, each of 8 bytes a row.`,
+        hint: `Send the columns ${names.join(', ')} one after the other, with 8 bytes per row in each.`,
       },
     );
   }
@@ -108,9 +109,9 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   return { count, columns };
 }
 
-/** Row of the first value that is not finite or not within the bounds, or of a side other than 1 or -1; -1 where all are good. */
+/** Row of the first value that is not finite or is out of bounds, or of a side that is not 1 or -1. Returns -1 if all values are valid. */
 function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
-  // A loop, because a callback per value would take longer than everything else done to the column.
+  // A loop, because one callback per value would take longer than all other work on the column.
   for (let row = 0; row < values.length; row++) {
     const value = values[row]!;
     if (anyOf ? value !== 1 && value !== -1 : !(value >= minimum && value <= maximum)) return row;

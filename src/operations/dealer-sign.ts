@@ -13,16 +13,16 @@ import type { Context } from './operation.ts';
 import { tapePrice } from './prices.ts';
 import { throughTape } from './signed-tape.ts';
 
-/** What an answer says of dealers' side. */
-export const signConvention = Type.String({ description: "What is taken of dealers' side." });
+/** The field in which an answer states its assumption about dealers. */
+export const signConvention = Type.String({ description: "Assumption about dealers' side." });
 
 export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
   return sign === 'flow'
-    ? "dealers opposite customers' net position by signed prints; what no print signs counts nothing"
+    ? "dealers opposite to customers' net positions by signed prints; other open interest counts nothing"
     : 'dealers long calls, short puts (assumed)';
 }
 
-/** A prepared chain under a sign convention. Throws `Failure('invalid_parameter')` where flow is asked for and there is none. */
+/** A prepared chain with a sign convention. Throws `Failure` (invalid_parameter) if `sign` is `flow` and no contract has a print. */
 export function* signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
   const positions = yield* customersInSteps(prepared.chain, context.market.tape(prepared.chain));
@@ -32,16 +32,17 @@ export function* signedAs(sign: SignConvention, prepared: PreparedChain, context
     `No prints of ${prepared.chain.underlying} are known that could sign its options`,
     {
       hint: 'Load a tape with `zomma ingest`, or leave sign at calls_long_puts_short.',
-      faults: [{ field: '/sign', expected: 'must be calls_long_puts_short where there are no prints' }],
+      faults: [{ field: '/sign', expected: 'must be calls_long_puts_short if there are no prints' }],
     },
   );
 }
 
-/** What customers hold of a chain by its tape; undefined where none of its contracts has one. Kept while the tape is the same. */
+/** Customers' positions in a chain by its tape, cached while the tape is unchanged. Returns `undefined` if no contract has a print. */
 export function customersOf(chain: Chain, tape: Tape): CustomerPositions | undefined {
   return finish(customersInSteps(chain, tape));
 }
 
+/** As `customersOf`, in steps. */
 export function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPositions | undefined> {
   const positions = yield* customers.of(chain, tape.mark, {
     message: 'Signing the tape',
@@ -63,7 +64,7 @@ function* addedUp(tape: Tape): Steps<TapeSums> {
   return summer.sums();
 }
 
-/** The same object for the same positions, so that what is computed of it is kept too. */
+/** The chain with dealers opposite to customers. The same positions give the same object, so that results computed from it stay cached. */
 export function byFlow(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
   const known = signed.get(prepared);
   if (known?.positions === positions) return known.signed;

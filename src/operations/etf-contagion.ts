@@ -14,7 +14,7 @@ export const evaluateEtfContagion = defineOperation({
   ofMarket: true,
   title: 'Spill into the sector ETF',
   description:
-    "Names the sector ETF that a single name's large flow spills into where its volatility has reached the ceiling, the flow is " +
+    "Names the sector ETF that a single name's large flow spills into, if its volatility has reached the ceiling, the flow is " +
     'large and both move together; else null. ' +
     'Example: {"single_name_ticker":"NVDA","whale_fiat":25000000,"current_iv":0.62,"iv_ceiling":0.55}.',
   input: Type.Object(
@@ -30,24 +30,24 @@ export const evaluateEtfContagion = defineOperation({
   ),
   full: Type.Object(
     {
-      etf_proxy: nullable(Type.String(), 'Sector ETF, or null where requirements are unmet.'),
+      etf_proxy: nullable(Type.String(), 'Sector ETF, or null if requirements are unmet.'),
       saturated: Type.Boolean({ description: 'Volatility is at or above the ceiling.' }),
       large_flow: Type.Boolean({ description: 'The flow reaches the threshold.' }),
       iv_over_ceiling: number(
         'Ratio of the present volatility to the ceiling; from 1 on the name counts as saturated.',
       ),
-      flow_threshold: number('Flow that counts as large, dollars: the larger of the two below.'),
-      flow_over_threshold: nullable(Type.Number(), 'Ratio of the flow to that; null where the threshold is 0.'),
-      flow_min: number("The operator's least flow, dollars."),
+      flow_threshold: number('Flow that counts as large, dollars: the larger of flow_min and premium_threshold.'),
+      flow_over_threshold: nullable(Type.Number(), 'Ratio of the flow to flow_threshold; null if that is 0.'),
+      flow_min: number('Least flow that can spill, as set by the operator, dollars.'),
       premium_threshold: nullable(
         Type.Number(),
-        `${100 * PREMIUM_SHARE} % of the name's large-print premium over 30 days, dollars; null where it has no prints.`,
+        `${100 * PREMIUM_SHARE} % of the name's large-print premium over 30 days, dollars; null if it has no prints.`,
       ),
       correlation: nullable(
         Type.Number(),
         'Correlation of daily log returns with the ETF, -1 to 1; null (not required) below 60 common closes.',
       ),
-      correlation_min: number('Correlation from which on the two count as moving together, -1 to 1.'),
+      correlation_min: number('Least correlation at which the two count as moving together, -1 to 1.'),
       proxy: nullable(Type.String(), 'ETF mapped to the name, whether or not the requirements are met.'),
     },
     { additionalProperties: false },
@@ -87,16 +87,16 @@ export const evaluateEtfContagion = defineOperation({
   },
 });
 
-/** Premium of the name's large prints over the flow window, dollars; undefined where its feed has none. */
+/** Premium of the name's large prints over the flow window, dollars. Returns `undefined` if the name has no prints. */
 function largePremium(context: Context, chain: Chain): number | undefined {
   if (!context.market.hasPrints(chain.underlying)) return undefined;
   const flow = context.market.flow(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd);
   return flow.reduce((sum, { premium }) => sum + premium, 0);
 }
 
-/** Over the last closes up to a date (the name's snapshot; any, where it has none). */
+/** Correlation over the last closes up to the date of the name's snapshot, or over the newest closes if the name has no snapshot. */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
-  // A few more than needed: the two may miss different days.
+  // A few closes more than needed, because the two names may lack different days.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
   return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
 }

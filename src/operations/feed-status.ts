@@ -8,7 +8,7 @@ import { type Context, defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { count, nullable, number, oneOf } from './schemas.ts';
 
-const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null where there was none.`);
+const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null if there is none.`);
 const text = (description: string) => nullable(Type.String(), description);
 const closed = { additionalProperties: false };
 
@@ -17,31 +17,31 @@ const tickerStatus = Type.Object(
     ticker: Type.String({ description: 'Underlying symbol.' }),
     state: oneOf(
       ['fresh', 'partial', 'stale', 'failing', 'missing'],
-      'fresh; partial: under 90 % of the expected contracts; stale: quotes older than they could be; failing: the last attempt ' +
-        'brought nothing; missing: none ever came.',
+      'fresh; partial: under 90 % of the expected contracts; stale: quotes older than --stale-after, in trading hours; failing: the ' +
+        'last attempt failed; missing: no snapshot yet.',
     ),
-    last_attempt: moment('When it was last asked for, or something of it arrived'),
-    last_fresh: moment('When quotes newer than all before arrived'),
-    as_of: moment('When the newest quotes were taken'),
-    age_s: nullable(Type.Integer(), 'Age of those quotes by the wall clock, seconds.'),
-    stale: Type.Boolean({ description: 'As in provenance: no quotes, or older than the operator calls young.' }),
+    last_attempt: moment('Last poll for the ticker, or last delivery'),
+    last_fresh: moment('Last delivery with quotes newer than all before'),
+    as_of: moment('Time of the newest quotes'),
+    age_s: nullable(Type.Integer(), 'Age of these quotes by the wall clock, seconds.'),
+    stale: Type.Boolean({ description: 'True if there are no quotes, or they are older than --stale-after.' }),
     expected_contracts: nullable(
       Type.Integer(),
-      'Contracts that had to be there: those the source listed, and no fewer than were left of the snapshot before; null before the first.',
+      'Contracts that the source listed, but at least the unexpired contracts of the snapshot before; null before the first snapshot.',
     ),
     received_contracts: nullable(
       Type.Integer(),
-      'Contracts of the newest snapshot that could be used; null before the first.',
+      'Usable contracts of the newest snapshot; null before the first snapshot.',
     ),
     coverage_pct: nullable(
       Type.Number(),
-      'Received against expected contracts, percent; null where none were expected.',
+      'Received contracts, percent of expected contracts; null if none were expected.',
     ),
     rows_refused: Type.Record(Type.String(), Type.Integer(), {
-      description: 'Rows and values of it that were refused, by reason.',
+      description: 'Rejected rows and values of the newest snapshot, by reason.',
     }),
-    failures: count('Attempts in a row that brought nothing.'),
-    refusal: text('Why the last of them brought nothing.'),
+    failures: count('Failed attempts in a row.'),
+    refusal: text('Why the last attempt failed; null if it did not.'),
   },
   closed,
 );
@@ -52,55 +52,55 @@ const feedStatus = Type.Object(
     simulated: Type.Boolean({ description: 'True for the simulated market.' }),
     state: oneOf(
       ['ok', 'degraded', 'empty', 'down'],
-      'ok: every ticker fresh, nothing refused, the stream up; empty: nothing ever came; down: it fails, or is no longer asked.',
+      'ok: every ticker fresh, no refusals, the stream up; degraded: not all of that; empty: no data yet; down: polls fail or have stopped.',
     ),
-    last_attempt: moment('When it was last asked'),
-    last_completed: moment('When it was last asked and everything it had was taken'),
-    next_attempt: moment('When it will be asked next'),
-    last_data: moment('When it last brought anything: a snapshot, prints or closes'),
-    error: text('What keeps it from being asked, if anything does.'),
+    last_attempt: moment('Last poll'),
+    last_completed: moment('Last poll that completed without an error'),
+    next_attempt: moment('Next poll'),
+    last_data: moment('Last delivery of a snapshot, prints or closes'),
+    error: text('Why polling fails; null if it does not.'),
     stream: nullable(
       Type.Object(
         {
-          up: Type.Boolean({ description: 'Whether what it sends arrives.' }),
-          since: Type.String({ description: 'Since when, ISO 8601.' }),
-          reason: text('Why it is down.'),
+          up: Type.Boolean({ description: 'True if the stream is connected.' }),
+          since: Type.String({ description: 'When it last connected or disconnected, ISO 8601.' }),
+          reason: text('Why the stream is down.'),
         },
         closed,
       ),
-      'Of a source that sends of itself; else null.',
+      'The stream of a feed that pushes data; null for other feeds.',
     ),
-    tickers_expected: count('Tickers that it is asked for, or has brought.'),
-    tickers_by_state: Type.Record(Type.String(), Type.Integer(), { description: 'How many are in which state.' }),
-    expected_contracts: count('Contracts expected of all tickers with a snapshot.'),
-    received_contracts: count('Contracts received of them.'),
-    tickers: Type.Array(tickerStatus, { description: 'Ticker by ticker, by name: those on this page.' }),
+    tickers_expected: count('Tickers that are polled or have been delivered.'),
+    tickers_by_state: Type.Record(Type.String(), Type.Integer(), { description: 'Number of tickers in each state.' }),
+    expected_contracts: count('Expected contracts of all tickers with a snapshot.'),
+    received_contracts: count('Received contracts of these tickers.'),
+    tickers: Type.Array(tickerStatus, { description: 'Tickers on this page, by name.' }),
     refusals: Type.Array(
       Type.Object(
         {
-          origin: Type.String({ description: 'What was offered, or asked for.' }),
-          ticker: text('Of which ticker, where that is known.'),
-          reason: Type.String({ description: 'Why it could not be taken.' }),
-          at: Type.String({ description: 'When last, ISO 8601.' }),
+          origin: Type.String({ description: 'File, request or stream that was rejected.' }),
+          ticker: text('Ticker; null if unknown.'),
+          reason: Type.String({ description: 'Why it was rejected.' }),
+          at: Type.String({ description: 'Last time, ISO 8601.' }),
           times: count('Times in a row.'),
         },
         closed,
       ),
       {
-        description: 'What could not be taken and has not come well since, the newest first: those on this page.',
+        description: 'Rejections on this page, newest first. A later success of the origin or ticker removes them.',
       },
     ),
     gaps: Type.Array(
       Type.Object(
         {
-          from: Type.String({ description: 'ISO 8601.' }),
-          to: moment('Until when'),
-          reason: Type.String({ description: 'Why.' }),
+          from: Type.String({ description: 'Begin, ISO 8601.' }),
+          to: moment('End'),
+          reason: Type.String({ description: 'Why the stream was down.' }),
         },
         closed,
       ),
       {
-        description: 'Times in which its stream was down and trades were missed, the newest first: those on this page.',
+        description: 'Gaps on this page, newest first: periods in which the stream was down and trades were missed.',
       },
     ),
   },
@@ -112,24 +112,24 @@ export const getFeedStatus = defineOperation({
   ofNow: true,
   title: 'Feeds',
   description:
-    'What each feed of market data last did and brought: per ticker expected against received contracts, the last attempt apart from the ' +
-    'last fresh data, and what was refused and why. A feed without data is never ok. Tickers, refusals and gaps come in pages.',
+    'Health of the feeds of market data. Per ticker: expected and received contracts, the last attempt, the last fresh data, and what was ' +
+    'rejected and why. A feed without data is never ok. Tickers, refusals and gaps come in pages.',
   input: Type.Object(
     {
-      limit: limit('Tickers, refusals and gaps of all feeds together at the most; without it, as many as fit.'),
+      limit: limit('Maximum number of tickers, refusals and gaps of all feeds; by default, as many as fit.'),
       cursor: Type.Optional(
-        Type.String({ description: 'next_cursor of the page before.', pattern: '^[0-9]{1,6}$', maxLength: 6 }),
+        Type.String({ description: 'next_cursor of the previous page.', pattern: '^[0-9]{1,6}$', maxLength: 6 }),
       ),
     },
     closed,
   ),
   full: Type.Object(
     {
-      checked_at: Type.String({ description: 'Now, ISO 8601.' }),
-      healthy: Type.Boolean({ description: 'Whether there are feeds, and all of them are ok.' }),
-      stale_after_s: number('Age from which quotes are called stale, seconds.'),
-      feeds: Type.Array(feedStatus, { description: 'Feed by feed, by name.' }),
-      next_cursor: Type.Optional(Type.String({ description: 'The next page begins here; absent on the last.' })),
+      checked_at: Type.String({ description: 'Time of the report, ISO 8601.' }),
+      healthy: Type.Boolean({ description: 'True if there are feeds, and all of them are ok.' }),
+      stale_after_s: number('Age above which quotes are stale, seconds.'),
+      feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
+      next_cursor: Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last.' })),
     },
     closed,
   ),
@@ -148,7 +148,7 @@ export interface FeedReport {
   readonly feeds: FeedStatus[];
 }
 
-/** How the feeds are, with every row. */
+/** The state of the feeds, with all tickers, refusals and gaps. */
 export function feedReport(context: Context): FeedReport {
   const feeds = context.feedStates().map((state) => statusOf(state, context));
   return {
@@ -159,11 +159,11 @@ export function feedReport(context: Context): FeedReport {
   };
 }
 
-/** Rows of a page, bytes of JSON: with what is told of each feed itself, a page stays below 64 KB. */
+/** Limit for the rows of a page, bytes of JSON. With the totals of each feed, a page stays below 64 KB. */
 const PAGE_BYTES_MAX = 48 * 1024;
 const PAGED = ['tickers', 'refusals', 'gaps'] as const;
 
-/** The report with the rows of all feeds, in their order, from one on: so many, or as many as fit. */
+/** One page of the report: the rows of all feeds in order, from row `from` on, at most `most` rows and no more than fit. */
 function pageOf(report: FeedReport, from: number, most: number): FeedReport & { next_cursor?: string } {
   let [row, bytes, isFull] = [0, 0, false];
   const onPage = (each: unknown) => {
@@ -172,7 +172,7 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
       return false;
     }
     bytes += isFull ? 0 : Buffer.byteLength(JSON.stringify(each));
-    // One row there is always: a page of none would have no end.
+    // A page has at least one row. Otherwise the next cursor would be the same again.
     isFull ||= row - from >= most || (bytes > PAGE_BYTES_MAX && row > from);
     if (!isFull) row++;
     return !isFull;
@@ -183,7 +183,7 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
   });
   if (row < from) {
     throw new Failure('invalid_parameter', '/cursor must be next_cursor of an answer, unchanged', {
-      hint: 'Ask again without cursor.',
+      hint: 'Retry without cursor.',
       faults: [{ field: '/cursor', expected: 'must be next_cursor of an answer, unchanged' }],
     });
   }
@@ -208,7 +208,7 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
     last_data: instant(state.dataAt),
     error:
       shown(state.error) ??
-      (isOverdue(state, now) ? 'It is not asked any more: the service has ended, or hangs.' : null),
+      (isOverdue(state, now) ? 'The feed is no longer polled: the service has ended or hangs.' : null),
     stream: connection && { up: connection.up, since: iso(connection.at), reason: shown(connection.reason) },
     tickers_expected: tickers.length,
     tickers_by_state: Object.fromEntries(

@@ -15,7 +15,7 @@ import { ofSignedTape, QUESTIONS_CACHED, tapeInput, tapeNotes, throughTape } fro
 
 const flow = {
   prints: columnOf('Prints.'),
-  contracts: columnOf('Contracts, whoever started the trade.'),
+  contracts: columnOf('Contracts, whoever the aggressor was.'),
   premium: columnOf('Premium paid, dollars.'),
   call_bought: columnOf('Premium of calls that customers bought, dollars.'),
   call_sold: columnOf('Premium of calls that customers sold, dollars.'),
@@ -40,31 +40,31 @@ export const getFlowByAggressor = defineOperation({
   ofMarket: true,
   title: 'Flow by aggressor',
   description:
-    'Premium and delta of option prints by who started them: bought where the feed says ask or the print was above the middle of ' +
-    'the quote, sold the other way, else by the last move of the contract. In all, by how they were executed, by day and by expiry.',
+    'Premium and delta of option prints by aggressor. Bought: the feed says ask, or the price is above the middle of the quote. Sold: ' +
+    "the opposite. Otherwise by the contract's last price change. In total, by manner of execution, by day and by expiry.",
   input: Type.Object(tapeInput, { additionalProperties: false }),
   full: Type.Object(
     {
       ticker: Type.String({ description: 'Underlying symbol.' }),
       spot_price: number('Spot of the snapshot, dollars.'),
       days: count('Calendar days of the window.'),
-      min_premium: number('Least premium of a print that counts, dollars.'),
+      min_premium: number('Minimum premium of a print, dollars.'),
       signed_by: Type.Object(
         {
           feed: count('Prints whose side the feed gives.'),
-          quote: count('Prints signed by the quote that they met.'),
-          tick: count('Prints signed by the last move of the contract.'),
+          quote: count('Prints signed by the quote at the trade.'),
+          tick: count("Prints signed by the contract's last price change."),
           unknown: count('Prints of unknown side.'),
         },
-        { additionalProperties: false, description: 'What told the side.' },
+        { additionalProperties: false, description: 'Prints by how their side was determined.' },
       ),
       by_manner: groups(
         'manner',
-        'multi_leg, sweep, block or single; of several the first; and all.',
-        'How prints were executed.',
+        'multi_leg, sweep, block, single or all; a print with several flags counts for the first.',
+        'By manner of execution.',
       ),
-      by_day: groups('day', 'New York day, YYYY-MM-DD, ascending.', 'Day by day.'),
-      by_expiry: groups('expiry', 'YYYY-MM-DD, ascending.', 'Expiry by expiry.'),
+      by_day: groups('day', 'New York day, YYYY-MM-DD, ascending.', 'By day.'),
+      by_expiry: groups('expiry', 'YYYY-MM-DD, ascending.', 'By expiry.'),
     },
     { additionalProperties: false },
   ),
@@ -115,7 +115,7 @@ function* flowOf(tape: Tape, minPremium: number, prepared: PreparedChain): Steps
   return { signedBy: { ...rulesOf(sums), unknown: flow.unknown }, groups: flow.groups() };
 }
 
-/** Prints by what told their side, without those of adjusted deliverables. */
+/** Prints by how their side was determined, without those of adjusted deliverables. */
 function rulesOf({ contracts, byContract }: TapeSums) {
   const rules = { feed: 0, quote: 0, tick: 0 };
   const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);

@@ -2,10 +2,10 @@ import { DAY_MS, tradesWithin } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Context } from './operation.ts';
 
-/** Gaps that are named one by one. */
+/** Most gaps that a note names. Further gaps are only counted. */
 const NAMED = 3;
 
-/** What an answer from the prints of some days up to a snapshot must say of the times in which none were received. */
+/** Notes on gaps in the prints of the `days` days up to a snapshot: periods of trading in which the feed received no prints. */
 export function gapNotes(chain: Chain, days: number, context: Context): string[] {
   if (chain.simulated) return [];
   const now = context.nowMs();

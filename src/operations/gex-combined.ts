@@ -11,7 +11,7 @@ import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { columnOf, count, nullable, number, ticker } from './schemas.ts';
 
-/** Funds by the index that they track, and how many times the fund's price the index stands at, more or less. */
+/** By index: the fund that tracks it, and the approximate ratio of the index to the fund's price. */
 const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {
   SPX: { fund: 'SPY', multiple: 10 },
   NDX: { fund: 'QQQ', multiple: 40 },
@@ -19,7 +19,7 @@ const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple:
   DJX: { fund: 'DIA', multiple: 1 },
 };
 
-/** Snapshots further apart than this are not of one market. */
+/** Snapshots further apart than this are not combined, because they describe different markets. */
 const APART_MS_MAX = DAY_MS;
 
 export const getGexCombined = defineOperation({
@@ -27,43 +27,43 @@ export const getGexCombined = defineOperation({
   ofMarket: true,
   title: 'GEX of an index with its fund',
   description:
-    'Options on an index and on the fund that tracks it as one (SPX with SPY): the fund counted at the ratio of both spots, which is ' +
-    'stated. Prices are those of the ticker asked for. Dollars.',
+    'GEX levels of an index and the fund that tracks it, taken together (SPX with SPY). Prices of the fund are converted at the ratio of ' +
+    'both spots, which the answer states. Prices are on the scale of the requested ticker. Dollars.',
   input: Type.Object(
     {
       ...chainInput.properties,
       with: Type.Optional({
         ...ticker,
-        description: 'What to add, e.g. SPY; without it, the fund of SPX, NDX, RUT or DJX, or their index.',
+        description: 'Ticker to add, e.g. SPY; by default the fund of SPX, NDX, RUT or DJX, or the index of that fund.',
       }),
     },
     { additionalProperties: false },
   ),
   full: Type.Object(
     {
-      ticker: Type.String({ description: 'Underlying symbol; all prices are its own.' }),
-      with: Type.String({ description: 'The symbol added.' }),
+      ticker: Type.String({ description: 'Underlying symbol; prices are on its scale.' }),
+      with: Type.String({ description: 'The added symbol.' }),
       spot_price: number('Spot of the ticker, dollars.'),
-      with_spot_price: number('Spot of what is added, dollars.'),
-      ratio: number('Ratio of both spots, by which prices of what is added are converted.'),
+      with_spot_price: number('Spot of the added symbol, dollars.'),
+      ratio: number('Ratio of both spots, which converts prices of the added symbol.'),
       basis_pct: nullable(
         Type.Number(),
-        'By how much that ratio is off the customary multiple (10 of SPX over SPY), percent; null where there is none.',
+        'Deviation of the ratio from the customary multiple (10 for SPX over SPY), percent; null if there is none.',
       ),
       as_of: Type.String({ description: 'When the quotes of the ticker were taken, ISO 8601.' }),
-      with_as_of: Type.String({ description: 'When those of what is added were taken, ISO 8601.' }),
-      apart_s: number('Between both snapshots, seconds: the ratio is off by what the market moved in them.'),
+      with_as_of: Type.String({ description: 'When the quotes of the added symbol were taken, ISO 8601.' }),
+      apart_s: number('Time between both snapshots, seconds; a move in that time distorts the ratio.'),
       ...lens,
-      ticker_gex_mil: number('Of net GEX, of the ticker, millions of dollars per 1 % move.'),
-      with_gex_mil: number('Of net GEX, of what is added, millions of dollars per 1 % move.'),
+      ticker_gex_mil: number('Net GEX of the ticker, millions of dollars per 1 % move.'),
+      with_gex_mil: number('Net GEX of the added symbol, millions of dollars per 1 % move.'),
       net_dex_mil: number('Delta exposure of both, millions of dollars.'),
       net_vex_mil: number('Vanna exposure of both, millions of dollars per vol point.'),
       net_cex_mil: number('Charm exposure of both, millions of dollars per calendar day.'),
       count: count('Rows of each column.'),
-      spot: columnOf('Levels of spot in steps of a quarter percent of the present one, ascending, dollars.'),
-      net_gex: columnOf('Net gamma exposure of both there, dollars per 1 % move.'),
-      ticker_gex: columnOf('Of that, of the ticker, dollars per 1 % move.'),
-      with_gex: columnOf('Of that, of what is added, dollars per 1 % move.'),
+      spot: columnOf('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
+      net_gex: columnOf('Net gamma exposure of both at that level, dollars per 1 % move.'),
+      ticker_gex: columnOf('Net gamma exposure of the ticker, dollars per 1 % move.'),
+      with_gex: columnOf('Net gamma exposure of the added symbol, dollars per 1 % move.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },
@@ -75,7 +75,7 @@ export const getGexCombined = defineOperation({
     const partner = input.with ?? partnerOf(chain.underlying);
     if (!context.market.findChain(partner)) {
       throw invalid(
-        `What is to be added to ${chain.underlying} has no stored chain`,
+        `The ticker to add to ${chain.underlying} has no stored chain`,
         'must be a ticker with a chain',
         'Add ?with=TICKER.',
       );
@@ -134,7 +134,7 @@ function requireOneMarket(chain: Chain, other: Chain): void {
   throw invalid(
     `The snapshots of ${chain.underlying} and ${other.underlying} are ${days} days apart`,
     'must have a snapshot within a day of the ticker’s',
-    'Both must be of one market: load newer data of the older one.',
+    'Load newer data for the older one: both must be of one market.',
   );
 }
 

@@ -17,8 +17,8 @@ export const getGexByExpiry = defineOperation({
   ofMarket: true,
   title: 'GEX and volatility by expiry',
   description:
-    'One row a series (root and expiry), in order of settlement, as columns: gamma that expires with it, max pain, forward, ' +
-    'at-the-money volatility, expected move, 25-delta skew. Dealers are taken as long calls and short puts, or opposite the signed prints (sign: flow). Dollars.',
+    'One row per series (root and expiry), in order of settlement, as columns: gamma that expires with it, max pain, forward, ' +
+    'at-the-money volatility, expected move, 25-delta skew. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
   input: chainInput,
   full: Type.Object(
     {
@@ -32,16 +32,16 @@ export const getGexByExpiry = defineOperation({
       net_gex: columnOf('Net gamma exposure, dollars per 1 % move.'),
       gross_gex: columnOf('Sum of absolute gamma exposures, dollars per 1 % move.'),
       gross_share_pct: columnOf('Share of all gross gamma that expires with this series, percent.'),
-      expired_share_pct: columnOf('Share of all gross gamma that is gone once this series has settled, percent.'),
+      expired_share_pct: columnOf('Share of all gross gamma that has expired once this series has settled, percent.'),
       open_interest: columnOf('Contracts outstanding.'),
       volume: columnOf('Contracts traded on the day of the snapshot.'),
-      max_pain: knownOf('Strike at which the options pay out least, dollars; null where no contract counts.'),
+      max_pain: knownOf('Strike at which the options pay out least, dollars; null if no contract counts.'),
       forward: columnOf('Forward price, dollars.'),
       forward_method: texts('regression, parity, delta, carry or flat.'),
       rate: columnOf('Discount rate, continuous, decimal per year.'),
-      atm_iv: knownOf('At-the-money volatility, decimal per year; null where no strike has one.'),
+      atm_iv: knownOf('At-the-money volatility, decimal per year; null if no strike has one.'),
       expected_move: knownOf(
-        'One standard deviation to settlement at that volatility, dollars; a straddle costs about four fifths of it.',
+        'One standard deviation to settlement at atm_iv, dollars; a straddle costs about four fifths of it.',
       ),
       skew_25d: knownOf('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
       sign_convention: signConvention,
@@ -83,7 +83,7 @@ export const getGexByExpiry = defineOperation({
 
 type Row = ReturnType<typeof rowOf>;
 
-/** By settlement; of two at one moment, by root. */
+/** One row per series, in order of settlement and then of root. */
 function* rowsInSteps(prepared: PreparedChain): Steps<Row[]> {
   const series = prepared.series.toSorted(
     (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),
@@ -98,13 +98,13 @@ function* rowsInSteps(prepared: PreparedChain): Steps<Row[]> {
   return rows;
 }
 
-/** `before` is the gross gamma of what has settled by then, dollars per 1 % move. */
+/** `before` is the gross gamma of the series that settle before this one, dollars per 1 % move. */
 function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
   const { start, end, tte, forward, forwardMethod, rate } = each;
   const gex = gexBySeries(prepared);
   const index = prepared.series.indexOf(each);
   const [gross, all] = [gex.gross[index]!, gex.grossOfAll];
-  // Without any gamma nothing is a share of it.
+  // Without any gamma, all shares are 0.
   const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
   const atmIv = atmVolatility(each);
   return {
@@ -117,7 +117,7 @@ function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
     share: percent(gross),
     expired: percent(Math.min(before + gross, all)),
     ...contractsOf(prepared, each),
-    // Of nothing held every strike pays as little.
+    // If no contract counts, all strikes pay out the same, so there is no max pain.
     maxPain: prepared.weight.subarray(start, end).some((held) => held > 0) ? maxPain(prepared, each) : null,
     forward,
     forwardMethod: forwardMethod as string,

@@ -11,19 +11,19 @@ import { moment, momentOf, momentRefusal } from './moment.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { columnOf, defaulted, nullable, oneOf, texts, ticker } from './schemas.ts';
 
-/** Of a range without a beginning, and of the days that a volatility is ranked among: New York days, the last included. */
+/** Length of the default range, and of the period of the volatility rank, in New York days. The last day is included. */
 const YEAR_DAYS = 365;
 const POINTS = { default: 500, maximum: 5_000 };
 
 const input = Type.Object(
   {
     ticker,
-    from: Type.Optional(moment('Begin, included; without it, 365 days up to the newest')),
-    to: Type.Optional(moment('End, included, a date to its last moment; without it, the newest')),
-    per: defaulted(oneOf(['snapshot', 'day'], 'A row for each snapshot, or the last of each New York day.'), 'day'),
+    from: Type.Optional(moment('Begin, inclusive; by default 365 days up to the newest levels')),
+    to: Type.Optional(moment('End, inclusive, a date to its last moment; by default the newest levels')),
+    per: defaulted(oneOf(['snapshot', 'day'], 'One row per snapshot, or the last one of each New York day.'), 'day'),
     points: defaulted(
       Type.Integer({
-        description: 'Rows at the most; of more, evenly spaced ones.',
+        description: 'Rows of the answer at most. Of more rows, evenly spaced ones are selected.',
         minimum: 1,
         maximum: POINTS.maximum,
       }),
@@ -38,8 +38,8 @@ export const getGexHistory = defineOperation({
   ofMarket: true,
   title: 'History of GEX levels',
   description:
-    'Levels of a ticker over time as columns, as they were reckoned when each snapshot arrived: gamma, delta, vanna and charm ' +
-    'exposure, flip, walls, max pain and the at-the-money volatility at 30 days with its rank over a year. Dealers are taken as ' +
+    'Levels of a ticker over time as columns, as they were computed when each snapshot arrived: gamma, delta, vanna and charm ' +
+    'exposure, flip, walls, max pain and the at-the-money volatility at 30 days with its rank over a year. Dealers are assumed ' +
     'long calls and short puts. Dollars.',
   input,
   full: Type.Object(
@@ -47,15 +47,15 @@ export const getGexHistory = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       per: Type.String({ description: 'What a row stands for: snapshot or day.' }),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      downsampled_from: Type.Integer({ description: 'Rows there were before some were left out.', minimum: 0 }),
+      downsampled_from: Type.Integer({ description: 'Rows before downsampling.', minimum: 0 }),
       as_of: texts('When the quotes were taken, ISO 8601, ascending.'),
-      day: texts('The New York date then, YYYY-MM-DD.'),
+      day: texts('New York date of the quotes, YYYY-MM-DD.'),
       spot: columnOf('Spot, dollars.'),
       net_gex: columnOf('Net gamma exposure, dollars per 1 % move.'),
       gross_gex: columnOf('Sum of absolute gamma exposures, dollars per 1 % move.'),
       gex_flip: columnOf('Spot at which net dealer gamma changed sign, dollars.'),
       flip_resolved: Type.Array(Type.Boolean(), {
-        description: 'False where it changed sign nowhere within half of spot: the flip is then its least level.',
+        description: 'False if net gamma kept its sign within 50 % of spot: gex_flip is then where it was nearest 0.',
       }),
       call_wall: columnOf('Strike at or above spot with most call gamma, dollars.'),
       put_wall: columnOf('Strike at or below spot with most put gamma, dollars.'),
@@ -65,24 +65,24 @@ export const getGexHistory = defineOperation({
       net_vex: columnOf('Vanna exposure, dollars per vol point.'),
       net_cex: columnOf('Charm exposure, dollars per calendar day.'),
       atm_iv_30d: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
-        description: 'At-the-money volatility at 30 days, decimal per year; null where no strike had one.',
+        description: 'At-the-money volatility at 30 days, decimal per year; null if no strike had one.',
       }),
       iv_rank: nullable(
         Type.Number(),
-        'Where the newest atm_iv_30d stands between iv_low and iv_high, percent; null with fewer than 20 days known.',
+        'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null with fewer than 20 known days.',
       ),
       iv_percentile: nullable(
         Type.Number(),
-        'Share of iv_days with a lower one than the newest, percent; null with fewer than 20 days known.',
+        'Share of iv_days with a lower atm_iv_30d than the newest, percent; null with fewer than 20 known days.',
       ),
       iv_days: Type.Integer({
-        description: 'Days with a volatility among the 365 that end with the newest.',
+        description: 'Days with an atm_iv_30d, of the 365 days up to the newest.',
         minimum: 0,
       }),
-      iv_low: nullable(Type.Number(), 'Least atm_iv_30d of those days, decimal per year; null where there is none.'),
-      iv_high: nullable(Type.Number(), 'Largest atm_iv_30d of those days, decimal per year; null where there is none.'),
+      iv_low: nullable(Type.Number(), 'Lowest atm_iv_30d of iv_days, decimal per year; null if there is none.'),
+      iv_high: nullable(Type.Number(), 'Highest atm_iv_30d of iv_days, decimal per year; null if there is none.'),
       sign_convention: signConvention,
-      notes: texts('What must be known beside the figures.'),
+      notes: texts('Caveats on the figures.'),
     },
     { additionalProperties: false },
   ),
@@ -99,13 +99,13 @@ export const getGexHistory = defineOperation({
     const rows = market.levels(name, downsample(times, request.points));
     const due = market.levelsDue(name);
     if (market.isPast && due > 0) {
-      throw new Failure('unavailable', `Levels of ${due} snapshots up to then are yet to be reckoned`, {
-        hint: 'Ask again shortly: an answer now would not be the one that stays.',
+      throw new Failure('unavailable', `Levels of ${due} snapshots up to then are not computed yet`, {
+        hint: 'Retry shortly: the answer is final when these levels are computed.',
       });
     }
     const notes = [
       ...(rows.length > 0 ? [] : [whyNone(newest)]),
-      ...(due > 0 ? [`Levels of ${due} snapshots are yet to be reckoned: ask again shortly.`] : []),
+      ...(due > 0 ? [`Levels of ${due} snapshots are not computed yet: retry shortly.`] : []),
     ];
     const result = {
       ticker: name,
@@ -147,7 +147,7 @@ function columnsOf(rows: readonly LevelRecord[]) {
   };
 }
 
-/** Of a tracked ticker without any chain there is nothing to name as the source. */
+/** The provenance of the newest chain. A tracked ticker without a chain has no provenance. */
 function provenance(name: string, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(name);
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
@@ -155,14 +155,14 @@ function provenance(name: string, context: Context, notes: readonly string[]) {
 
 function whyNone(newest: number | undefined): string {
   return newest === undefined
-    ? 'No levels of this ticker are kept up to then: the service keeps them as snapshots arrive.'
-    : `No levels of this ticker are kept in that range; the newest before its end are of ${new Date(newest).toISOString()}.`;
+    ? 'No levels of this ticker are stored up to then: the service stores them as snapshots arrive.'
+    : `No levels of this ticker are stored in that range; the newest before its end are of ${new Date(newest).toISOString()}.`;
 }
 
-/** The history is asked for by GET alone. */
+/** Code of argument errors: the history has only a GET route. */
 const CODE = 'invalid_parameter';
 
-/** Moments, both included; without `from`, it is for the newest to say. */
+/** First and last moment, both inclusive, ms since the epoch. Without `from`, the caller derives the first from the newest levels. */
 function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);

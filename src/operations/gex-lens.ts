@@ -13,13 +13,13 @@ import { MILLION, regimeOf } from './gex-report.ts';
 import type { Context } from './operation.ts';
 import { count, nullable, number } from './schemas.ts';
 
-/** Levels as another way of counting sees them, to be held against the default's. */
+/** Levels under another way to count contracts, to compare with the default levels. */
 export const lens = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
   gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-  flip_resolved: Type.Boolean({ description: 'False where it changes sign nowhere within half of spot.' }),
+  flip_resolved: Type.Boolean({ description: 'False if net gamma keeps its sign within 50 % of spot.' }),
   call_wall: number('Strike at or above spot with most call gamma, dollars.'),
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
@@ -50,18 +50,18 @@ export const zeroDteLens = Type.Object(
     expiry: Type.String({ description: "The snapshot's own day, YYYY-MM-DD." }),
     ...lens,
     gross_share_pct: number('Share of all gross gamma that expires today, percent.'),
-    net_gex_volume_mil: number("Net by the day's volume, as open interest is the day before's; millions per 1 % move."),
-    max_pain: nullable(Type.Number(), 'Strike at which those options pay out least, dollars; null where none is open.'),
-    hours_to_settlement: number('Until the last of them settles, hours.'),
-    atm_iv: nullable(Type.Number(), 'At-the-money volatility, decimal per year; null where no strike has one.'),
+    net_gex_volume_mil: number("Net GEX by the day's volume, not open interest, millions of dollars per 1 % move."),
+    max_pain: nullable(Type.Number(), 'Strike at which these options pay out least, dollars; null if none is open.'),
+    hours_to_settlement: number('Hours until the last of them settles.'),
+    atm_iv: nullable(Type.Number(), 'At-the-money volatility, decimal per year; null if no strike has one.'),
     expected_move: nullable(Type.Number(), 'One standard deviation to settlement, dollars.'),
     open_interest: number('Contracts outstanding.'),
     volume: number('Contracts traded that day.'),
   },
-  { additionalProperties: false, description: "Only what expires on the snapshot's own day and has not settled." },
+  { additionalProperties: false, description: "Contracts that expire on the snapshot's day and have not settled." },
 );
 
-/** Null where nothing that is not settled expires on the snapshot's day. */
+/** The levels of the contracts that expire on the snapshot's day. Returns null if none of them is left to settle. */
 export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: number) {
   const today = newYorkDate(chain.asOf);
   // In order of settlement.
@@ -99,26 +99,26 @@ export const byFlowLens = Type.Object(
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
     net_cex_mil: number('Charm exposure, millions of dollars per calendar day.'),
     signed_share_pct: number("Share of open interest in customers' net positions, percent."),
-    unsigned_gex_mil: number('Gross gamma of the open interest that no print signs, millions of dollars per 1 % move.'),
+    unsigned_gex_mil: number('Gross gamma of open interest without signed prints, millions of dollars per 1 % move.'),
     contracts_signed: count('Contracts with a signed print.'),
-    positions_capped: count('Net positions beyond what can be open, held at it.'),
+    positions_capped: count('Contracts whose net position was cut to what can be open.'),
     prints: Type.Object(
       {
         feed: count('Side given by the feed.'),
-        quote: count('Side by the quote: above its middle bought, below it sold.'),
-        tick: count('Side by the last change of price.'),
-        unknown: count('Side not known: counted nowhere.'),
+        quote: count('Side by the quote: bought above its middle, sold below.'),
+        tick: count('Side by the last price change.'),
+        unknown: count('Side unknown: not counted.'),
       },
-      { additionalProperties: false, description: 'Prints of contracts that live, by what told their side.' },
+      { additionalProperties: false, description: 'Prints of live contracts, by how their side was determined.' },
     ),
   },
   {
     additionalProperties: false,
-    description: "The levels with dealers opposite customers' net position by signed prints.",
+    description: "The levels with dealers opposite to customers' net positions by signed prints.",
   },
 );
 
-/** Null where no contract of the chain has a print. */
+/** The levels by signed prints. Returns null if no contract of the chain has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
   const positions = yield* customersInSteps(prepared.chain, context.market.tape(prepared.chain));
   return positions ? yield* byPositionsInSteps(prepared, positions) : null;

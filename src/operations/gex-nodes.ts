@@ -21,11 +21,11 @@ const hedging = Type.Object(
     shares_per_pct: number('Shares that dealers trade per 1 % move: net GEX over spot, + against the move, - with it.'),
     average_daily_volume: nullable(
       Type.Number(),
-      `Shares a day, mean of the last ${VOLUME_DAYS} days whose volume is known; null with none.`,
+      `Shares per day, mean of the last ${VOLUME_DAYS} days with a known volume; null if there are none.`,
     ),
-    share_of_volume_pct: nullable(Type.Number(), 'Those shares against that volume, percent.'),
+    share_of_volume_pct: nullable(Type.Number(), 'These shares, percent of that volume.'),
   },
-  { additionalProperties: false, description: 'Gamma against what the name trades in a day.' },
+  { additionalProperties: false, description: "Dealers' hedging against the daily volume of the underlying." },
 );
 
 const NODES = ['ticker', 'spot_price', 'whale_expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip'] as const;
@@ -36,14 +36,14 @@ export const getLiveGexNodes = defineOperation({
   title: 'GEX levels',
   description:
     "A ticker's price levels from its newest option chain, dollars: spot, call wall, put wall, gamma flip, max pain of the " +
-    'dominant expiry. Dealers are taken as long calls, short puts. Example: {"ticker":"SPY"}.',
+    'dominant expiry. Dealers are assumed long calls, short puts. Example: {"ticker":"SPY"}.',
   input: Type.Object({ ticker }, { additionalProperties: false }),
   full: Type.Object(
     {
       ...gexReport.properties,
       by_volume: byVolumeLens,
-      by_flow: nullable(byFlowLens, 'Null where no contract has a print.'),
-      zero_dte: nullable(zeroDteLens, "Null where nothing unsettled expires on the snapshot's day."),
+      by_flow: nullable(byFlowLens, 'Null if no contract has a print.'),
+      zero_dte: nullable(zeroDteLens, "Null if nothing unsettled expires on the snapshot's day."),
       hedging,
     },
     { additionalProperties: false },
@@ -63,7 +63,7 @@ export const getLiveGexNodes = defineOperation({
     return {
       result: {
         ...report,
-        // A default answer has none of them.
+        // The default answer has no lenses.
         ...((isWanted('by_flow') ? yield* lensesOf(reading, levels, context) : {}) as Lenses),
       },
       provenance: provenanceOf(reading.chain, context, [...caveats(report), ...signCaveats(prepared)]),
@@ -85,7 +85,7 @@ function* lensesOf({ chain, prepared }: MarketReading, { exposures }: GexLevels,
 function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: Context) {
   const shares = gex / spot;
   const today = newYorkDate(asOf);
-  // A day counts once it is over.
+  // The volume of a day counts after the close.
   const last = asOf >= closeOf(today) ? today : addDays(today, -1);
   const volume = averageVolume(market.closes(underlying, last, VOLUME_DAYS));
   return {
@@ -95,25 +95,25 @@ function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: C
   };
 }
 
-/** What the default answer's figures do not show of themselves. */
+/** Caveats that the figures of the default answer do not show. */
 function caveats(report: GexReport): string[] {
   const { used, left_out } = report.contracts;
   const notes: string[] = [];
   if (left_out.no_volatility === used)
-    notes.push('No contract has a volatility: its gamma is not known and counts as none.');
+    notes.push('No contract has a volatility, so gamma is unknown and counts as zero.');
   if (!report.flip_resolved)
-    notes.push('Net gamma changes sign nowhere within half of spot: gex_flip is its least level.');
+    notes.push('Net gamma keeps its sign within 50 % of spot: gex_flip is where it is nearest 0.');
   if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)
-    notes.push(`Most call gamma of all lies below spot, at ${report.call_wall_unsided}.`);
+    notes.push(`The strike with most call gamma is below spot, at ${report.call_wall_unsided}.`);
   if (report.put_wall_sided && report.put_wall_unsided !== report.put_wall)
-    notes.push(`Most put gamma of all lies above spot, at ${report.put_wall_unsided}.`);
-  if (!report.call_wall_sided) notes.push('No strike lies at or above spot: the nearest stands in for the call wall.');
-  if (!report.put_wall_sided) notes.push('No strike lies at or below spot: the nearest stands in for the put wall.');
+    notes.push(`The strike with most put gamma is above spot, at ${report.put_wall_unsided}.`);
+  if (!report.call_wall_sided) notes.push('No strike is at or above spot: the call wall is the nearest strike.');
+  if (!report.put_wall_sided) notes.push('No strike is at or below spot: the put wall is the nearest strike.');
   return notes;
 }
 
 function signCaveats(prepared: PreparedChain): string[] {
   if (prepared.sign !== 'flow') return [];
   const share = (100 * signedShare(prepared).share).toPrecision(3);
-  return [`Dealers are opposite signed prints, which are ${share} % of open interest; the rest counts nothing.`];
+  return [`Dealers are opposite to signed prints, which are ${share} % of open interest; the rest counts nothing.`];
 }

@@ -13,8 +13,8 @@ export const getGexProfile = defineOperation({
   ofMarket: true,
   title: 'Gamma profile',
   description:
-    'Net dealer gamma as spot moves, every contract priced anew at each level (volatilities stay with their strikes, forwards move in ' +
-    'proportion), and the level at which it changes sign. Dealers are taken as long calls and short puts, or opposite the signed prints (sign: flow). Dollars.',
+    'Net dealer gamma over levels of spot, and the level at which it changes sign. Every contract is re-priced at each level: volatilities stay ' +
+    'with their strikes, forwards move in proportion. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
   input: chainInput,
   full: Type.Object(
     {
@@ -22,16 +22,16 @@ export const getGexProfile = defineOperation({
       spot_price: number('Spot of the snapshot, dollars.'),
       gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
       flip_resolved: Type.Boolean({
-        description: 'False where it changes sign nowhere within half of spot: the flip is then its least level.',
+        description: 'False if net gamma keeps its sign within 50 % of spot: gex_flip is then where it is nearest 0.',
       }),
       vanna_flip: nullable(
         Type.Number(),
-        'Spot nearest the present one at which vanna exposure changes sign, dollars; null where none lies within 20 %.',
+        'Spot nearest the present spot at which vanna exposure changes sign, dollars; null if there is none within 20 %.',
       ),
-      charm_flip: nullable(Type.Number(), 'The same of charm exposure, dollars.'),
+      charm_flip: nullable(Type.Number(), 'The same for charm exposure, dollars.'),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      spot: columnOf('Levels of spot in steps of a quarter percent of the present one, ascending, dollars.'),
-      net_gex: columnOf('Net gamma exposure there, dollars per 1 % move.'),
+      spot: columnOf('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
+      net_gex: columnOf('Net gamma exposure at that level, dollars per 1 % move.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },

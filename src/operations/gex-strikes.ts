@@ -12,7 +12,7 @@ export const getGexByStrike = defineOperation({
   title: 'GEX by strike',
   description:
     'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and ' +
-    'the contracts behind them by open interest and by volume. Dealers are taken as long calls and short puts, or opposite the signed prints (sign: flow). Dollars.',
+    'the contracts behind them by open interest and by volume. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
   input: chainInput,
   full: Type.Object(
     {
@@ -21,8 +21,8 @@ export const getGexByStrike = defineOperation({
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
       strike: columnOf('Strikes, ascending, dollars.'),
       call_gex: columnOf('Gamma exposure of calls, dollars per 1 % move.'),
-      put_gex: columnOf('Gamma exposure of puts, held short by convention: dollars per 1 % move, then never positive.'),
-      net_gex: columnOf('Both together, dollars per 1 % move.'),
+      put_gex: columnOf('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
+      net_gex: columnOf('Gamma exposure of calls and puts, dollars per 1 % move.'),
       net_dex: columnOf('Delta exposure, dollars.'),
       net_vex: columnOf('Vanna exposure, dollars per vol point.'),
       net_cex: columnOf('Charm exposure, dollars per calendar day.'),

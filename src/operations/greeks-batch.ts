@@ -48,10 +48,10 @@ const full = Type.Object(
 /** Columns of a binary body in their order; a call is +1, a put -1. */
 const BINARY_INPUTS = { put_call: SIDE, spot, strike, tte, iv, rate, dividend: dividendYield };
 
-/** Columns of an answer, in the order of a binary one. */
+/** Columns of an answer, in the order of the binary form. */
 const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
-/** Greeks of columns that lie one after the other in a body; the answer has the same layout. No value is a JavaScript object on the way. */
+/** Greeks of a binary body. The answer has the same layout. All values stay in typed arrays. */
 function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Uint8Array> {
   if (given !== undefined && given !== 'market' && given !== 'raw') {
     throw new Failure('invalid_parameter', 'The query parameter units must be market or raw', {
@@ -71,7 +71,7 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
   return new Uint8Array(answer.buffer);
 }
 
-/** Many options at once, columns in and columns out; each row is the same as that option's alone, to the bit. */
+/** Price and Greeks of many options: columns in, columns out. Each row is identical, to the bit, with a single request for that option. */
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',

@@ -18,11 +18,11 @@ const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
 
 const status = oneOf(
   STATUSES,
-  'ok; or why no volatility gives the price: it is at or below the discounted intrinsic value, or at or above what the option ' +
-    'can be worth at most (S e^(-qT) for a call, K e^(-rT) for a put).',
+  'ok, or why no volatility gives the price: the price is at or below the discounted intrinsic value, or at or above the largest ' +
+    'possible value of the option (S e^(-qT) for a call, K e^(-rT) for a put).',
 );
 
-/** Volatilities of many prices, columns in and columns out. Bulk data has quotes that no volatility explains: they are told apart, not refused. */
+/** Implied volatilities of many prices: columns in, columns out. Bulk data has prices that no volatility gives: their rows get a status. */
 export const solveImpliedVolatilities = defineOperation({
   name: 'solve_implied_volatilities',
   title: 'Implied volatilities in columns',
@@ -44,7 +44,7 @@ export const solveImpliedVolatilities = defineOperation({
       count: Type.Integer({ description: 'Rows of the answer: the length of each array.' }),
       iv: answerColumn(
         Type.Number(),
-        'Implied volatility, a decimal per year (0.22 means 22 %); 0 where status is not ok.',
+        'Implied volatility, a decimal per year (0.22 means 22 %); 0 if status is not ok.',
       ),
       status: answerColumn(status, status.description!),
     },
@@ -82,7 +82,7 @@ export const solveImpliedVolatilities = defineOperation({
 
 type Status = (typeof STATUSES)[number];
 
-/** The kernel's answer in words: inside the bounds of the fields, NaN has one reason. */
+/** The status of the kernel's result. Within the bounds of the fields, NaN can only mean that the price is at or above the cap. */
 function statusOf(iv: number): Status {
   if (iv > 0) return 'ok';
   return iv === 0 ? 'at_or_below_intrinsic' : 'at_or_above_cap';

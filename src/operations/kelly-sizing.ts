@@ -10,7 +10,7 @@ export const calculateKellySizing = defineOperation({
     'Share of capital to risk on a bet by the Kelly criterion, times fractional_kelly, from 0 to 100 %. Example: {"win_prob":0.55,"payout_ratio":2}.',
   input: Type.Object(
     {
-      win_prob: number('Probability of winning, 0 to 1: your own estimate, as one read off prices has no edge.', {
+      win_prob: number('Probability of winning, 0 to 1: your own estimate; one taken from prices has no edge.', {
         minimum: 0,
         maximum: 1,
       }),
@@ -26,7 +26,7 @@ export const calculateKellySizing = defineOperation({
     {
       win_probability: number('Probability of winning as given, 0 to 1.'),
       recommended_portfolio_allocation_pct: number('Percent of liquid capital, 0 to 100.'),
-      full_kelly_pct: number('Percent at full Kelly before clamping; negative where the bet loses on average.'),
+      full_kelly_pct: number('Percent at full Kelly before clamping; negative if the bet loses on average.'),
       edge: number('Expected win per 1.00 risked.'),
     },
     { additionalProperties: false },

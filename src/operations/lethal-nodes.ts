@@ -9,7 +9,7 @@ import { defineOperation } from './operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
 import { number, putCall, ticker } from './schemas.ts';
 
-/** Nodes of an answer whose caller names no limit. */
+/** Nodes of an answer to a request without `limit`. */
 const TOP = 10;
 
 const node = {
@@ -19,7 +19,7 @@ const node = {
   Dealer_Share_Exposure: Type.Integer({
     description: 'Shares that dealers must trade per +1 % move: + buys, - sells.',
   }),
-  Delta_Flux_j: number('Shares per day that they must trade as time passes: + buys, - sells.'),
+  Delta_Flux_j: number('Shares per day that dealers must trade as time passes: + buys, - sells.'),
 };
 
 export const detectLethalNodes = defineOperation({
@@ -27,8 +27,8 @@ export const detectLethalNodes = defineOperation({
   ofMarket: true,
   title: 'Hedging nodes',
   description:
-    'The single contracts whose hedging makes dealers trade most shares on a 1 % move, largest first, with what time alone makes ' +
-    'them trade. Dealers are taken as long calls, short puts. Example: {"ticker":"TSLA","limit":20}.',
+    'The contracts whose hedging makes dealers trade most shares on a 1 % move, largest first, with the shares traded as time passes. ' +
+    'Dealers are assumed long calls, short puts. Example: {"ticker":"TSLA","limit":20}.',
   input: Type.Object(
     { ticker, limit: limit(`Nodes to list, ${TOP} by default.`), cursor },
     { additionalProperties: false },
@@ -48,18 +48,18 @@ export const detectLethalNodes = defineOperation({
             dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
             multiplier: number('Shares per contract.'),
             tte: number('Years to settlement.'),
-            iv: number('Volatility, decimal per year; 0 where none is known, and then there is no flux.'),
+            iv: number('Volatility, decimal per year; 0 if unknown, and then there is no flux.'),
             gamma: number('Change of delta per 1.00 of spot.'),
             delta: number('Delta, per 1.00 of spot.'),
-            delta_after_a_day: number('Delta a calendar day later, all else standing still, per 1.00 of spot.'),
+            delta_after_a_day: number('Delta a calendar day later, all else unchanged, per 1.00 of spot.'),
             gex: number('Gamma exposure, dollars per 1 % move.'),
-            strike_shares: number('Shares per +1 % move that all contracts of that strike make dealers trade: + buys.'),
+            strike_shares: number('Shares that dealers trade per +1 % move for all contracts of the strike: + buys.'),
           },
           { additionalProperties: false },
         ),
-        { description: 'What the figures of each node are made of, in the same order.' },
+        { description: 'Inputs of the figures of each node, in the same order.' },
       ),
-      gross_share_pct: number('Share of all gross gamma that the nodes have, percent.'),
+      gross_share_pct: number('Gross gamma of the nodes, percent of all gross gamma.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },
@@ -71,7 +71,7 @@ export const detectLethalNodes = defineOperation({
     const { chain, prepared } = yield* readMarket(input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
-    // One more than is shown tells whether the list goes on.
+    // One node more than a page shows whether there is a next page.
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
     const isPaged = input.limit !== undefined || input.cursor !== undefined;
@@ -120,10 +120,10 @@ function step(message: string): Step {
   return { message, total: 3 };
 }
 
-/** Of an index, two series may be of one strike, side and date. */
+/** A note for an index if two nodes have the same strike, side and date, because they belong to series of different roots. */
 function rootCaveats(nodes: readonly HedgingNode[]): string[] {
   const roots = new Set(nodes.map(({ root }) => root));
   const names = new Set(nodes.map(({ strike, callPut, expiry }) => `${strike} ${callPut} ${expiry}`));
   if (names.size === nodes.length) return [];
-  return [`Contracts of ${[...roots].join(' and ')} stand apart: the same strike, side and date may come twice.`];
+  return [`Contracts of ${[...roots].join(' and ')} are separate: the same strike, side and date can appear twice.`];
 }

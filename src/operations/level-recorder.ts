@@ -14,38 +14,39 @@ export interface RecorderParts {
   /** Least premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
-  /** Told when there may be levels that were not there before, this process's or another's. */
+  /** Called when there may be new levels, from this process or another. */
   readonly recorded?: () => void;
 }
 
 export interface LevelRecorder {
-  /** Keeps the levels of every snapshot of which they are due by then. Costs nothing while it is at it: call it at every write. */
+  /** Starts to record the levels of every due snapshot. Call it after every write: a call costs nothing while recording is under way. */
   wake(): void;
-  /** Once what was due at the last waking is kept. */
+  /** Resolves when no recording is under way. */
   idle(): Promise<void>;
-  /** Ends after the step in hand. What is left stays due, for the next start. */
+  /** Stops after the current step. The remaining snapshots stay due for the next start. */
   stop(): Promise<void>;
 }
 
-/** How soon it is noticed what another process has stored. */
+/** Interval of the check for snapshots that another process has stored, ms. */
 const LOOK_EVERY_MS = 500;
 
 /**
- * Keeps the levels of stored snapshots, whoever stored them: first what has come since the start, as it came, then what was due
- * before, the newest first. What is due stands in the store and each is kept in one transaction: a process that ends loses
- * nothing, and two at it at once keep the same. What damage or a defect keeps from being read is tried once a start, and told.
+ * Records the levels of stored snapshots, whichever process stored them: first the snapshots stored since the start, in the order of their
+ * arrival, then the older ones that are due, newest first. The store lists the due snapshots, and each is recorded in one transaction. So a
+ * process that ends loses nothing, and two processes at once record the same levels. A snapshot that cannot be read, because it is damaged
+ * or because of a defect, is tried once per start and reported to `observe`.
  */
 export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded }: RecorderParts): LevelRecorder {
-  /** Snapshots from before the first look, the last stored first, and how many of them are done. */
+  /** Ids of the snapshots that were due at the start, the last stored first, and how many of them are done. */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
-  /** The last snapshot seen: those after it are new. */
+  /** Id of the last snapshot listed. Snapshots with larger ids are new. */
   let seen = 0;
   let version = '';
   let woken = false;
   let stopped = false;
   let running: Promise<void> | undefined;
-  /** Those whose levels another process kept from being written. */
+  /** Snapshots to try again, because another process was writing to the store. */
   let again: number[] = [];
 
   const record = async (id: number): Promise<void> => {
@@ -65,7 +66,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
     }
   };
 
-  /** What was stored since the last look, as it was stored. */
+  /** Due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog. */
   const listNew = (): number[] => {
     if (backlog === undefined) {
       backlog = store.levelsDue();
@@ -131,18 +132,18 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
 /** Computes the levels of a snapshot and stores them. */
 function* levelsOfSnapshot(id: number, store: MarketStore, largePrintMinUsd: number): Steps<void> {
   const chain = store.chain(id);
-  // Forgotten since it was listed: then there is nothing to keep.
+  // The snapshot was removed after it was listed.
   if (!chain) return;
   yield { message: 'Reading the large prints' };
   const { underlying, asOf, simulated } = chain;
-  // Of the 30 days that end with it: what came later says nothing of that moment.
+  // Only the 30 days up to the snapshot: later prints were not known then.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   const record = yield* recordOf(chain, opinionPremium(sums));
   yield { message: 'Storing the levels' };
   store.saveLevels(id, record);
 }
 
-/** Undefined where the chain has no live contract to read. */
+/** The levels of a chain. Returns `undefined` if the chain has no live contract. */
 function* recordOf(chain: Chain, premium: ReadonlyMap<string, number>): Steps<LevelRecord | undefined> {
   try {
     return yield* levelRecordInSteps(chain, premium);

@@ -1,14 +1,14 @@
 import { Failure } from '../errors.ts';
 import type { Market } from '../market/market.ts';
 
-/** The first load of what lies at hand, a folder or the simulated market. Over from the start where nothing is loaded. */
+/** The initial load at start-up: of a drop folder or the simulated market. It is over from the start if nothing is loaded. */
 export interface Loading {
-  /** Under way until `loaded` settles. */
+  /** Begins a load, which is over when `loaded` resolves or rejects. */
   begin(loaded: Promise<unknown>): void;
   readonly isOver: boolean;
-  /** Waits for its end, but no longer than so many milliseconds. */
+  /** Waits for the end of the load, for at most `mostMs`. */
   over(mostMs: number): Promise<void>;
-  /** Releases all waiting requests, because the service stops. */
+  /** Ends every wait, because the service stops. */
   giveUp(): void;
 }
 
@@ -35,10 +35,10 @@ export function createLoading(): Loading {
   };
 }
 
-/** A load brings something new all the time: who asks again soon loses little. */
+/** Short, because a load delivers new chains all the time. */
 const RETRY_AFTER_S = 1;
 
-/** A market whose missing chains may be on their way: while it is loading, asking for one throws `Failure('loading')`. */
+/** A market during the initial load. Until it is over, `chain` throws `Failure` (loading) if the ticker has no chain yet. */
 export function whileLoading(market: Market, loading: Pick<Loading, 'isOver'>): Market {
   return {
     ...market,
@@ -47,7 +47,7 @@ export function whileLoading(market: Market, loading: Pick<Loading, 'isOver'>): 
       const chain = market.findChain(ticker);
       if (chain) return chain;
       throw new Failure('loading', `No option chain of ${market.nameOf(ticker)} has been loaded yet`, {
-        hint: 'The service has just started and is loading its data: retry shortly.',
+        hint: 'Retry shortly: the service has just started and is loading its data.',
         retryAfterS: RETRY_AFTER_S,
       });
     },

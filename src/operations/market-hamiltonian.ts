@@ -23,7 +23,7 @@ export const evaluateMarketHamiltonian = defineOperation({
       gex_potential_friction: dollars(
         'Potential term: net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
       ),
-      iv_crush_factor: number('Factor on the friction: 1 leaves it, less where falling volatility weakens it.', {
+      iv_crush_factor: number('Factor on the friction: 1 leaves it unchanged, less if falling volatility weakens it.', {
         minimum: 0,
         maximum: 1e6,
       }),
@@ -35,7 +35,7 @@ export const evaluateMarketHamiltonian = defineOperation({
       System_Energy: number('Kinetic plus potential term, dollars.'),
       State: label(0, 'Regime.'),
       Behavior: label(1, 'Behaviour to expect.'),
-      Directive: label(2, 'What to do in it.'),
+      Directive: label(2, 'Action in that regime.'),
       kinetic: number('Kinetic term, dollars.'),
       potential: number('Potential term, dollars.'),
       ratio: nullable(Type.Number(), 'Ratio of kinetic to absolute potential; null without potential.'),

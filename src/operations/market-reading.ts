@@ -12,19 +12,20 @@ import { signedAs } from './dealer-sign.ts';
 import type { Context, Provenance } from './operation.ts';
 import { analysisPrice } from './prices.ts';
 
-/** A ticker's newest chain, by the default options unless others are asked for, with the large prints around it. */
+/** A ticker's newest chain, prepared with some options, and its large prints. */
 export interface MarketReading {
   readonly chain: Chain;
   readonly prepared: PreparedChain;
-  /** Large prints of the flow window, added up; empty also where the feed has none. */
+  /** Sums of the large prints of the flow window. Also empty if the feed has no prints. */
   readonly large: readonly PrintSum[];
 }
 
+/** Reads a ticker with the default options. Throws `Failure` if the ticker has no chain. */
 export function readMarket(ticker: string, context: Context): Steps<MarketReading> {
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
 }
 
-/** The same under other options. */
+/** As `readMarket`, with other options. */
 export function* readMarketAs(
   { sign, ...options }: ReadOptions,
   ticker: string,
@@ -39,7 +40,7 @@ function largeAround(chain: Chain, { market, largePrintMinUsd }: Context): reado
   return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
-/** Levels of a reading. Kept while the same chain is read: they are a function of it and of the premium by series. */
+/** Levels of a reading. They are cached with the prepared chain, since they depend only on it and on the premium by series. */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = opinionPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {
@@ -66,14 +67,14 @@ export function provenanceOf(chain: Chain, context: Context, notes: readonly str
   };
 }
 
-/** Of a moment whose flow reaches back to prints that are kept no more: nobody should take their absence for quiet days. */
+/** A note for replays whose flow window reaches back beyond the retention of prints, so that missing prints do not look like quiet days. */
 function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
   const keptFrom = market.isPast ? market.printsKeptFrom() : 0;
   if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= keptFrom) return [];
-  return [`Prints before ${new Date(keptFrom).toISOString()} are no longer kept: what is made of them lacks theirs.`];
+  return [`Prints before ${new Date(keptFrom).toISOString()} are no longer stored: flow figures do not include them.`];
 }
 
-/** The last `limit` daily closes as the snapshot knows them, oldest first: a day under way closes at its spot. */
+/** The last `limit` daily closes known at the snapshot, oldest first. If the last day has not closed yet, the spot is its close. */
 export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
   const { underlying, asOf, spot, simulated } = chain;
   const today = newYorkDate(asOf);

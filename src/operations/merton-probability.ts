@@ -17,13 +17,13 @@ export const calculateMertonProbability = defineOperation({
   ofMarket: true,
   title: 'Jump probability',
   description:
-    "Risk-neutral probability that a ticker's price ends at or above a strike that is at or above spot, at or below one that is " +
-    "below, by Merton's jump diffusion with the variance of the ticker's own smile. " +
+    "Risk-neutral probability that a ticker's price ends at or above a strike at or above spot, or at or below a strike " +
+    "below spot, by Merton's jump diffusion with the variance of the ticker's smile. " +
     'Example: {"ticker":"NVDA","spot_price":215,"ambush_strike":225,"days_to_expiry":7}.',
   input: Type.Object(
     {
       ticker,
-      spot_price: price('Spot to start from, dollars; get_live_gex_nodes has the present one.'),
+      spot_price: price('Spot to start from, dollars; get_live_gex_nodes has the present spot.'),
       ambush_strike: price('Strike to end beyond, dollars.'),
       stag_prob: defaulted(
         number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
@@ -48,7 +48,7 @@ export const calculateMertonProbability = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       ambush_strike: number('Strike, dollars.'),
       merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
-      touch_probability: number('Probability of meeting the strike at some time before expiry, 0 to 1.', {
+      touch_probability: number('Probability of touching the strike at any time before expiry, 0 to 1.', {
         minimum: 0,
         maximum: 1,
       }),
@@ -58,7 +58,7 @@ export const calculateMertonProbability = defineOperation({
       ),
       density_fit_error: nullable(
         Type.Number(),
-        'Root mean square error of their fit near the money, vol points; null where there is none.',
+        'Root mean square error of the density fit near the money, vol points; null if there is none.',
       ),
       direction: Type.String({ description: 'at_or_above or at_or_below.' }),
       tte: number('Time used, years.'),
@@ -68,20 +68,20 @@ export const calculateMertonProbability = defineOperation({
       jump_mean: number('Mean of the log-jump used.'),
       jump_vol: number('Standard deviation of the log-jump used.'),
       jump_scale: number(
-        "Factor on the ticker's jump sizes: they stretch with the strike's volatility, within three quarters of its variance.",
+        "Factor on the ticker's jump sizes: they scale with the strike's volatility, up to three quarters of its variance.",
       ),
       jump_sizes: oneOf(
         ['fitted', 'default'],
-        "From a fit to the ticker's options, or the default where they are too few.",
+        "From a fit to the ticker's options, or the default if there are too few options.",
       ),
       jump_mean_unscaled: number('Mean of the log-jump before scaling.'),
       jump_vol_unscaled: number('Standard deviation of the log-jump before scaling.'),
       jump_fit_error: nullable(
         Type.Number(),
-        'Root mean square error of the fit, vol points; null where sizes are the default.',
+        'Root mean square error of the fit, vol points; null if the sizes are the default.',
       ),
       jump_fit_points: Type.Integer({
-        description: 'Strikes the sizes were fitted to, or that were too few.',
+        description: 'Strikes of the fit; too few for a fit if jump_sizes is default.',
       }),
       rate: number('Discount rate, continuous, decimal per year.'),
       dividend: number('Yield that carries spot to its forward, continuous, decimal per year.'),
@@ -93,14 +93,14 @@ export const calculateMertonProbability = defineOperation({
     const { chain, prepared } = yield* readMarket(input.ticker, context);
     const surface = surfaceOf(prepared);
     if (!surface) {
-      throw new Failure('unprocessable', `No option of ${chain.underlying} has a volatility to reckon with`, {
-        hint: 'The snapshot has neither usable quotes nor implied volatilities.',
+      throw new Failure('unprocessable', `No option of ${chain.underlying} has a volatility to compute with`, {
+        hint: 'Load a snapshot with usable quotes or implied volatilities.',
       });
     }
     const jumps = yield* jumpSizesInSteps(prepared);
     const tte = input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS;
     yield* fitDensitiesAround(prepared, tte);
-    yield { message: 'Reckoning the probability' };
+    yield { message: 'Computing the probability' };
     const reading = jumpProbability(surface, {
       spot: input.spot_price,
       strike: input.ambush_strike,
@@ -109,10 +109,10 @@ export const calculateMertonProbability = defineOperation({
       sizes: jumps.sizes,
     });
     const carry = (reading.rate - reading.dividend) * reading.tte;
-    // The surface has fitted these densities already.
+    // fitDensitiesAround has already fitted these densities.
     const density = densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
     const ofDensity = density && (reading.direction === 'at_or_above' ? 1 - density.below : density.below);
-    // It takes longer than all else: only for those whose answer has it.
+    // This takes longer than all other steps, so it is computed only if the answer has it.
     const touch = isWanted('touch_probability')
       ? yield* touchInSteps(reading, input.spot_price, input.ambush_strike)
       : Number.NaN;
@@ -145,7 +145,7 @@ export const calculateMertonProbability = defineOperation({
   },
 });
 
-/** How far from the options' own distribution is worth a word. */
+/** A note is added if the probability differs by more than this from that of the options' own density. */
 const APART = 0.03;
 
 function densityCaveats(probability: number, ofDensity: number | null): string[] {
@@ -153,7 +153,7 @@ function densityCaveats(probability: number, ofDensity: number | null): string[]
   return [`The options' own density, without the prior on jumps, gives ${ofDensity.toFixed(3)}.`];
 }
 
-/** Years from an instant to the close of its New York day; 0 (held at its floor downstream) once that has passed. */
+/** Years from a moment to the close of its New York day. Returns 0 after the close; `jumpProbability` raises it to its minimum. */
 function untilClose(atMs: number): number {
   const day = newYorkDate(atMs);
   return isTradingDay(day) ? Math.max(0, closeOf(day) - atMs) / YEAR_MS : 0;

@@ -2,20 +2,20 @@ import { Type } from '@sinclair/typebox';
 import { Failure, type FailureCode } from '../errors.ts';
 import { isDate, newYorkInstant } from '../market/calendar.ts';
 
-const MOMENT = 'a date YYYY-MM-DD of New York, or an instant as 2026-11-20T16:00:00-05:00';
+const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
 
-/** A moment as a field: which end of a day a date means is for `momentOf` to say. */
+/** A moment as a field. `momentOf` decides whether a date means the beginning or the end of that day. */
 export const moment = (description: string) =>
   Type.String({
     description: `${description}: ${MOMENT}.`,
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2}))?$',
   });
 
-/** ms since the epoch of an instant, or of the first or last moment of a New York date. Throws `Failure` of that code for what is neither. */
+/** An instant, or the first or last moment of a New York date, in ms since the epoch. Throws `Failure` with the given code if invalid. */
 export function momentOf(text: string, field: string, end: 'first' | 'last', code: FailureCode): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
   try {
-    // Stricter than Date: there is no 30 February.
+    // Unlike Date, Temporal rejects 30 February.
     return Temporal.Instant.from(text).epochMilliseconds;
   } catch {
     throw momentRefusal(field, `must be ${MOMENT}`, code);

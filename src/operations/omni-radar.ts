@@ -23,16 +23,16 @@ import { probability, reportDensity, stateDensity } from './radar-density.ts';
 import { columnOf, defaulted, nullable, number, ticker } from './schemas.ts';
 
 const REALISED_DAYS = 20;
-/** An expiry so far from what was asked for is worth a word, in days or as a share of them. */
+/** A note is added if the expiry is further than this from target_dte: in days or as a share of target_dte, whichever is larger. */
 const FAR_DAYS = 7;
 const FAR_SHARE = 0.25;
-/** So little of all gamma, or so rough a fit (vol points), too. */
+/** A note is added if the expiry has a smaller share of all gamma, or if the density fit has a larger error (vol points). */
 const THIN_SHARE = 0.01;
 const ROUGH_FIT = 2;
 const DTE_MAX = 3650;
 
 const component = (description: string) =>
-  nullable(Type.Number(), `${description} 0 to 100; null where data is missing.`);
+  nullable(Type.Number(), `${description} 0 to 100; null if data are missing.`);
 
 const KEYS = [
   'ticker',
@@ -68,7 +68,7 @@ export const runStrategicOmniRadar = defineOperation({
         Type.Integer({ description: 'Days to expiry to aim at.', minimum: 0, maximum: DTE_MAX }),
         30,
       ),
-      limit: limit('Also lists so many strikes of most gamma.'),
+      limit: limit('Also lists this many strikes of most gamma.'),
     },
     { additionalProperties: false },
   ),
@@ -91,7 +91,7 @@ export const runStrategicOmniRadar = defineOperation({
         {
           additionalProperties: false,
           description:
-            '0 to 100 or null where data is missing: flip_proximity, regime, realised_over_implied, expiring_gamma.',
+            '0 to 100 or null if data are missing: flip_proximity, regime, realised_over_implied, expiring_gamma.',
         },
       ),
       largest_gamma_strikes: Type.Optional(
@@ -112,7 +112,7 @@ export const runStrategicOmniRadar = defineOperation({
       concentrated_strikes_all_expiries: concentration('The same over all expiries.'),
       whipsaw_inputs: Type.Object(
         {
-          flip_distance: nullable(Type.Number(), 'From spot to the flip, dollars; null where it is not resolved.'),
+          flip_distance: nullable(Type.Number(), 'From spot to the flip, dollars; null if the flip is not resolved.'),
           daily_move: number('One standard deviation a trading day at the at-the-money volatility, dollars.'),
           net_gex_mil: number('Net gamma exposure, millions of dollars per 1 % move.'),
           gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
@@ -120,11 +120,11 @@ export const runStrategicOmniRadar = defineOperation({
         },
         {
           additionalProperties: false,
-          description: 'What the parts of the index are made of, beside both volatilities.',
+          description: 'Inputs of the components of the index, besides both volatilities.',
         },
       ),
       realised_volatility: nullable(Type.Number(), 'Over 20 daily returns, decimal per year; null with fewer closes.'),
-      flow_from: Type.String({ description: 'Where the kinetic term is from: prints or snapshots.' }),
+      flow_from: Type.String({ description: 'Source of the kinetic term: prints or snapshots.' }),
     },
     { additionalProperties: false },
   ),
@@ -139,7 +139,7 @@ export const runStrategicOmniRadar = defineOperation({
     const series = seriesNearest(prepared, input.target_dte);
     if (!series) {
       throw new Failure('unprocessable', `No option of ${chain.underlying} has a volatility to scan`, {
-        hint: 'The snapshot has neither usable quotes nor implied volatilities.',
+        hint: 'Load a snapshot with usable quotes or implied volatilities.',
       });
     }
     yield step('Density of the expiry');
@@ -188,7 +188,7 @@ export const runStrategicOmniRadar = defineOperation({
       },
       provenance: provenanceOf(chain, context, [
         ...scanCaveats(prepared, series, density, input.target_dte),
-        ...(fromPrints ? [] : ['The kinetic term is of daily volumes, all taken as bought: the feed has no prints.']),
+        ...(fromPrints ? [] : ['The kinetic term is from daily volumes, all taken as bought: the feed has no prints.']),
       ]),
     };
   },
@@ -198,7 +198,7 @@ function step(message: string): Step {
   return { message, total: 4 };
 }
 
-/** What the figures of the scanned expiry do not show of themselves. */
+/** Caveats that the figures of the scanned expiry do not show. */
 function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Density, target: number): string[] {
   const { series } = of;
   const notes: string[] = [];
@@ -209,11 +209,11 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Densi
   const { gross, grossOfAll } = gexBySeries(prepared);
   const share = gross[prepared.series.indexOf(of)]! / grossOfAll;
   if (share < THIN_SHARE) {
-    notes.push(`${series.expiry} has ${(100 * share).toPrecision(2)} % of all gamma: its concentration is of little.`);
+    notes.push(`${series.expiry} has ${(100 * share).toPrecision(2)} % of all gamma: its concentration means little.`);
   }
   if (density.fitError > ROUGH_FIT) {
     notes.push(
-      `Quotes of ${series.expiry} are few or wide: the density meets them within ${density.fitError.toFixed(1)} vol points.`,
+      `Quotes of ${series.expiry} are few or wide: the density fits them within ${density.fitError.toFixed(1)} vol points.`,
     );
   }
   return notes;

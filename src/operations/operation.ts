@@ -5,8 +5,8 @@ import type { Universe } from '../market/universe.ts';
 import type { Steps } from '../steps.ts';
 
 /**
- * One capability of Zomma, defined once. REST routes, MCP tools, OpenAPI, CLI calls and the typed client are faces of it:
- * each gives its own view of the input and picks keys from the one full result.
+ * One function of the service, defined once. REST, MCP, OpenAPI, the command line and the typed client are adapters over this definition.
+ * Each adapter has its own view of the arguments and picks keys from the full result.
  */
 export interface Operation<
   Input extends TObject = TObject,
@@ -14,20 +14,20 @@ export interface Operation<
   Key extends keyof Static<Full> & string = keyof Static<Full> & string,
 > {
   readonly name: string;
-  /** Answers from market data, so that it can be asked as of an earlier moment too. */
+  /** The operation reads market data. Clients can also ask for its answer as of an earlier moment. */
   readonly ofMarket?: true;
-  /** Answers what is so at this moment: no answer stands for a later one. */
+  /** The answer describes the present moment only. It is never cached, and has no ETag. */
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
   /** Arguments. Each description gives the unit. */
   readonly input: Input;
-  /** All that the operation can say: the extended answer. */
+  /** Every key that the operation can answer: the extended answer. */
   readonly full: Full;
-  /** Absent for operations that are no tools. */
+  /** Absent if the operation is not a tool. */
   readonly tool?: ToolFace<Key>;
   readonly rest?: RestFace<Full>;
-  /** Answers at once or, if that takes long, in steps. `isWanted` says whether the caller asks for a key of the answer. */
+  /** Returns the answer at once, or in steps if the work takes long. `isWanted` says whether the caller's view of the answer has a key. */
   run(
     input: Static<Input>,
     context: Context,
@@ -38,7 +38,7 @@ export interface Operation<
 export interface ToolFace<Key extends string = string> {
   /** Keys of the default answer. */
   readonly answers: readonly Key[];
-  /** Keys that it has besides where an argument asks for them; optional in `full`. */
+  /** Further keys, which the answer has only if an argument asks for them. They are optional in `full`. */
   readonly onDemand?: readonly Key[];
 }
 
@@ -46,61 +46,61 @@ export interface RestFace<Full extends TObject = TObject> {
   readonly method: 'GET' | 'POST';
   /** Path with `{parameter}` segments. */
   readonly path: string;
-  /** Where this face's arguments differ from the tool's (a default, say). */
+  /** The arguments of the route, if they differ from the tool's, for example by a default. */
   readonly input?: TObject;
-  /** Keys of the answer; without them, all there are. */
+  /** Keys of the answer. If absent, the answer has every key. */
   readonly answers?: readonly (keyof Static<Full> & string)[];
-  /** Bound of the request's body where the arguments are columns; without it, the bound of every body. */
+  /** Largest request body, bytes, if the arguments are columns. If absent, the limit of all other bodies applies. */
   readonly bodyBytesMax?: number;
   readonly binary?: BinaryFace;
 }
 
-/** The same arguments and answer as columns of float64, little-endian, one after the other in a body of `application/octet-stream`. */
+/** The same arguments and answer in binary: little-endian float64 columns, one after the other in an `application/octet-stream` body. */
 export interface BinaryFace {
-  /** Names of the columns in their order. */
+  /** Names of the columns, in the order of the body. */
   readonly inputs: readonly string[];
   readonly answers: readonly string[];
-  /** Throws `Failure`: 422 for a body of another length or a value out of bounds, 400 for units that are none. */
+  /** Throws `Failure`: 422 if the body has a wrong length or a value is out of bounds, 400 if the units are unknown. */
   compute(body: ArrayBuffer, units: string | undefined): Steps<Uint8Array>;
 }
 
 export interface Answer<Result> {
   readonly result: Result;
-  /** Present where market data went into the answer. */
+  /** Present if the answer was computed from market data. */
   readonly provenance?: Provenance;
 }
 
-/** Where an answer comes from. Ages are of the wall clock, or of the moment that was asked for; the figures themselves never are. */
+/** Source and age of the data of an answer. The age is as of now, or as of the moment of a replay. The figures never use the wall clock. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;
-  /** ISO 8601: when the quotes were taken. */
+  /** When the quotes were taken, ISO 8601. */
   readonly as_of: string;
   readonly age_s: number;
-  /** Older than the operator calls young: see `staleAfterMs`. */
+  /** True if the quotes are older than `staleAfterMs` of the context. */
   readonly stale: boolean;
-  /** What a reader must know beside the figures, e.g. that flow was taken from snapshots. */
+  /** Caveats on the figures, for example that flow was taken from snapshots. */
   readonly notes: readonly string[];
 }
 
-/** What operations may reach: the market, the universe, the clock (for ages only) and the operator's thresholds. */
+/** What operations can access: the market, the universe, the clock (for ages only) and the operator's thresholds. */
 export interface Context {
   readonly market: Market;
   readonly universe: Universe;
   readonly nowMs: () => number;
-  /** What is known of the feeds. */
+  /** State of each feed. */
   readonly feedStates: () => readonly FeedState[];
-  /** Times between two instants in which prints were not received, the newest first. */
+  /** Periods between two moments (ms since the epoch) in which prints were not received, newest first. */
   readonly gapsIn: (fromMs: number, toMs: number) => readonly Gap[];
-  /** Quotes older than this are stale. */
+  /** Quotes older than this are stale, ms. */
   readonly staleAfterMs: number;
   /** Least premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
-  /** Least flow that can spill into a sector ETF, dollars. */
+  /** Smallest flow that can spill into a sector ETF, dollars. */
   readonly contagionMinUsd: number;
 }
 
-/** Ties the schemas to the types of `run`, then forgets them so that registries can hold any operation. */
+/** Returns the operation unchanged. The call makes TypeScript infer the types of `run` from the schemas. */
 export function defineOperation<
   Input extends TObject,
   Full extends TObject,
@@ -109,14 +109,14 @@ export function defineOperation<
   return operation;
 }
 
-/** The schema of some keys of a full result, closed: an answer carries exactly these. */
+/** The schema of an answer with some keys of the full result. No other keys are allowed. */
 export function answerSchema(full: TObject, keys: readonly string[]): TObject {
   return Type.Object(Object.fromEntries(keys.map((key) => [key, full.properties[key]!])), {
     additionalProperties: false,
   });
 }
 
-/** Picks those keys from a full result, in their order; a key that it leaves out is left out. */
+/** Picks keys from a full result, in the given order. Keys that the result does not have are left out. */
 export function pick(result: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const key of keys) if (key in result) picked[key] = result[key];

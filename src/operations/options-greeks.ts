@@ -13,13 +13,13 @@ const input = Type.Object(
 const full = Type.Object(
   {
     delta: number('Dollars per 1.00 of spot.'),
-    gamma: number('Of delta, per 1.00 of spot.'),
+    gamma: number('Change of delta per 1.00 of spot.'),
     vega: number('Dollars per vol point (0.01).'),
     theta: number('Dollars per calendar day that passes.'),
     rho: number('Dollars per 1 % of rate (0.01).'),
-    vanna: number('Of delta, per vol point.'),
-    charm: number('Of delta, per calendar day that passes.'),
-    volga: number('Of vega, per vol point; also vomma.'),
+    vanna: number('Change of delta per vol point.'),
+    charm: number('Change of delta per calendar day.'),
+    volga: number('Change of vega per vol point; also vomma.'),
     price: number('Model price, dollars.'),
     raw: Type.Object(
       Object.fromEntries(GREEKS.map((name) => [name, number('Plain partial derivative: per 1.00, per year.')])),

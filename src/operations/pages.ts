@@ -3,28 +3,28 @@ import { Failure } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Context } from './operation.ts';
 
-/** Rows of a page at the most: a hundred hedging nodes with all that is known of each are 14,500 tokens. */
+/** Most rows of a page: 100 hedging nodes with all fields take 14,500 tokens of a model's context. */
 export const PAGE_MAX = 100;
 
 export const limit = (description: string) =>
   Type.Optional(Type.Integer({ description, minimum: 1, maximum: PAGE_MAX }));
 
-/** Of an operation whose list goes on. */
-export const cursor = Type.Optional(Type.String({ description: 'next_cursor of the page before.' }));
+/** The `cursor` argument of an operation that returns a list in pages. */
+export const cursor = Type.Optional(Type.String({ description: 'next_cursor of the previous page.' }));
 export const nextCursor = Type.Optional(
-  Type.String({ description: 'With limit or cursor: continues here; absent at the end.' }),
+  Type.String({ description: 'With limit or cursor: cursor of the next page; absent on the last.' }),
 );
 
-/** A place in a list that is made of a chain, for `pageFrom`: pages that begin at such places fit together. */
+/** The cursor of a row in a list made from a chain, for `pageFrom`. Pages of the same snapshot neither overlap nor leave out rows. */
 export function cursorAt({ underlying, asOf }: Chain, row: number): string {
-  // Plain text: models slip when they copy base64, and it takes them more tokens.
+  // Plain text, because models make mistakes when they copy base64, and base64 takes more tokens.
   return `${underlying}~${asOf}~${row}`;
 }
 
 /**
- * The row at which a page begins (0 without a cursor), and the context in which its list is found: that of the snapshot that
- * the first page was of, be there a newer one or not. Throws `Failure` for a cursor that is none, or that is of another ticker
- * or of a snapshot that is kept no more.
+ * The first row of a page (0 without a cursor), and a context in which the ticker's newest chain is the snapshot of the first page, even if
+ * newer snapshots have arrived. Throws `Failure` if the cursor is malformed, belongs to another ticker, or belongs to a snapshot that is no
+ * longer stored.
  */
 export function pageFrom(
   given: string | undefined,
@@ -34,12 +34,12 @@ export function pageFrom(
   if (given === undefined) return { row: 0, context };
   const [, of, asOf, row] = CURSOR.exec(given) ?? refuse('must be next_cursor of an answer, unchanged');
   const { market } = context;
-  if (market.tracked(ticker) !== of) refuse(`must be of the ticker that is asked for, not of ${of}`);
+  if (market.tracked(ticker) !== of) refuse(`must belong to the requested ticker, not to ${of}`);
   for (const each of [market, market.at(Number(asOf))]) {
     if (each.findChain(ticker)?.asOf === Number(asOf))
       return { row: Number(row), context: { ...context, market: each } };
   }
-  return refuse('must be of a snapshot that is still kept');
+  return refuse('must belong to a snapshot that is still stored');
 }
 
 /** A ticker, the snapshot's instant in ms since the epoch (up to the year 2286), and a row. */
@@ -47,7 +47,7 @@ const CURSOR = /^([A-Z0-9._^]{1,12})~(\d{1,13})~(\d{1,6})$/;
 
 function refuse(expected: string): never {
   throw new Failure('unprocessable', `/cursor ${expected}`, {
-    hint: 'Ask again without cursor to begin with the newest snapshot.',
+    hint: 'Retry without cursor to begin with the newest snapshot.',
     faults: [{ field: '/cursor', expected }],
   });
 }

@@ -5,13 +5,13 @@ import { answerSchema, type Context, type Operation, type Provenance, pick } fro
 import { contextAt, withMoment } from './replay.ts';
 import { isRecord, satisfies, validate } from './validate.ts';
 
-/** One face's view of an operation: what it takes and which keys it answers. */
+/** An adapter's view of an operation: the arguments that it takes and the keys of its answer. */
 export interface View {
   readonly operation: Operation;
   readonly input: TObject;
   /** Schema of the answer. */
   readonly output: TObject;
-  /** Keys of the answer; undefined for the extended one. */
+  /** Keys of the answer; undefined for the extended answer, which has every key. */
   readonly answers: readonly string[] | undefined;
 }
 
@@ -20,15 +20,15 @@ export interface Performed {
   readonly provenance: Provenance | undefined;
 }
 
-/** The default answer of a tool. */
+/** The default answer of a tool over MCP. */
 export const toolView = perOperation((operation) => view(operation, operation.input, toolKeys(operation)));
 
-/** The same, that may be asked as of a moment besides: REST's and the command line's. */
+/** The default answer of a tool over REST and the command line, which also take the moment of a replay (`at`). */
 export const datedToolView = perOperation((operation) =>
   view(operation, withMoment(operation, operation.input), toolKeys(operation)),
 );
 
-/** All an operation can say, with its provenance. */
+/** The extended answer: every key, and the provenance. */
 export const extendedView = perOperation((operation) => ({
   operation,
   input: withMoment(operation, operation.input),
@@ -49,15 +49,16 @@ export const restView = perOperation((operation) =>
 );
 
 /**
- * Validates the arguments, runs the operation and shapes its answer for one face.
- * Throws `Failure` of the given code for bad arguments and what the operation refuses; an answer that does not fit its own
- * schema (a number that is not finite, say) is a defect and throws a plain error.
+ * Validates the arguments, runs the operation and picks the keys of the view.
+ * Throws `Failure` with the given code if the arguments are invalid, and any `Failure` that the operation throws. Throws `Failure`
+ * (unprocessable) if numeric arguments give a number that is not finite. Any other answer that does not match its schema is a defect
+ * and throws a plain `Error`.
  */
 export function perform(view: View, args: unknown, context: Context, code: FailureCode): Performed {
   return finish(performInSteps(view, args, context, code));
 }
 
-/** The same in the steps of the operation. */
+/** As `perform`, in the steps of the operation. */
 export function* performInSteps(
   { operation, input, output, answers }: View,
   args: unknown,
@@ -83,8 +84,8 @@ function misfit({ name }: Operation): Error {
 }
 
 /**
- * Refuses numbers that are within their bounds one by one, and together too extreme to compute with; undefined if the caller gave none
- * or every number of the answer is finite.
+ * The failure for arguments that are each within their bounds, but together too extreme to compute with. Returns `undefined` if every
+ * number of the answer is finite, or if the caller sent no numbers.
  */
 function beyondComputing(input: TObject, args: unknown, body: unknown): Failure | undefined {
   const field = notFinite(body);
@@ -94,14 +95,14 @@ function beyondComputing(input: TObject, args: unknown, body: unknown): Failure 
   );
   if (given.length === 0) return undefined;
   return new Failure('unprocessable', `${field} of the answer is not a finite number for these arguments`, {
-    hint: 'Each is within its bounds, but together they are too extreme: use values nearer to those that trade.',
+    hint: 'Use less extreme values: each is within its bounds, but together they cannot be computed.',
     faults: given.map((name) => ({ field: `/${name}`, expected: 'must be less extreme, or another field must be' })),
   });
 }
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
-/** JSON Pointer of the first number in an answer that has overflowed, or is none. */
+/** JSON Pointer of the first number in an answer that is infinite or NaN. */
 function notFinite(value: unknown, at = ''): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : at;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -114,14 +115,14 @@ function notFinite(value: unknown, at = ''): string | undefined {
 
 const PROVENANCE = Type.Object(
   {
-    source: Type.String({ description: 'Where the data came from.' }),
+    source: Type.String({ description: 'Source of the data.' }),
     simulated: Type.Boolean({ description: 'True for the simulated market.' }),
     as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
-    age_s: Type.Integer({ description: 'Age of the quotes now, or at the moment that was asked for, seconds.' }),
-    stale: Type.Boolean({ description: 'True where they are older than the operator calls young.' }),
-    notes: Type.Array(Type.String(), { description: 'What must be known beside the figures.' }),
+    age_s: Type.Integer({ description: 'Age of the quotes now, or at the requested moment, seconds.' }),
+    stale: Type.Boolean({ description: 'True if the quotes are older than the --stale-after setting.' }),
+    notes: Type.Array(Type.String(), { description: 'Caveats on the figures.' }),
   },
-  { additionalProperties: false, description: 'Where the answer comes from.' },
+  { additionalProperties: false, description: 'Source and age of the data.' },
 );
 
 function withoutMoment({ at: _, ...own }: Record<string, unknown>): Record<string, unknown> {
@@ -136,7 +137,7 @@ function toolKeys({ tool }: Operation): readonly string[] {
   return [...tool!.answers, ...(tool!.onDemand ?? [])];
 }
 
-/** Views are built once: validators are compiled per schema object. */
+/** Builds each view once, because validators are compiled per schema object. */
 function perOperation(build: (operation: Operation) => View): (operation: Operation) => View {
   const built = new WeakMap<Operation, View>();
   return (operation) => {

@@ -2,18 +2,18 @@ import type { Chain } from '../market/chain.ts';
 import type { Tape } from '../market/tape.ts';
 
 /**
- * What work costs an account, in tokens of its rate limit. A request costs one; these come on top, for what the service has to compute and
- * does not have cached. A token pays for some milliseconds of a core.
+ * The cost of work, in tokens of the account's rate limit. A request costs one token. These costs are added for results that are not
+ * cached. One token pays for a few milliseconds of a core.
  */
 
-/** Contracts analysed for a token: an index of 30,000 contracts read in a new way costs 15. */
+/** Contracts analysed per token: an index of 30,000 contracts costs 15 tokens. */
 export const ANALYSIS_CONTRACTS = 2_000;
-/** Contracts of stored snapshots summed up for a token. */
+/** Contracts of stored snapshots summed up per token. */
 export const SNAPSHOT_CONTRACTS = 20_000;
-/** Prints of a tape read for a token: from stored sums, or one by one if a least premium selects them. */
+/** Prints of a tape read per token: from stored sums, or one by one if the request has a minimum premium. */
 export const SUMMED_PRINTS = 200_000;
 export const SINGLE_PRINTS = 20_000;
-/** Rows of a table for a token, the first of which the request pays for: as JSON, or as binary columns. */
+/** Rows of a table per token, as JSON or as binary columns. The request's own token pays for the first block of rows. */
 export const JSON_ROWS = 1_000;
 export const BINARY_ROWS = 10_000;
 

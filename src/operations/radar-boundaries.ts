@@ -15,7 +15,7 @@ export const gexBoundaries = Type.Object(
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-    flip_resolved: Type.Boolean({ description: 'False where it changes sign nowhere within half of spot.' }),
+    flip_resolved: Type.Boolean({ description: 'False if net gamma keeps its sign within 50 % of spot.' }),
     max_pain: number('At the dominant expiry, dollars.'),
     max_pain_expiry: Type.String({ description: 'Dominant expiry, YYYY-MM-DD.' }),
     net_gex_mil: number('Millions of dollars per 1 % move.'),
@@ -30,13 +30,13 @@ export const gexBoundaries = Type.Object(
   {
     additionalProperties: false,
     description:
-      'Over all expiries. Dollars: call_wall, put_wall, gex_flip (meaningful where flip_resolved), max_pain at max_pain_expiry; ' +
+      'Over all expiries. Dollars: call_wall, put_wall, gex_flip (meaningful if flip_resolved), max_pain at max_pain_expiry; ' +
       'whale_fiat_kinetic, gex_potential_friction for evaluate_market_hamiltonian. net_gex_mil: millions of dollars per 1 % ' +
       'move. regime: positive_gamma or negative_gamma.',
   },
 );
 
-/** Delta-notional of the large flow of a chain's day. */
+/** Delta-notional of the large flow on a chain's day, dollars. Taken from prints, or from daily volumes if the ticker has no prints. */
 export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<number> {
   if (!context.market.hasPrints(chain.underlying)) {
     return yield* volumeDeltaNotional(prepared, context.largePrintMinUsd);

@@ -13,10 +13,10 @@ export const stateDensity = Type.Object(
     days_to_expiry: Type.Integer({ description: 'Calendar days from the snapshot.' }),
     forward: number('Forward price, dollars.'),
     atm_iv: number('At-the-money volatility, decimal per year.'),
-    expected_move: number('One standard deviation to expiry at that volatility, dollars.'),
+    expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
     quantiles: Type.Object(
       Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
-      { additionalProperties: false, description: 'Prices that the settlement stays below with that probability.' },
+      { additionalProperties: false, description: 'Prices below which the underlying settles with that probability.' },
     ),
     mode: number('Most likely price, dollars.'),
     skewness: number('Skewness of the log return.'),

@@ -20,7 +20,7 @@ import { getSignedPrints } from './signed-prints.ts';
 import { targetUniverse } from './target-universe.ts';
 import { getWhalePrints } from './whale-prints.ts';
 
-/** Every operation, in the contract's order; after them, what is ours. The type keeps each one's schemas: the typed client is derived from it. */
+/** Every operation: first those of the API contract in its order, then the others. The client's types are derived from this constant. */
 export const REGISTRY = {
   compute_options_greeks: computeOptionsGreeks,
   get_live_gex_nodes: getLiveGexNodes,

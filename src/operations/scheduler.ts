@@ -4,58 +4,59 @@ import { began } from '../event-loop-watchdog.ts';
 import type { Steps } from '../steps.ts';
 
 export interface SchedulerLimits {
-  /** Jobs of one account that are under way: more of them would only wait longer. */
+  /** Most unfinished jobs of one account: further jobs would only wait longer. */
   readonly accountJobsMax: number;
-  /** Of those, the ones that have begun. The others hold nothing but their arguments. */
+  /** Most jobs of one account that have begun. A job that has not begun holds only its arguments. */
   readonly accountBegunMax: number;
-  /** Jobs of all accounts that have begun; beyond them each account has one. */
+  /** Begun jobs of all accounts. While there are this many, an account may begin a job only if it has no other begun job. */
   readonly begunMax: number;
-  /** A job that takes longer is given up. */
+  /** A job that takes longer than this fails. */
   readonly deadlineMs: number;
 }
 
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
-/** A turn of the event loop does so much work and no more: sockets come between. One step may take longer. */
+/** Longest turn, ms. Between two turns, the event loop serves sockets. A single step may take longer. */
 const TURN_MS = 8;
-/** Prompt jobs are done at once for so long in a turn of the event loop. */
+/** Most time of prompt jobs between two turns, ms. */
 const PROMPT_MS = 20;
-/** Each has an answer to be written, whose time is not in that. */
+/** Most jobs per turn. Each job has a response to write, which TURN_MS does not include. */
 const TURN_JOBS = 16;
 
 export interface Job<Result> {
-  /** Id of the account that asks; '' for the service itself. */
+  /** Id of the account that sent the request; '' for the service itself. */
   readonly account: string;
-  /** Names the steps for the event loop's watchdog. */
+  /** Name of the steps for the event loop watchdog. */
   readonly name: string;
   readonly steps: Steps<Result>;
-  /** Whether nobody waits for the result any more. Asked before each step, once the job has waited. */
+  /** Whether the caller no longer waits for the result. Called before each step that the job had to wait for. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * Whether steps are done at once while nothing waits. Pipelined HTTP/1.1 requests need it: the runtime closes a connection on which another
-   * request follows one that waits for a turn. Other jobs always wait for a turn: to answer requests together takes less processor time.
+   * Runs steps at once if no other job waits. Pipelined HTTP/1.1 requests need this: the runtime closes a connection on which another
+   * request follows one that waits for a turn. Other jobs always wait for a turn, because answering requests together takes less CPU time.
    */
   readonly isPrompt?: true;
-  /** False for work that is bounded elsewhere, as that of streams is by their number: it counts as no job of the account. */
+  /** False for work that has another limit, such as streams, whose number is limited. Such a job does not count for `accountJobsMax`. */
   readonly isCounted?: false;
-  /** Charges the account for work that begins. Throws `Failure` if it cannot pay. */
+  /** Charges the account for work that begins. Throws `Failure` if the account does not have enough tokens. */
   readonly charge?: ((tokens: number) => void) | undefined;
 }
 
-/** Shares one core between accounts: REST, MCP and live streams all compute here. */
+/** Shares one core fairly between accounts. All computation of REST, MCP and live streams runs here. */
 export interface Scheduler {
   /**
-   * Does the job's steps in turn with those of others. Throws `Failure`, 429, if the account has too many jobs under way. Rejects with what the
-   * steps throw, with `Failure` if the account cannot pay (429) or the deadline is over (503), and with `AbortError` if the job was dropped.
+   * Runs the job's steps in turn with those of other jobs. Throws `Failure` (429) if the account has too many unfinished jobs. Rejects with
+   * what the steps throw, with `Failure` if the account does not have enough tokens (429) or the deadline has passed (503), and with
+   * `AbortError` if the job was dropped.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
-  /** Jobs under way, of all accounts. */
+  /** Number of unfinished jobs of all accounts. */
   readonly size: number;
 }
 
 /**
- * Fair queueing: the next step is of the account that has used the least time since it began to compete, so that one who comes with a small
- * request waits for no more than the step in hand, however much others have asked for. `nowMs` is a clock in ms.
+ * Fair queueing: the next step belongs to the account that has used the least time since it began to compete. So a new account with a small
+ * request waits only for the current step, however much work the other accounts have requested. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
@@ -64,10 +65,10 @@ export function createScheduler(
   const { accountJobsMax, accountBegunMax, begunMax, deadlineMs } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();
   const lanes = new Map<string, Lane>();
-  /** Time used by the account that was served last: where a new one begins. */
+  /** Time used by the account that was served last. A new account starts with this time. */
   let usedMs = 0;
   let isDue = false;
-  /** Time of jobs that were done at once since the last turn. */
+  /** Time used by prompt jobs since the last turn, ms. */
   let promptMs = 0;
   let begunOfAll = 0;
 
@@ -80,7 +81,7 @@ export function createScheduler(
       usedMs = lane.usedMs;
       const stepAt = now;
       let isOver = false;
-      // What a job has just computed is in the processor's cache: it goes on as long as the turn lasts.
+      // The job continues until the turn ends, because its data is in the processor's cache.
       do {
         isOver = proceed(entry);
         now = nowMs();
@@ -93,7 +94,7 @@ export function createScheduler(
     if (isDue) setImmediate(turn);
   };
 
-  /** The job of an account whose turn it is: one that has not begun, if there may be more of them. */
+  /** The next job of an account: one that has not begun, if the account may begin another job. */
   const take = ({ begun, waiting }: Lane): Entry => {
     const isNew = waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1);
     if (!isNew) return begun.shift()!;
@@ -114,15 +115,15 @@ export function createScheduler(
     return true;
   };
 
-  /** Does a step of a job that has waited, unless it was dropped or has waited for too long. Returns true if it was the last one. */
+  /** Runs one step of a job, or fails the job if it was dropped or is overdue. Returns true if the job is over. */
   const proceed = (entry: Entry): boolean => {
     const { job, askedAt } = entry;
-    if (job.isDropped?.()) return fail(entry, new DOMException('Nobody waits for the result', 'AbortError'));
+    if (job.isDropped?.()) return fail(entry, new DOMException('The caller no longer waits', 'AbortError'));
     if (nowMs() - askedAt > deadlineMs) return fail(entry, overdue(deadlineMs));
     return advance(entry);
   };
 
-  /** Does a step. Returns true if it was the last one. */
+  /** Runs one step. Returns true if the job is over. */
   const advance = (entry: Entry): boolean => {
     const { job, resolve } = entry;
     try {
@@ -143,7 +144,7 @@ export function createScheduler(
     isDue = true;
   };
 
-  /** Does steps of a job, for a time that jobs done at once share until the next turn. */
+  /** Runs steps of a job until PROMPT_MS, which all prompt jobs share until the next turn, is used up. Returns true if the job is over. */
   const isDoneAtOnce = (entry: Entry): boolean => {
     const from = entry.askedAt - promptMs;
     let isOver = false;
@@ -175,7 +176,7 @@ export function createScheduler(
   };
 }
 
-/** Ends steps that will not be done. What they throw then has nobody to hear it. */
+/** Ends steps that will not run any more. What they throw is ignored, because the job has already failed. */
 function close(steps: Steps<unknown>): void {
   try {
     steps.return(undefined);
@@ -205,15 +206,15 @@ function leastUsed(lanes: ReadonlyMap<string, Lane>): Lane {
 }
 
 function tooMany(jobsMax: number): Failure {
-  return new Failure('too_many_requests', `This account has ${jobsMax} requests under way, the most it may`, {
-    hint: 'Wait for their answers, then ask again.',
+  return new Failure('too_many_requests', `This account has ${jobsMax} requests under way, which is its limit`, {
+    hint: 'Wait for their answers, then retry.',
     retryAfterS: 1,
   });
 }
 
 function overdue(deadlineMs: number): Failure {
   return new Failure('overdue', `The answer was not ready within ${deadlineMs / 1000} seconds`, {
-    hint: 'Ask for less at a time, or again when the service is less busy.',
+    hint: 'Request less at a time, or retry when the service is less busy.',
     retryAfterS: Math.ceil(deadlineMs / 1000),
   });
 }

@@ -1,8 +1,8 @@
 import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 
 /**
- * Fields that several operations share. Bounds keep every answer finite and catch slips of unit (4 for 4 %, days for years);
- * they are wide enough for anything that trades.
+ * Fields that several operations share. The bounds keep every answer finite and catch wrong units (4 for 4 %, days for years). They are
+ * wide enough for everything that trades.
  */
 const PRICE_MIN = 1e-6;
 const PRICE_MAX = 1e9;
@@ -11,26 +11,27 @@ const TTE_MIN = 1e-8;
 const TTE_MAX = 100;
 const IV_MIN = 1e-4;
 const IV_MAX = 100;
-/** Beyond any flow or exposure of one underlying; keeps sums and products of answers finite. */
+/** Larger than any flow or exposure of one underlying. Keeps sums and products in answers finite. */
 const DOLLARS_MAX = 1e15;
 
 export const number = (description: string, options: Record<string, unknown> = {}) =>
   Type.Number({ description, ...options });
 
 /**
- * A field that callers may leave out: optional in the schema they read. Its type stays that of the field, because `validate`
- * fills in the default before anything runs.
+ * A field that callers may leave out. It is optional in the published schema. In TypeScript it is not optional, because `validate` fills
+ * in the default before the operation runs.
  */
 export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema['static']): Schema =>
   Type.Optional({ ...schema, default: value }) as unknown as Schema;
 
 export const count = (description: string) => Type.Integer({ description, minimum: 0 });
 
-/** One value a row. */
+/** A column of numbers: one number per row. */
 export const columnOf = (description: string) => Type.Array(Type.Number(), { description });
 
-/** The same of texts, and of numbers that may not be known. */
+/** A column of strings. */
 export const texts = (description: string) => Type.Array(Type.String(), { description });
+/** A column of numbers or nulls. */
 export const knownOf = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
 
 export const price = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
@@ -40,7 +41,7 @@ export const dollars = (description: string) => number(description, { minimum: -
 export const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** JSON Schema's `enum`, which TypeBox leaves to its users: shorter for agents to read than a union of constants. */
+/** JSON Schema's `enum`, which TypeBox does not define. Agents read fewer tokens than for a union of constants. */
 TypeRegistry.Set<{ enum: unknown[] }>('StringEnum', (schema, value) => schema.enum.includes(value));
 
 export const oneOf = <const Value extends string>(values: readonly Value[], description: string) =>
@@ -51,7 +52,7 @@ export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 export const spot = price('Spot price of the underlying, dollars.');
 export const strike = price('Strike price, dollars.');
 
-/** Of an option: may be nothing, unlike that of what it is an option on. */
+/** The price of an option may be 0, unlike the price of an underlying. */
 export const optionPrice = number('Price of the option, dollars.', { minimum: 0, maximum: PRICE_MAX });
 
 export const tte = number('Years to expiry: days / 365.25.', { minimum: TTE_MIN, maximum: TTE_MAX });
@@ -69,7 +70,7 @@ export const rate = number('Risk-free rate, continuous, decimal per year: 0.04 i
 export const dividendYield = number('Dividend yield, continuous, decimal per year.', { minimum: -1, maximum: 1 });
 export const dividend = defaulted(dividendYield, 0);
 
-/** Upper or lower case; the market knows which are tracked. */
+/** A ticker in upper or lower case. The schema does not check whether the ticker is tracked: the market does. */
 export const ticker = Type.String({
   description: 'Underlying symbol in any case, e.g. BRK.B.',
   pattern: '^[_^]?[A-Za-z][A-Za-z0-9.]{0,9}$',

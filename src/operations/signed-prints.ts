@@ -19,12 +19,12 @@ export const getSignedPrints = defineOperation({
   ofMarket: true,
   title: 'Signed prints',
   description:
-    'The newest option prints, newest first, each with the side that started it and what told it, as columns.',
+    'The newest option prints, newest first, each with its aggressor and how that was determined, as columns.',
   input: Type.Object(
     {
       ...tapeInput,
       limit: defaulted(
-        Type.Integer({ description: 'Prints at most, the newest of them.', minimum: 1, maximum: PRINTS_MAX }),
+        Type.Integer({ description: 'Maximum number of prints, newest first.', minimum: 1, maximum: PRINTS_MAX }),
         100,
       ),
     },
@@ -34,8 +34,8 @@ export const getSignedPrints = defineOperation({
     {
       ticker: Type.String({ description: 'Underlying symbol.' }),
       count: count('Rows of each column.'),
-      of: count('Prints of the window that count.'),
-      at: texts('When it traded, ISO 8601.'),
+      of: count('Prints in the window that reach min_premium.'),
+      at: texts('Time of the trade, ISO 8601.'),
       root: texts('OSI root.'),
       expiry: texts('YYYY-MM-DD'),
       put_call: texts('C or P.'),
@@ -43,12 +43,12 @@ export const getSignedPrints = defineOperation({
       price: columnOf('Dollars per share.'),
       size: columnOf('Contracts.'),
       premium: columnOf('Dollars.'),
-      bid: knownOf('Best bid it met, dollars per share; null where the feed gives none.'),
-      ask: knownOf('Best offer it met, dollars per share; null where the feed gives none.'),
+      bid: knownOf('Best bid at the trade, dollars per share; null if the feed gives none.'),
+      ask: knownOf('Best offer at the trade, dollars per share; null if the feed gives none.'),
       aggressor: texts('buyer, seller or unknown: who started the trade.'),
-      signed_by: texts('feed, quote, tick or unknown: what told it.'),
+      signed_by: texts('feed, quote, tick or unknown: how the aggressor was determined.'),
       manner: texts('multi_leg, sweep, block or single.'),
-      delta: knownOf('Delta of the contract when it traded, per 1.00 of spot; null where the feed gives none.'),
+      delta: knownOf('Delta of the contract at the trade, per 1.00 of spot; null if the feed gives none.'),
     },
     { additionalProperties: false },
   ),
@@ -95,8 +95,8 @@ interface Newest {
 }
 
 /**
- * The last `limit` prints of at least a premium, and how many there are. What comes before them is only added up: that tells where each
- * contract was.
+ * The last `limit` prints of at least `minPremium` dollars, and the number of all such prints. Earlier prints are only added up. Their sums
+ * have the last price of each contract, which the tick rule needs.
  */
 function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest> {
   const before = new TapeSummer();
@@ -118,7 +118,7 @@ function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest>
     return counted;
   };
   const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
-  // Of what is added up together, the first are not wanted either.
+  // Goes through the end of the tape again in smaller and smaller stretches, so that fewer prints are read one by one.
   for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
     if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
   }
@@ -135,7 +135,7 @@ function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest>
   return { newest: newest.slice(-limit).reverse(), counted };
 }
 
-/** How many prints count, without those of adjusted deliverables. */
+/** Number of prints, without those of adjusted deliverables. */
 function printsIn({ contracts, cells }: TapeSums): number {
   const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
   return cells.contract.reduce(

@@ -8,26 +8,26 @@ import type { Context } from './operation.ts';
 import { tapePrice } from './prices.ts';
 import { defaulted, number, ticker } from './schemas.ts';
 
-/** The longest window, calendar days. */
+/** Longest window, calendar days. */
 const DAYS_MAX = 366;
 
-/** Whose prints, over how long, and how large. */
+/** Arguments that select prints: the ticker, the window and the minimum premium. */
 export const tapeInput = {
   ticker,
   days: defaulted(
     Type.Integer({
-      description: 'Calendar days that end at the later of the snapshot and the last print.',
+      description: 'Calendar days up to the snapshot or the last print, whichever is later.',
       minimum: 1,
       maximum: DAYS_MAX,
     }),
     30,
   ),
-  min_premium: defaulted(number('Least premium of a print that counts, dollars.', { minimum: 0, maximum: 1e12 }), 0),
+  min_premium: defaulted(number('Minimum premium of a print, dollars.', { minimum: 0, maximum: 1e12 }), 0),
 };
 
 /**
- * What `work` makes of the prints of a chain's underlying over some days. A long tape takes a while: others have their turns, and the
- * last results are cached while the tape is the same.
+ * The result of `work` on the tape of a chain's underlying over some days. A long tape takes a while, so the work runs in steps, and the
+ * last results are cached while the tape is unchanged.
  */
 export function* ofSignedTape<Result>(
   cache: StepCache<Chain, Result>,
@@ -42,10 +42,10 @@ export function* ofSignedTape<Result>(
   return yield* cache.of(chain, key, { message: 'Reading the tape', tokens, steps: () => work(tape) });
 }
 
-/** Questions of one chain whose results are cached. */
+/** Most cached results per chain. */
 export const QUESTIONS_CACHED = 4;
 
-/** The stretches of a tape, with turns for others between them. `take` has some milliseconds' work with each. */
+/** Calls `take` with each stretch of a tape, in steps. `take` works for a few milliseconds per stretch. */
 export function* throughTape(
   tape: Tape,
   mostParts: number,
@@ -58,7 +58,7 @@ export function* throughTape(
     take(stretch);
     countAllocated(STRETCH_BYTES);
     const now = performance.now();
-    // The next one takes about as long as this one.
+    // The next stretch takes about as long as this one.
     const isRoom = now - since + (now - before) < TURN_MS;
     before = now;
     if (isRoom) continue;
@@ -68,13 +68,13 @@ export function* throughTape(
   }
 }
 
-/** Columns of a stretch, decoded. */
+/** Size of a stretch's decoded columns, bytes. */
 const STRETCH_BYTES = 1024 * 1024;
 
-/** After so long others have their turn; a stretch alone may take longer. */
+/** Length of a step, ms. A single stretch may take longer. */
 const TURN_MS = 12;
 
 export function tapeNotes(chain: Chain, days: number, context: Context): string[] {
   if (context.market.hasPrints(chain.underlying)) return gapNotes(chain, days, context);
-  return ['No prints of it are known: there is no flow to sign.'];
+  return ['The ticker has no prints, so there is no flow to sign.'];
 }

@@ -10,7 +10,7 @@ export const targetUniverse = defineOperation({
     {
       status: Type.Literal('success', { description: 'Always success.' }),
       total_tracked: Type.Integer({ description: 'Count of tracked tickers.' }),
-      macro_themes: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Theme to its tickers.' }),
+      macro_themes: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Tickers by theme.' }),
     },
     { additionalProperties: false },
   ),

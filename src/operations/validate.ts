@@ -2,16 +2,17 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { Failure, type FailureCode, type Fault } from '../errors.ts';
 
-/** Keyword of a schema whose array fields are all of one length. */
+/** Schema keyword: all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
-/** Enough for a person to mend a request; a hostile one gets no longer answer than an honest one. */
+/** Enough faults for a person to correct a request. The limits keep the answer to a hostile request short. */
 const FAULTS_MAX = 10;
 const NAME_MAX = 40;
 
 /**
  * Checks a value against an object schema and fills in the defaults of absent fields.
- * Throws a `Failure` of the given code naming each faulty field and what must hold there; the value itself is never repeated.
+ * Throws `Failure` with the given code if the value is invalid. The failure names each invalid field and what is expected there, and never
+ * repeats the value.
  */
 export function validate(schema: TObject, value: unknown, code: FailureCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);
@@ -22,7 +23,7 @@ export function validate(schema: TObject, value: unknown, code: FailureCode): Re
     ? lengthFaults(schema, candidate as Record<string, unknown>)
     : faultsOf(schema, check, candidate);
   if (faults.length === 0) return candidate as Record<string, unknown>;
-  throw new Failure(code, faults.map((fault) => `${fault.field || '(whole)'} ${fault.expected}`).join('; '), {
+  throw new Failure(code, faults.map((fault) => `${fault.field || 'The input'} ${fault.expected}`).join('; '), {
     faults,
     hint: `Fields: ${Object.keys(schema.properties)
       .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
@@ -30,14 +31,14 @@ export function validate(schema: TObject, value: unknown, code: FailureCode): Re
   });
 }
 
-/** True where the value satisfies the schema: the last look at an answer before it leaves. */
+/** Whether a value matches the schema. Every answer is checked this way before it is sent. */
 export function satisfies(schema: TObject, value: unknown): boolean {
   return compiled(schema).check.Check(value);
 }
 
 interface Compiled {
   readonly check: TypeCheck<TObject>;
-  /** What absent fields stand for. */
+  /** Values of absent fields. */
   readonly defaults: readonly (readonly [field: string, value: unknown])[];
 }
 
@@ -68,7 +69,7 @@ function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): F
     if (faults.has(error.path)) continue;
     const [key = ''] = error.path.slice(1).split('/');
     const known = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
-    // An unknown field's name comes from the caller: it is cut short before it is repeated.
+    // The name of an unknown field comes from the caller, so it is truncated before it is repeated.
     const field = known ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
     faults.set(error.path, { field, expected: known ? expected(error) : 'is not a field of this request' });
     if (faults.size >= FAULTS_MAX) break;
@@ -81,7 +82,7 @@ function expected({ type, schema }: ValueError): string {
   return type === ValueErrorType.ObjectRequiredProperty ? `is missing, and ${rule}` : rule;
 }
 
-/** Of a column that is an array, what is wrong in it: not that it is neither one value nor an array of good ones. */
+/** Replaces the error of a column that is an array ("neither a value nor an array of values") by the errors within that array. */
 function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
   for (const error of errors) {
     const variant = Array.isArray(error.value) ? arrayVariant(error.schema) : -1;
@@ -89,7 +90,7 @@ function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
     else {
       for (const inner of error.errors[variant]!) {
         yield inner;
-        // The array as a whole is no good (too long, say): nobody asks about its items.
+        // The array itself is invalid, for example too long: errors of its items are left out.
         if (inner.path === error.path) break;
       }
     }
@@ -100,7 +101,7 @@ function arrayVariant(schema: TSchema): number {
   return schema.anyOf?.findIndex((each: TSchema) => each.type === 'array') ?? -1;
 }
 
-/** Columns of a table that are not as long as its first. */
+/** Faults of the columns of a table whose length differs from the first column's. */
 function lengthFaults(schema: TObject, value: Record<string, unknown>): Fault[] {
   const columns = Object.keys(schema.properties).flatMap((key) => {
     const column = value[key];
@@ -115,16 +116,17 @@ function lengthFaults(schema: TObject, value: Record<string, unknown>): Fault[] 
     }));
 }
 
-/** A key as a step of a JSON Pointer (RFC 6901), and back. */
+/** A key as a reference token of a JSON Pointer (RFC 6901). */
 function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
+/** The key of a reference token: the inverse of `escaped`. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** What a schema asks for, in words: `must be a number from 0 to 1`. */
+/** What a schema expects, in words, for example `must be a finite number, at least 0 and at most 1`. */
 export function expectation(schema: TSchema): string {
   if (schema.enum) return `must be one of ${schema.enum.map((each: unknown) => JSON.stringify(each)).join(', ')}`;
   if (arrayVariant(schema) >= 0) return `${expectation(schema.anyOf[0])}; or an array of those`;

@@ -33,7 +33,7 @@ export async function warmUp(context: Context, scheduler: Scheduler): Promise<vo
         const steps = performInSteps(view, { ticker, ...args }, context, 'invalid_parameter');
         await scheduler.run({ account: '', name: view.operation.name, steps });
       } catch (error) {
-        // What has nothing to read refuses; whoever asks for it is told.
+        // The operation has no data for this ticker. Clients get the same failure when they ask.
         if (!(error instanceof Failure)) throw error;
       }
     }

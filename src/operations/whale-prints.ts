@@ -11,9 +11,9 @@ import { type Context, defineOperation } from './operation.ts';
 import { SNAPSHOT_CONTRACTS } from './prices.ts';
 import { date, nullable, number, ticker } from './schemas.ts';
 
-/** Expiries named to a caller who asked for one that is not listed. */
+/** Number of listed expiries that an error names if the requested expiry is not listed. */
 const NEAREST_NAMED = 4;
-/** Such a share of the premium in deep contracts is worth a word. */
+/** A note is added if contracts of |delta| above 0.9 have a larger share of the premium. */
 const DEEP_TOLD = 0.25;
 
 export const getWhalePrints = defineOperation({
@@ -22,10 +22,10 @@ export const getWhalePrints = defineOperation({
   title: 'Large-print flow',
   description:
     'Premium (dollars) and contracts of large option trades in one listed expiry over the last 30 calendar days, calls against ' +
-    'puts. Where the feed has no prints, daily volumes stand in and a note says so. ' +
+    'puts. If the feed has no prints, daily volumes are used and a note says so. ' +
     'Example: {"ticker":"NVDA","target_expiry":"2026-12-18"}.',
   input: Type.Object(
-    { ticker, target_expiry: date('A listed expiry, YYYY-MM-DD: whale_expiry of get_live_gex_nodes, say.') },
+    { ticker, target_expiry: date('A listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.') },
     { additionalProperties: false },
   ),
   full: Type.Object(
@@ -37,25 +37,25 @@ export const getWhalePrints = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       target_expiry: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
       flow_from: Type.String({ description: 'prints, or snapshots (daily volume at mid, no size threshold).' }),
-      counted: Type.Integer({ description: 'Large prints counted; contract-days where flow is from snapshots.' }),
+      counted: Type.Integer({ description: 'Large prints counted; contract-days if flow is from snapshots.' }),
       deep_premium_pct: number(
-        'Share of the premium in contracts of |delta| above 0.9 where that is known, percent: financing and dividend trades, no opinion.',
+        'Premium in contracts of known |delta| above 0.9, percent of all premium: financing and dividend trades, not opinions.',
       ),
       by_side: nullable(
         Type.Object(
           {
             call_at_ask: number('Premium of calls that traded at the ask or above the middle of the quote, dollars.'),
-            call_at_bid: number('Of calls at the bid or below the middle, dollars.'),
-            put_at_ask: number('Of puts at the ask or above the middle, dollars.'),
-            put_at_bid: number('Of puts at the bid or below the middle, dollars.'),
-            unknown: number('At the middle, or where neither the feed nor a quote tells, dollars.'),
+            call_at_bid: number('Premium of calls at the bid or below the middle, dollars.'),
+            put_at_ask: number('Premium of puts at the ask or above the middle, dollars.'),
+            put_at_bid: number('Premium of puts at the bid or below the middle, dollars.'),
+            unknown: number('Premium at the middle, or if neither feed nor quote tells the side, dollars.'),
           },
           { additionalProperties: false },
         ),
-        'Premium by the side of the quote that it traded on; null where flow is from snapshots.',
+        'Premium by the side of the quote at which it traded; null if flow is from snapshots.',
       ),
       window_days: Type.Integer({ description: 'Calendar days of the window.' }),
-      min_premium: number('Least premium of a print that counts, dollars; 0 where flow is from snapshots.'),
+      min_premium: number('Least premium of a large print, dollars; 0 if flow is from snapshots.'),
     },
     { additionalProperties: false },
   ),
@@ -107,7 +107,7 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
   return by;
 }
 
-/** Reading a month of snapshots takes tens of milliseconds: the flows of a newest snapshot are cached while its days are the same. */
+/** Reading a month of snapshots takes tens of ms. So flows are cached for the newest snapshot while the days of the window are unchanged. */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 
 function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps<Flow> {
@@ -141,9 +141,9 @@ function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number
     .sort();
   throw new Failure(
     'unprocessable',
-    `${real ? expiry : 'target_expiry'} is ${real ? 'no expiry listed for the ticker' : 'no date of the calendar'}`,
+    `${real ? expiry : 'target_expiry'} is ${real ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
     {
-      hint: `Nearest listed: ${nearest.join(', ')}.`,
+      hint: `Use a listed expiry. Nearest listed: ${nearest.join(', ')}.`,
       faults: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],
     },
   );

@@ -1,16 +1,16 @@
 import { OperatorError } from '../errors.ts';
 import type { Chain, Series } from '../market/chain.ts';
 
-/** What of a chain is kept in the blob; the rest of it are columns of the table. */
+/** The fields of a chain that are stored in the blob. The other fields are columns of the table. */
 export type ChainColumns = Omit<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>;
 
 /**
- * A chain's contracts as one blob, about 20 bytes a contract:
+ * Encodes the contracts of a chain as one blob, of about 20 bytes per contract:
  *
  *     mark, 4 bytes | CRC-32 of the rest, 4 bytes | zstd of: header bytes, u32 | contracts, u32 | header | columns
  *
- * The header is JSON (series, refused) padded to 8 bytes; the columns are in the order of COLUMNS, as float64, then the series
- * index, as uint16, all little-endian. Bit for bit what was given: a NaN stays one.
+ * The header is JSON (series, refused), padded to 8 bytes. The columns follow in the order of COLUMNS, as float64, then the series index as
+ * uint16. All numbers are little-endian. Decoding gives the same bits. NaN stays NaN.
  */
 export function encodeChain(chain: ChainColumns): Uint8Array {
   const header = new TextEncoder().encode(JSON.stringify({ series: chain.series, refused: chain.refused }));
@@ -30,9 +30,9 @@ export function encodeChain(chain: ChainColumns): Uint8Array {
 }
 
 /**
- * The contracts of a blob made by encodeChain, as views over one buffer. `name` says in an error which blob it was.
+ * Decodes a blob of encodeChain. The columns are views of one buffer. `name` names the blob in an error.
  *
- * @throws OperatorError for a blob that is not, bit for bit, what was once written.
+ * @throws OperatorError if the mark or the checksum of the blob is wrong.
  */
 export function decodeChain(blob: Uint8Array, name: string): ChainColumns {
   const packed = blob.subarray(ENVELOPE_BYTES);
@@ -44,10 +44,10 @@ export function decodeChain(blob: Uint8Array, name: string): ChainColumns {
   ) {
     throw new OperatorError(
       `${name} is damaged`,
-      'check the disk, and restore the database from a backup; later snapshots are not affected',
+      'Check the disk, and restore the database from a backup. Later snapshots are not affected.',
     );
   }
-  // What follows holds for any blob with a true checksum, since encodeChain alone writes them.
+  // A blob with a correct checksum was written by encodeChain, so its content needs no further checks.
   const buffer = ownBuffer(Bun.zstdDecompressSync(packed));
   const [headerBytes = 0, count = 0] = new Uint32Array(buffer, 0, 2);
   const header: ChainHeader = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, PRELUDE_BYTES, headerBytes)));
@@ -60,7 +60,7 @@ interface ChainHeader {
   readonly refused: Record<string, number>;
 }
 
-/** The order is part of the format. */
+/** The order of the columns is part of the format. */
 const COLUMNS = [
   'callPut',
   'strike',
@@ -77,13 +77,13 @@ const COLUMNS = [
 
 type Column = (typeof COLUMNS)[number];
 
-/** "ZCH1", read as little-endian. A later format takes another mark. */
+/** "ZCH1", read as little-endian. A later format must use another mark. */
 const MARK = 0x3148435a;
 const ENVELOPE_BYTES = 8;
 const PRELUDE_BYTES = 8;
 const SPACE = 0x20;
 
-/** On a chain of 30,000 contracts: 0.56 of 2.64 MB, 6 ms to pack and 2 to unpack; level 1 gives 0.69 MB, 5 and 5 ms. */
+/** For a chain of 30,000 contracts, level 3 makes 0.56 MB of 2.64 MB, in 6 ms, and decodes in 2 ms. Level 1: 0.69 MB, 5 ms and 5 ms. */
 const ZSTD_LEVEL = 3;
 
 function viewsOf(buffer: ArrayBuffer, at: number, count: number) {
@@ -101,7 +101,7 @@ function aligned(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
 
-/** A buffer that begins with the bytes, as views of 8-byte numbers need. */
+/** A buffer that begins with the bytes, because views of 8-byte numbers need an aligned offset. Copies the bytes if needed. */
 function ownBuffer(bytes: Uint8Array): ArrayBuffer {
   const whole = bytes.byteOffset === 0 && bytes.buffer instanceof ArrayBuffer;
   return whole ? bytes.buffer : new Uint8Array(bytes).buffer;

@@ -17,11 +17,11 @@ type ChainTable = Pick<
 >;
 
 /**
- * Snapshots of chains. Recorded ones are all kept; of simulated ones only the newest of each New York day, so that a server
- * left running on simulated data does not fill the disk.
+ * Snapshots of chains. All recorded snapshots are stored. Of the simulated snapshots, only the newest of each New York day is stored, so
+ * that a server that runs on simulated data for long does not fill the disk.
  */
 export function chainTable(db: Database): ChainTable {
-  // Deletes and inserts, so that what replaces a snapshot has a new identity and no cache takes it for the old.
+  // REPLACE deletes and inserts: the replacement gets a new id, so caches do not return the old snapshot.
   const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
      VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
@@ -37,7 +37,7 @@ export function chainTable(db: Database): ChainTable {
   const selectById = db.prepare<SnapshotRow, [number]>(
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
   );
-  // Steps from one name to the next through the index: the time grows with the underlyings, not with the snapshots.
+  // Steps from one name to the next through the index, so the time grows with the underlyings, not with the snapshots.
   const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
     `WITH RECURSIVE names (name) AS (
        SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2
@@ -46,7 +46,7 @@ export function chainTable(db: Database): ChainTable {
        FROM names WHERE name IS NOT NULL
      ) SELECT name FROM names WHERE name IS NOT NULL LIMIT ?3`,
   );
-  // With max(), SQLite takes the other columns from the row that has it.
+  // With max(), SQLite takes the other columns from the row with the maximum.
   const selectDaily = db.prepare<{ id: number }, [number, string, number, number]>(
     `SELECT id, max(as_of) FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ?
      GROUP BY day ORDER BY day`,

@@ -4,14 +4,14 @@ import type { MarketStore } from '../market/store.ts';
 
 type CloseTable = Pick<MarketStore, 'saveCloses' | 'closes'>;
 
-/** Official closes, one a ticker and day; the last given stands. Days without one are filled from the snapshots. */
+/** Official closes, one per ticker and day. A later close of the same day replaces it. Days without a close use a snapshot's spot. */
 export function closeTable(db: Database): CloseTable {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
     `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)
      ON CONFLICT DO UPDATE SET close = $close, volume = $volume`,
   );
-  // Only days after the oldest of a full set of official closes can still matter, so a long history is not walked through.
-  // With max(), SQLite takes the other columns from the row that has it.
+  // If there are `limit` official closes, only snapshots after the oldest of them are read, not the whole history.
+  // With max(), SQLite takes the other columns from the row with the maximum.
   const selectNewest = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, number, number]>(
     `WITH official AS MATERIALIZED (
        SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4

@@ -1,13 +1,13 @@
 import { OperatorError } from '../errors.ts';
 
 /**
- * Columns of numbers as few bytes, bit for bit what was given (but -0, which becomes 0):
+ * Encodes columns of numbers in few bytes. Decoding gives the same bits, except that -0 becomes 0. Layout of a column:
  *
- *     kind, u8 | digits, u8 | width, u8 | has gaps, u8 | base, f64 | `width` planes of one byte a row
+ *     kind, u8 | digits, u8 | width, u8 | has gaps, u8 | base, f64 | `width` planes of one byte per row
  *
- * Numbers that are decimals of a few digits are kept as whole multiples of the last digit, less the least of them, in as few bytes
- * as the largest needs; a gap (NaN) is 0 then and the others are one more. Any other column is float64. A plane is a byte of each row, the lowest first: compression
- * finds more in planes than in rows.
+ * If all numbers are decimals of a few digits, they are stored as multiples of the last digit, minus the smallest of them, in as few bytes
+ * as the largest needs. If such a column has gaps (NaN), a gap is stored as 0 and every other number is increased by 1. All other columns
+ * are stored as float64. A plane has one byte of each row; the lowest byte is in the first plane. Planes compress better than rows.
  */
 export class ColumnWriter {
   readonly #pieces: Uint8Array[] = [];
@@ -18,7 +18,7 @@ export class ColumnWriter {
     else this.decimals(wholes(values, digits), digits);
   }
 
-  /** Whole numbers, or gaps, that stand for themselves over 10 to the power of `digits`. */
+  /** Writes whole numbers or gaps (NaN). They represent these numbers divided by 10 ** `digits`. */
   decimals(values: Float64Array, digits = 0): void {
     let [least, most, gaps] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
     for (const value of values) {
@@ -59,7 +59,7 @@ export class ColumnWriter {
     this.#pieces.push(piece);
   }
 
-  /** All of it under a mark and a checksum: mark, u32 | CRC-32 of the rest, u32 | zstd of the columns. */
+  /** The blob of all columns: format mark, u32 | CRC-32 of the rest, u32 | zstd of the columns. */
   sealed(mark: number): Uint8Array {
     const packed = Bun.zstdCompressSync(Buffer.concat(this.#pieces), { level: ZSTD_LEVEL });
     return sealed(mark, packed);
@@ -74,13 +74,13 @@ export class ColumnWriter {
   }
 }
 
-/** Reads what a ColumnWriter wrote, in the same order. */
+/** Decodes the columns of a ColumnWriter, in the same order. */
 export class ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   #at = 0;
 
-  /** @throws OperatorError for a blob that is not, bit for bit, what was once written; `name` says which it was. */
+  /** @throws OperatorError if the mark or the checksum of the blob is wrong. `name` names the blob in the error. */
   constructor(blob: Uint8Array, mark: number, name: string) {
     this.#bytes = Bun.zstdDecompressSync(unsealed(blob, mark, name));
     this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
@@ -94,7 +94,7 @@ export class ColumnReader {
     return values;
   }
 
-  /** Whole numbers and how many digits of them stand behind the point; floats stand for themselves. */
+  /** Whole numbers, and how many of their digits are decimals. For a float64 column, the numbers themselves and 0 digits. */
   decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
     const head = this.#at;
     const [kind, digits, width, gaps] = this.#bytes.subarray(head, head + 4) as unknown as [
@@ -118,7 +118,7 @@ export class ColumnReader {
     const from = base - gaps;
     if (width === 0) return { values: values.fill(base), digits };
     const [second, third] = [at + count, at + 2 * count];
-    // One pass for the widths that nearly all columns have: this is most of the time that it takes to read a tape.
+    // One pass for the widths of nearly all columns, since this takes most of the time to read a tape.
     if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[at + row]!;
     else if (width === 2)
       for (let row = 0; row < count; row++) values[row] = bytes[at + row]! | (bytes[second + row]! << 8);
@@ -143,7 +143,7 @@ export class ColumnReader {
   }
 }
 
-/** Bytes under a mark and a checksum. */
+/** Prefixes bytes with a format mark and a checksum. */
 export function sealed(mark: number, content: Uint8Array): Uint8Array {
   const blob = new Uint8Array(SEAL_BYTES + content.length);
   blob.set(content, SEAL_BYTES);
@@ -151,7 +151,7 @@ export function sealed(mark: number, content: Uint8Array): Uint8Array {
   return blob;
 }
 
-/** What was sealed. Throws OperatorError as ColumnReader does. */
+/** The bytes of a sealed blob. Throws `OperatorError` if the mark or the checksum is wrong. `name` names the blob in the error. */
 export function unsealed(blob: Uint8Array, mark: number, name: string): Uint8Array {
   const content = blob.subarray(SEAL_BYTES);
   const seal = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
@@ -162,16 +162,16 @@ export function unsealed(blob: Uint8Array, mark: number, name: string): Uint8Arr
   ) {
     throw new OperatorError(
       `${name} is damaged`,
-      'check the disk, and restore the database from a backup; other days and tickers are not affected',
+      'Check the disk, and restore the database from a backup. Other days and tickers are not affected.',
     );
   }
   return content;
 }
 
-/** How many digits behind the point make each of the columns whole; undefined where some number has too many. Gaps have none. */
+/** The number of decimals that makes all numbers of the columns whole. Returns `undefined` if a number has too many. Ignores gaps. */
 export function digitsOf(...columns: readonly Float64Array[]): number | undefined {
   let digits = 0;
-  // A number that is whole with few digits may not be so with more: all are looked at again.
+  // A number that is whole with fewer digits may not be whole with more, because of rounding. So all numbers are checked again.
   for (let before = -1; before !== digits; ) {
     before = digits;
     let times = 10 ** digits;
@@ -187,7 +187,7 @@ export function digitsOf(...columns: readonly Float64Array[]): number | undefine
   return digits;
 }
 
-/** The same numbers as multiples of the last of their digits. */
+/** Numbers of at most `digits` decimals as whole multiples of the last decimal. */
 export function wholes(values: Float64Array, digits: number): Float64Array {
   const times = 10 ** digits;
   return values.map((value) => Math.round(value * times));
@@ -202,10 +202,10 @@ const WHOLE = 1;
 const FLOAT = 2;
 const HEAD_BYTES = 12;
 const SEAL_BYTES = 8;
-/** So that the difference of two differences of such numbers is exact. */
+/** Keeps the difference of two differences of such numbers exact. */
 const WHOLE_MAX = 2 ** 50;
 const WIDTH_MAX = 7;
-/** More digits are noise, for which float64 is as short. */
+/** More digits are noise. For noise, float64 takes no more bytes. */
 const DIGITS_MAX = 13;
 const ZSTD_LEVEL = 3;
 

@@ -1,13 +1,13 @@
 import type { Database } from 'bun:sqlite';
 import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-ledger.ts';
 
-/** Refusals and gaps that are kept of a feed: a folder of ten thousand bad files tells no more than its first hundreds. */
+/** Most refusals and gaps stored per feed. The last few hundred of ten thousand bad files say as much as all of them. */
 export const KEPT_MAX = 200;
 
-/** Tickers that are kept of a feed at the most: some more than a universe may have. */
+/** Most tickers stored per feed: slightly more than a universe can have. */
 export const TICKERS_MAX = 1_100;
 
-/** What is known of every feed, gathered for whoever looks. */
+/** Reads the state of every feed. */
 export function feedStates(db: Database): FeedLedger['feedStates'] {
   const selectFeeds = db.prepare<FeedRow, []>(
     `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, data_at AS dataAt, error, connected,
@@ -44,7 +44,7 @@ interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 
   readonly connectionReason: string | null;
 }
 
-/** Times in which a stream was down. */
+/** Periods in which the stream of a feed was down. */
 export function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'> {
   const set = db.prepare<null, [number, number, string | null, string]>(
     'UPDATE feeds SET connected = ?, connection_at = ?, connection_reason = ? WHERE feed = ?',

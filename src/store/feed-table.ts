@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { EndedPoll, FeedLedger, OpenedFeed, Refusal, SnapshotCame } from '../market/feed-ledger.ts';
 import { feedStates, gapTable, KEPT_MAX, TICKERS_MAX } from './feed-states.ts';
 
-/** The ledger of the feeds: what each last did and brought. */
+/** The ledger of the feeds: their checkpoints, polls, tickers, rejections and gaps. */
 export function feedTable(db: Database): FeedLedger {
   return { ...markTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: feedStates(db) };
 }
@@ -25,11 +25,11 @@ function markTable(db: Database): Pick<FeedLedger, 'marks' | 'setMark'> {
 function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | 'pollEnded'> {
   const add = db.prepare<null, [string, number]>('INSERT OR IGNORE INTO feeds (feed, simulated) VALUES (?, ?)');
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
-  // Gaps stay: answers from the prints of those days tell them still.
+  // Gaps stay, because answers from the prints of those days still name them.
   const dropOthers = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
     db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed NOT IN (SELECT value FROM json_each(?))`),
   );
-  // Of a feed that is asked for tickers, what it was asked for before says nothing any more.
+  // If a feed polls a list of tickers, the state of tickers that are no longer on the list is removed.
   const dropTickers = db.prepare<null, [string, string]>(
     'DELETE FROM feed_tickers WHERE feed = ? AND ticker NOT IN (SELECT value FROM json_each(?))',
   );
@@ -58,10 +58,10 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   };
 }
 
-/** Forgotten at a time: to look for those that were attempted longest ago takes longer than to write one. */
+/** Rows removed at a time, because finding the rows attempted longest ago takes longer than writing one. */
 const THINNED = 100;
 
-/** Forgets the tickers attempted longest ago if there are more than are kept; those that are asked for and never came stay. */
+/** Removes the tickers attempted longest ago if a feed has more than TICKERS_MAX. Tickers that were never attempted stay. */
 function thinTickers(db: Database): (feed: string) => void {
   const thin = db.prepare<null, [string, number, number]>(
     `DELETE FROM feed_tickers WHERE feed = ?1 AND (SELECT count(*) FROM feed_tickers WHERE feed = ?1) > ?2 AND ticker NOT IN

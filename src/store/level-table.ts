@@ -19,9 +19,9 @@ type LevelTable = Pick<
 >;
 
 /**
- * Levels by snapshot, kept for good: some 200 bytes each, a hundredth of what a recorded snapshot takes. The simulated market
- * gives one a minute; of its earlier days only the last is kept, so that a ticker has a row a day and those of one day. Rows are
- * also a log, in the order in which they were kept.
+ * Levels by snapshot. They are never removed by retention: one record takes about 200 bytes, a hundredth of a recorded snapshot. The
+ * simulated market gives one record per minute. Of its earlier days only the last record is kept, so a ticker has one row per past day, and
+ * the rows of the present day. The table is also a log, in the order in which the records were stored (`seq`).
  */
 export function levelTable(db: Database): LevelTable {
   const selectDue = db.prepare<{ id: number }, [number]>(
@@ -42,7 +42,7 @@ export function levelTable(db: Database): LevelTable {
      VALUES ($simulated, $underlying, $asOf, (SELECT source FROM snapshots WHERE id = $snapshotId), $advanced, $keptAt, $day, $spot, $netGex,
        $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
   );
-  // The day before alone: those before it were thinned in their turn.
+  // Only the day before: earlier days were thinned before.
   const thin = db.prepare<null, [string, string]>(
     `WITH before AS (
        SELECT day, as_of FROM levels WHERE simulated = 1 AND underlying = ?1 AND day < ?2
@@ -56,7 +56,7 @@ export function levelTable(db: Database): LevelTable {
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
-  // Steps from a day to the one before through the index: the time grows with the days, not with the snapshots.
+  // Steps from one day to the day before through the index, so the time grows with the days, not with the snapshots.
   const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
     `WITH RECURSIVE last (at, day) AS (
        SELECT * FROM (
@@ -81,14 +81,14 @@ export function levelTable(db: Database): LevelTable {
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  // For each ticker the index is read in order, and no further than to what the limit leaves out; then rows are read.
+  // Reads the index of each ticker in order, no further than the limit requires, and then the rows.
   const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `WITH wanted AS (
        SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // Rows of earlier versions have the time that they are of, which is hardly before.
+  // Rows of earlier versions have no `kept_at`. Their `as_of` is only slightly earlier.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((
@@ -103,12 +103,12 @@ export function levelTable(db: Database): LevelTable {
   );
 
   const save = db.transaction((snapshotId: number, record: LevelRecord | undefined) => {
-    // Forgotten or replaced meanwhile, in this process or another: these are levels of nothing that stands.
+    // The snapshot was removed, replaced or recorded meanwhile, by this process or another: its levels are not stored.
     if (deleteDue.run(snapshotId).changes === 0) return;
     deleteOf.run(snapshotId);
     if (record === undefined) return;
     const { underlying, asOf, simulated } = record;
-    // What is dated further ahead is a slip: it must not make the present look like the past.
+    // Snapshots dated further in the future are mistakes. They must not make present snapshots look old.
     const presentMs = Date.now() + AHEAD_MS;
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
     const advanced = Number(last === undefined || (last < asOf && asOf <= presentMs));
@@ -139,7 +139,7 @@ export function levelTable(db: Database): LevelTable {
   };
 }
 
-/** A record as SQLite keeps it: its booleans are 0 and 1. */
+/** A record as SQLite stores it: booleans are 0 and 1. */
 type LevelRow = Omit<LevelRecord, Flag> & Record<Flag, number>;
 type Flag = 'simulated' | 'flipResolved';
 type Entry = Pick<LevelEvent, 'seq' | 'source'>;

@@ -39,7 +39,7 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
       return { ...row, routing1dte: row.routing1dte === 1, routingRadar: row.routingRadar === 1 };
     },
 
-    /** @throws Failure not_found where there is no such member. */
+    /** @throws Failure (not_found) if the member does not exist. */
     saveTelegramLink(uuid, link) {
       try {
         upsertLink.run({
@@ -50,15 +50,15 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
         });
       } catch (error) {
         if (!(error instanceof SQLiteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')) throw error;
-        throw new Failure('not_found', 'No such member', { hint: 'add the member first' });
+        throw new Failure('not_found', 'No such member', { hint: 'Add the member first.' });
       }
     },
   };
 }
 
-/** The same fields; a type, since only types and not interfaces can be bound by name. */
+/** The fields of `Member` as a type alias, because the types of bun:sqlite do not accept an interface for named parameters. */
 type MemberValues = Pick<Member, keyof Member>;
 
-/** A link as SQLite keeps it: its booleans are 0 and 1. */
+/** A link as SQLite stores it: booleans are 0 and 1. */
 type LinkRow = Omit<TelegramLink, Flag> & Record<Flag, number>;
 type Flag = 'routing1dte' | 'routingRadar';

@@ -2,18 +2,18 @@ import type { Database } from 'bun:sqlite';
 import { OperatorError } from '../errors.ts';
 
 /**
- * Brings the database to the newest version, one transaction a step; `user_version` counts the steps done. Of two processes
- * at it at once one waits for the other and finds the work done.
+ * Migrates the database to the newest version, in one transaction per step. `user_version` counts the completed steps. If two processes
+ * migrate at once, one waits for the other and then finds the work done.
  *
- * @throws OperatorError for a database of a newer version, which is left as it is.
+ * @throws OperatorError if the database has a newer version. It is then left unchanged.
  */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
   const step = db.transaction((): boolean => {
     const version = versionOf(db);
     if (version > migrations.length) {
       throw new OperatorError(
-        `the database is of version ${version}, this program knows versions up to ${migrations.length}`,
-        'run the newer program, or restore a backup from before its upgrade',
+        `the database has version ${version}, but this program supports versions up to ${migrations.length}`,
+        'Run the newer program, or restore a backup from before its upgrade.',
       );
     }
     const migration = migrations[version];
@@ -22,7 +22,7 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
     db.run(`PRAGMA user_version = ${version + 1}`);
     return true;
   });
-  // A database up to date, the usual case, is opened without asking for the write lock.
+  // An up-to-date database, the usual case, is opened without the write lock.
   while (versionOf(db) !== migrations.length && step.immediate());
 }
 
@@ -30,7 +30,7 @@ function versionOf(db: Database): number {
   return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
-/** Each step as it was released: a released step is never edited, a change is a new one. */
+/** The migrations in order. A released migration is never edited: every change is a new migration. */
 export const MIGRATIONS: readonly string[] = [
   `
   -- AUTOINCREMENT: the id of a deleted snapshot is never given again, so what was computed for an id stays true.

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 
-/** What a row of a print tells of where it counts. */
+/** The fields of a row that decide where it is counted. */
 interface Counted {
   readonly simulated: number;
   readonly underlying: string;
@@ -9,20 +9,20 @@ interface Counted {
 }
 
 export interface PrintCounts {
-  /** Runs a part of a transaction, and writes what it counts at its end. */
+  /** Runs `work` within a transaction, and writes its counts at the end. */
   batch<T>(work: () => T): T;
-  /** Counts rows that come or, below zero, go, and those that are cancelled. Within `batch`. */
+  /** Adds to the counts of rows and of cancelled rows; negative numbers subtract. Call it within `batch`. */
   count(row: Counted, entries: number, canceled: number): void;
-  /** How many rows a range has, and how many of them are cancelled. */
+  /** Number of rows in [fromMs, toMs], and of cancelled rows among them. */
   of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
 }
 
-/** Length of a slot, ms. Released migrations know it too. */
+/** Length of a slot, ms. A released migration uses the same value. */
 export const SLOT_MS = 60_000;
 
 /**
- * Rows of prints counted by minute: a count of a million rows reads hundreds. Each writer counts what it writes and adds it up once a
- * transaction: triggers, which work row by row, would double the time of a save.
+ * Counts of print rows by minute, so that counting a million rows reads a few hundred. Each writer counts its rows and writes the counts
+ * once per transaction. Triggers would work row by row and double the time of a save.
  */
 export function printCounts(db: Database): PrintCounts {
   const add = db.prepare<null, [number, string, number, number, number]>(
@@ -45,7 +45,7 @@ export function printCounts(db: Database): PrintCounts {
   );
 
   const slots = new Map<string, Slot>();
-  // Prints come mostly in order: the next one is most often of the same slot.
+  // Prints arrive mostly in order, so the next print is usually in the same slot.
   let last: Slot | undefined;
   const clear = () => {
     slots.clear();
@@ -62,7 +62,7 @@ export function printCounts(db: Database): PrintCounts {
 
   return {
     batch(work) {
-      // A transaction that failed may have left some.
+      // A failed transaction may have left counts.
       clear();
       const result = work();
       for (const { simulated, underlying, slot, entries, canceled } of slots.values()) {
@@ -80,7 +80,7 @@ export function printCounts(db: Database): PrintCounts {
     of(simulated, underlying, fromMs, toMs) {
       const kind = [simulated, underlying] as const;
       const isWithout = (from: number, to: number) => from > to || selectAny.get(...kind, from, to)!.found === 0;
-      // A slot that is cut where it has no row is a whole one: the last of a day mostly is.
+      // A partial slot without rows outside the range counts as a full slot. The last slot of a day usually is one.
       const [first, last] = [slotOf(fromMs), slotOf(toMs)];
       const from = isWithout(first * SLOT_MS, fromMs - 1) ? first : first + 1;
       const to = isWithout(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;

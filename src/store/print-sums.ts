@@ -7,18 +7,18 @@ import { dayOf, FLAG, type TapeColumns } from '../market/tape-columns.ts';
 import { PREMIUM_UNITS } from '../market/tape-sums.ts';
 
 export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFrom'> {
-  /** Adds a print to its day, or takes it out again; of a print that is not large, nothing is added up. Within a transaction. */
+  /** Adds a print to the sums of its day, or subtracts it (-1), unless it is small or adjusted. Call it within a transaction. */
   count(print: Print, times: 1 | -1): void;
-  /** What `count` needs to know, read again: another process may have changed it. At the start of a transaction. */
+  /** Reads the threshold again, since another process may have changed it. Call it at the start of a transaction. */
   refresh(): void;
 }
 
-/** Where the prints are. Both give those of a range that are of at least a premium. */
+/** Access to the prints. `rows` and `packed` return those of a range with at least a premium. */
 export interface PrintSource {
   readonly rows: MarketStore['prints'];
-  /** Packed ones, a part of a day at a time. */
+  /** Packed prints, one part of a day at a time. */
   readonly packed: (...range: Parameters<MarketStore['prints']>) => Iterable<PackedPrints>;
-  /** Whether there may be any in a range, cancelled ones too. */
+  /** Whether a range may have prints, cancelled ones included. False means that it has none. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
 }
 
@@ -27,12 +27,12 @@ interface PackedPrints {
   readonly columns: TapeColumns;
 }
 
-/** Days are written with four figures for the year. */
+/** Dates are written with four digits for the year. */
 const LAST_MS = Date.UTC(9999, 0, 1);
 
 /**
- * Large prints added up by New York day, series, side and kind, in the transaction that writes them. A window is then the sums of its whole
- * days, and what a day that it cuts has within it: a small read, however long the tape.
+ * Sums of large prints by New York day, series, side and kind, updated in the transaction that writes the prints. A window is read as the
+ * sums of its full days plus the prints of its partial days, so the read is small however long the tape is.
  */
 export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');
@@ -95,7 +95,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
         return [...sums.values()].map(printSumOf);
       }
       const isWithout = (from: number, to: number) => from > to || !mayHave(underlying, from, to, simulated);
-      // A day that is cut where it has no print is a whole one.
+      // A partial day without prints outside the window counts as a full day.
       const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_MS))];
       const from = isWithout(startOf(first), fromMs - 1) ? first : addDays(first, 1);
       const to = isWithout(toMs + 1, startOf(addDays(last, 1)) - 1) ? last : addDays(last, -1);
@@ -110,7 +110,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
   };
 }
 
-/** A sum as SQLite keeps it: its booleans are 0 and 1, its premium in units. */
+/** A sum as SQLite stores it: booleans are 0 and 1, premium is in PREMIUM_UNITS. */
 type SumRow = Omit<PrintSum, 'multiLeg' | 'deep'> & { multiLeg: number; deep: number };
 
 function rowOf(print: Print, times: 1 | -1): SumRow {
@@ -125,7 +125,7 @@ function rowOf(print: Print, times: 1 | -1): SumRow {
   };
 }
 
-/** Adds up the prints of columns without making an object for each: a day may have a million. */
+/** Adds up prints in columns without an object per print, because a day can have a million prints. */
 function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const sums = new Map<number, { prints: number; contracts: number; premium: number }>();
@@ -149,10 +149,10 @@ function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   }
 }
 
-/** By the side bits of a print's flags. */
+/** Sides by the side bits of a print's flags. */
 const SIDES = ['none', 'bid', 'ask', 'mid'] as const;
 
-/** Side bits of a print by the quote that it met, as `sumOf` has it. */
+/** Side bits of a print by its quote, with the same rule as `sumOf`. */
 function sideByQuote(price: number, bid: number, ask: number): number {
   if (!(ask > bid)) return 0;
   return { 1: FLAG.ask, 0: FLAG.mid, [-1]: FLAG.bid }[change((bid + ask) / 2, price)];
@@ -173,7 +173,7 @@ function printSumOf({ multiLeg, deep, premium, ...same }: SumRow): PrintSum {
   return { ...same, multiLeg: multiLeg === 1, deep: deep === 1, premium: premium / PREMIUM_UNITS };
 }
 
-/** What delivers something other than shares stays out of every sum. */
+/** Whether the contract has an adjusted deliverable. Such prints are left out of every sum. */
 function isAdjusted({ root }: Print): boolean {
   return rootOf(root).adjusted;
 }

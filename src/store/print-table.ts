@@ -25,32 +25,34 @@ type PrintTable = Pick<
   | 'packTape'
 >;
 
-/** The index of large prints holds those of at least this premium, dollars. */
+/** Smallest premium in the index of large prints, dollars. */
 const INDEXED_MIN = 25_000;
-/** How many prints are handled together: a test takes fewer. */
+/** Numbers of prints that are processed together. Tests use smaller numbers. */
 export interface TapeSizes {
-  /** In a part. */
+  /** Prints per part. */
   readonly part: number;
-  /** Of a day, to go into its parts at once: for fewer it is not worth to write a part anew. */
+  /** Prints of a day from which a save writes them directly into parts. For fewer prints, rewriting a part is not worth the time. */
   readonly atOnce: number;
-  /** Read, signed and added up at a time. */
+  /** Prints that are read, signed and added up at a time. */
   readonly rows: number;
 }
 
 const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
-/** Free pages that the file may keep, and how many of others it gives back at a time. */
+/** Free pages that stay in the file. Further free pages are returned to the disk, this many at a time. */
 const FREE_PAGES = 256;
-/** Rows that are taken into parts in one transaction, and after how long none are any more: it lasts some 10 ms. */
+/** Limits of a transaction that moves rows into parts: rows, and the time after which it moves no more, ms. It takes about 10 ms in all. */
 const MOVED_AT_ONCE = 512;
 const MOVED_MS = 8;
 
 /**
- * Option trades, each once by its id. A later copy that says otherwise corrects it, one that says it was cancelled cancels it for good.
- * Those of one moment stay in the order in which they came: the tick rule reads it.
+ * Option trades, each stored once by its id. A later copy with other values corrects the print. A later copy that is marked as cancelled
+ * cancels it for good. A print stands if it was neither corrected nor cancelled. Prints of one moment stay in the order of their arrival,
+ * because the tick rule depends on it.
  *
- * They come as rows, and closed days are packed into parts, which know ids by their digests. A row came after all that the parts of its
- * day have: where both have a moment, the parts' stand first. What is known of an id is in the rows and in the parts of the day that the
- * copy names; once a day is packed, the same id on another day, or of another underlying, is another print.
+ * New prints are stored as rows, and closed days are packed into parts. A save with `atOnce` can also write to the parts directly. Parts
+ * store digests of the ids. Rows arrived after the prints in the parts of their day, so at equal times the prints in parts come first. The
+ * id of a copy is looked up in the rows, and in the parts of the copy's own underlying and day. So once a day is packed, the same id on
+ * another day or of another underlying is another print.
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const parts = tapeParts(db, sizes.part);
@@ -62,12 +64,12 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
        $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
   const selectKnown = db.prepare<PrintRow, [number, string]>(`${SELECT} WHERE simulated = ? AND id = ?`);
-  // '~' and a number, which are below '~:'.
+  // The ids of corrected copies: the id, '~' and a rowid. They sort between the id with '~' and the id with '~:'.
   const selectEarlier = db.prepare<PrintRow, [number, string]>(
     `${SELECT} WHERE simulated = ?1 AND id > ?2 || '~' AND id < ?2 || '~:'`,
   );
   const cancel = db.prepare<null, [number, string]>('UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ?');
-  // What was told first stays, as one that was cancelled; the id goes to the correction.
+  // The first copy stays as a cancelled row under another id. The correction gets the id.
   const setAside = db.prepare<null, [number, string]>(
     `UPDATE prints SET canceled = 1, id = id || '~' || rowid WHERE simulated = ? AND id = ?`,
   );
@@ -76,7 +78,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     db.prepare<PrintRow, [number, string, number, number, number]>(`${SELECT} ${WITHIN} AND canceled = 0 ${more}`);
   const selectAbove = select('AND premium >= ? ORDER BY at, rowid');
   const selectLarge = select(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`);
-  // Without a sort by rowid, which takes as long as the rest: few prints share a moment.
+  // Not sorted by rowid, which would take as long as the rest. `inOrder` sorts the few prints that share a moment.
   const selectColumns = db.prepare<ColumnRow, [number, string, number, number]>(
     `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 ORDER BY at`,
   );
@@ -136,7 +138,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       .map(({ columns }) => printsOf(columns, underlying, simulated))
       .toArray()
       .flat();
-    // The sort is stable: of one moment the packed ones stand first.
+    // The sort is stable: packed prints come first within a moment.
     return ofParts.length === 0 ? rows(...range) : [...ofParts, ...rows(...range)].sort((a, b) => a.at - b.at);
   };
   const mayHave = (underlying: string, fromMs: number, toMs: number, simulated: boolean) =>
@@ -144,7 +146,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     partsIn(Number(simulated), underlying, fromMs, toMs).length > 0;
   const sums = printSums(db, { rows, packed, mayHave });
 
-  /** Keeps a print as a row; `packed` is what parts know of its id. Returns whether it is new or changes one. */
+  /** Saves a print as a row. `packed` are the copies in parts with its id. Returns `undefined` if the print is neither new nor a change. */
   const saveRow = (print: Print, packed: readonly Known[]): 'added' | 'changed' | undefined => {
     const row = rowOf(print);
     const key = [row.simulated, row.id] as const;
@@ -157,7 +159,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const standing = known?.canceled === 0 ? printOf(known) : undefined;
     const stood = standing ?? (known ? undefined : packed.find(({ flag }) => flag === 0)?.print());
     if (stood === undefined || isSame(stood, print)) return undefined;
-    // A tape that is read again says first what it corrects later.
+    // A tape that is read again delivers earlier copies before their corrections. These copies change nothing.
     const earlier = [
       ...selectEarlier.all(...key).map(printOf),
       ...packed.filter(({ flag }) => flag === CORRECTED).map((each) => each.print()),
@@ -176,7 +178,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     return 'changed';
   };
 
-  /** What parts know of each of some prints of a day, by its number; what changes is told to them at once. */
+  /** The copies in parts of some prints of a day, by the index of the print. `retire` writes to the store at once. */
   const knownIn = (of: TapeDay, digests: Uint32Array, its: readonly Part[]): Map<number, Known[]> => {
     const columns = new Map<number, TapeColumns>();
     const knownOf = (found: Found): Known => {
@@ -197,7 +199,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     return new Map([...found].map(([number, each]) => [number, each.map(knownOf)]));
   };
 
-  /** Prints of one day straight into its parts, which have all that is known of it. */
+  /** Saves prints of one day directly into its parts. The day has no rows any more, so its parts have all copies. */
   const saveInParts = (of: TapeDay, prints: readonly Print[]) => {
     const range = rangeOf(of.day);
     const digests = digestsOf(prints);
@@ -234,7 +236,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
         continue;
       }
       const ofId = first ?? number;
-      // The first came new, unless parts had known it.
+      // Without copies in parts, the first print with this id is new.
       const own = fresh.get(ofId) ?? (before === undefined ? [ofId] : []);
       const known = [...(before ?? []), ...own.map(freshOf)];
       const stood = known.find(({ flag }) => flag === 0);
@@ -272,7 +274,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     parts.merge(of, entries, partsIn(of.simulated, of.underlying, ...rangeOf(of.day)));
   };
 
-  /** Takes the oldest rows of a day into its parts; returns how many. */
+  /** Moves the oldest rows of a day into its parts. Returns the number of rows. */
   const moveRows = (of: TapeDay, limit: number): number => {
     const range = rangeOf(of.day);
     const rows = selectOldest.all(of.simulated, of.underlying, ...range, limit);
@@ -285,7 +287,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const retired = Uint8Array.from(prints, ({ canceled, aside }) => (aside ? CORRECTED : canceled ? CANCELED : 0));
     pack(of, prints, digestsOf(prints), retired, [...prints.keys()]);
     const gone = deleteOldest.run(of.simulated, of.underlying, ...range, last.at, last.rowid).changes;
-    if (gone !== rows.length) throw new Error('rows were packed that are there no more');
+    if (gone !== rows.length) throw new Error('rows disappeared while they were packed');
     for (const row of rows) counts.count(row, -1, -row.canceled);
     return rows.length;
   };
@@ -338,7 +340,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       toMs: until,
       columns,
       sums: () => sumsOf(columns()),
-      // Wherever they are by then: between two steps, rows are packed and parts are written anew.
+      // Read anew from rows and parts: between two steps, rows can be packed and parts rewritten.
       prints: () => read(underlying, from, until, simulated, 0),
     });
     const row = selectFirst.get(kind.simulated, underlying, fromMs, toMs)?.at;
@@ -347,7 +349,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       if (row === undefined) return undefined;
       const day = dayOf(row);
       const until = Math.min(toMs, dayEnd(row), part === undefined ? toMs : part.fromAt - 1);
-      // Whole moments.
+      // A stretch ends between two moments.
       const next = selectNth.get(kind.simulated, underlying, row, until, sizes.rows)?.at;
       const last = next === undefined ? until : Math.max(row, next - 1);
       return stretchFrom(day, row, last, () => columnsOfRows(kind.simulated, underlying, row, last));
@@ -380,7 +382,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   function* largePrints(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Parameters<MarketStore['prints']>) {
     const kind = { simulated: Number(simulated), underlying };
     const selectRows = minPremiumUsd < INDEXED_MIN ? selectNextAbove : selectNextLarge;
-    // Parts are done before `from`, and rows up to `after` in the moment `rowsFrom`.
+    // Parts have been read up to `from` (exclusive), and rows up to the rowid `after` in the moment `rowsFrom`.
     let [from, rowsFrom, after] = [fromMs, fromMs, BEFORE_ROWS];
     while (from <= toMs || rowsFrom <= toMs) {
       const part = from <= toMs ? parts.first(kind, from, toMs, dayEnd(toMs)) : undefined;
@@ -389,7 +391,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       const found = selectRows.all(...[kind.simulated, underlying, rowsFrom, until, minPremiumUsd, after, sizes.rows]);
       let [rows, isWhole] = [found, found.length < sizes.rows];
       if (!isWhole) {
-        // Whole moments, unless there are so many in one.
+        // Ends between two moments, unless one moment has more prints than fit.
         const last = found.at(-1)!;
         rows = found.filter(({ at }) => at < last.at);
         isWhole = rows.length > 0;
@@ -402,12 +404,12 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       const all = [...packed, columnsBy(rows, ({ flags }) => flags)].filter(({ count }) => count > 0);
       from = until + 1;
       if (isWhole) [rowsFrom, after] = [from, BEFORE_ROWS];
-      // Where nothing is found, a turn too: parts were decoded.
+      // Yields even without prints, because parts were decoded.
       yield all.length > 0 ? all.reduce(merged) : columnsBy([], () => 0);
     }
   }
 
-  /** Moves rows of the last of some underlyings, and takes out those that are done. */
+  /** Moves rows of the last underlying in `kinds`, and removes underlyings from `kinds` that have no more rows to move. */
   const moveOldest = (kinds: Omit<TapeDay, 'day'>[], beforeMs: number, limit: number): number => {
     const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
     let moved = 0;
@@ -430,7 +432,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     if (its.length > 0) parts.join(of, its);
     return its.length > 0;
   });
-  /** Writes sums of parts that are still there as they were. */
+  /** Stores the sums of parts, unless the parts have changed meanwhile. */
   const putSums = db.transaction((of: TapeDay, its: readonly Part[], sums: TapeSums, isDay: boolean) => {
     const now = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
     const at = now.findIndex(({ id }) => id === its[0]!.id);
@@ -439,7 +441,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     parts.putSums(its, sums);
     if (isDay) parts.settled(of, its);
   });
-  /** Adds a day's parts up by blocks, those by larger ones, and all. */
+  /** Adds up the parts of a day in blocks, the blocks in larger blocks, and the whole day. */
   function* addUp(of: TapeDay): Generator<number, void> {
     const its = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
     const sizes = [PARTS.few, PARTS.many].filter((size) => size < its.length);
@@ -447,7 +449,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const day = new TapeSummer();
     for (const [number, part] of its.entries()) {
       let sums: TapeSums | undefined = sumsOf(standing(parts.columnsOf(part)));
-      // A block that is full is added to the next larger one.
+      // A full block is added to the next larger block.
       for (const size of sizes) {
         summers.get(size)!.add(sums);
         yield 0;
@@ -474,7 +476,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       while (join.immediate(of)) yield 0;
       yield* addUp(of);
     }
-    // Does nothing where the file was made before it could shrink.
+    // Does nothing for files that were created without auto_vacuum.
     while (selectFree.get()!.pages > FREE_PAGES) {
       const before = selectFree.get()!.pages;
       db.query(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all();
@@ -522,29 +524,29 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   };
 }
 
-/** What is known of an id: one of the copies that came with it. */
+/** One of the stored copies with an id. */
 interface Known {
-  /** 0 where it stands, else CANCELED or CORRECTED. */
+  /** 0 if the copy stands, else CANCELED or CORRECTED. */
   readonly flag: number;
   print(): Print;
   retire(flag: typeof CANCELED | typeof CORRECTED): void;
 }
 
-/** Less than the number of any row. */
+/** Less than every rowid. */
 const BEFORE_ROWS = -1;
 
 const NAMELESS = { id: '', canceled: false };
 
-/** Whether a copy says of a print what is known of it. */
+/** Whether a copy has the values of a stored print and is not cancelled. */
 function isSame(known: Print, copy: Print): boolean {
   return !copy.canceled && Bun.deepEquals({ ...known, id: '', canceled: false }, { ...copy, id: '' });
 }
 
-/** What SQLite refuses of a row. */
+/** Throws `RangeError` for a print that SQLite would reject as a row. */
 function checked({ id, at, callPut, strike, price, size, multiplier }: Print): void {
-  // A number that is none makes the sum none.
+  // The sum is not finite if one of the numbers is not.
   const isWhole = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
-  if (!isWhole || (callPut !== 1 && callPut !== -1)) throw new RangeError(`NOT NULL: print ${id} lacks a figure`);
+  if (!isWhole || (callPut !== 1 && callPut !== -1)) throw new RangeError(`NOT NULL: print ${id} lacks a number`);
 }
 
 interface PrintsOfDay extends TapeDay {
@@ -552,7 +554,7 @@ interface PrintsOfDay extends TapeDay {
   isSaved: boolean;
 }
 
-/** Which prints are of which day. */
+/** Groups prints by underlying and New York day. `numbers` are indices of prints. */
 function daysOf(prints: readonly Print[]): PrintsOfDay[] {
   const days = new Map<string, PrintsOfDay>();
   let last: PrintsOfDay | undefined;
@@ -573,7 +575,7 @@ function printsOf(columns: TapeColumns, underlying: string, simulated: boolean):
   return Array.from({ length: columns.count }, (_, row) => printAt(columns, row, own));
 }
 
-/** Parts of a day that meet in one moment are gone through together: those from one on. */
+/** A part and the parts after it, as long as each begins in the moment in which the one before ends. They are read together. */
 function groupFrom(part: Part, its: readonly Part[]): Part[] {
   const group = [part];
   for (const next of its.slice(its.findIndex(({ id }) => id === part.id) + 1)) {
@@ -583,12 +585,12 @@ function groupFrom(part: Part, its: readonly Part[]): Part[] {
   return group;
 }
 
-/** Whether a part begins in the moment in which others end. */
+/** Whether the next part begins in the moment in which some parts end. */
 function meets(parts: readonly Part[], next: Part | undefined): boolean {
   return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
 }
 
-/** Prints of a range, of at least a premium. */
+/** Prints in [fromMs, toMs] of at least a premium, dollars. */
 function cut(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
   const { at, count, price, size, multiplier } = columns;
   if (minPremiumUsd <= 0 && (count === 0 || (at[0]! >= fromMs && at[count - 1]! <= toMs))) return columns;
@@ -616,7 +618,7 @@ function rangeOf(day: string): readonly [fromMs: number, toMs: number] {
 
 const RANGES_KEPT = 1_000;
 
-/** Days are written with four figures for the year. */
+/** Dates are written with four digits for the year. */
 const LAST_MS = Date.UTC(9999, 0, 1);
 
 /** The last millisecond of the day of a moment. */
@@ -631,13 +633,13 @@ const SELECT_COLUMNS = `SELECT rowid, root, expiry, call_put AS callPut, strike,
   CASE side WHEN 'bid' THEN ${FLAG.bid} WHEN 'ask' THEN ${FLAG.ask} WHEN 'mid' THEN ${FLAG.mid} ELSE 0 END
     + ${FLAG.multiLeg} * multi_leg + ${FLAG.sweep} * sweep + ${FLAG.block} * block AS flags FROM prints`;
 
-/** What columns tell of a row, which is quicker to read than all of it. */
+/** The columns of a row that `TapeColumns` needs. They are faster to read than the full row. */
 interface ColumnRow extends TapeRow {
   readonly rowid: number;
   readonly flags: number;
 }
 
-/** Rows in time order, those of one moment in the order in which they came. */
+/** Rows in order of time and then of arrival. */
 function inOrder(rows: ColumnRow[]): ColumnRow[] {
   const isSorted = rows.every(({ at, rowid }, number) => {
     const before = rows[number - 1];
@@ -646,7 +648,7 @@ function inOrder(rows: ColumnRow[]): ColumnRow[] {
   return isSorted ? rows : rows.sort((a, b) => a.at - b.at || a.rowid - b.rowid);
 }
 
-/** A print as SQLite keeps it: its booleans are 0 and 1. */
+/** A print as SQLite stores it: booleans are 0 and 1. */
 type PrintRow = Omit<Print, Flag> & Record<Flag, number>;
 type Flag = 'multiLeg' | 'sweep' | 'block' | 'canceled' | 'simulated';
 

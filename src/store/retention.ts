@@ -3,11 +3,11 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore, Retention } from '../market/store.ts';
 import { printCounts } from './print-counts.ts';
 
-/** Rows that go in one transaction: requests have their turn between two. */
+/** Most rows that one transaction removes. Requests have their turn between two transactions. */
 const PRINTS_MAX = 250;
 const SNAPSHOTS_MAX = 20;
 
-/** Removes what is older than it is kept. The levels of a snapshot outlive it; the sums of a day of prints do not outlive its prints. */
+/** Removes data after its retention. Levels stay when their snapshot is removed. The sums of a day are removed with its prints. */
 export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
   const selectKinds = kindsIn(db);
   const counts = printCounts(db);
@@ -15,14 +15,14 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     `DELETE FROM prints WHERE rowid IN
        (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?) RETURNING at, canceled`,
   );
-  // A part is of one day, and only whole days go.
+  // A part belongs to one day, and retention removes whole days.
   const selectPart = db.prepare<{ id: number; entries: number }, [number]>(
     'SELECT id, entries FROM tape_parts WHERE to_at < ? LIMIT 1',
   );
   const deletePart = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
   const deleteDays = db.prepare<null, [string]>('DELETE FROM tape_days WHERE day < ?');
   const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
-  // What stands for a ticker stays, however old; what has no levels yet does until it has.
+  // The newest snapshot of a ticker stays, however old it is. A snapshot without levels stays until they are recorded.
   const old = `SELECT id FROM snapshots AS its WHERE id NOT IN (SELECT snapshot FROM levels_due)
     AND as_of < (SELECT max(as_of) FROM snapshots
       WHERE simulated = its.simulated AND underlying = its.underlying AND as_of <= ?1)`;
@@ -41,7 +41,7 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
   );
   const selectKept = db.prepare<{ at: number }, ['intraday' | 'prints']>('SELECT at FROM kept_from WHERE what = ?');
   const removePrints = (fromMs: number): number => {
-    // Before the first goes: an answer that misses some says so.
+    // Before the first print is removed, so that answers that lack prints say so.
     noteKept.run('prints', fromMs);
     let removed = 0;
     for (const { simulated, underlying } of selectKinds.all()) {
@@ -55,7 +55,7 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
       deletePart.run(part.id);
       return part.entries;
     }
-    // Only whole days go: once their prints have, so do their sums.
+    // Retention removes whole days: when all prints of a day are removed, its sums are too.
     if (removed < PRINTS_MAX) {
       deleteSums.run(newYorkDate(fromMs));
       deleteDays.run(newYorkDate(fromMs));
@@ -79,10 +79,10 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
   };
 }
 
-/** Which underlyings have rows of prints. */
+/** The underlyings that have rows of prints. */
 export function kindsIn(db: Database) {
-  // Steps from one name to the next through the index: the time grows with the underlyings, not with the tape. A comparison of pairs,
-  // (simulated, underlying) > (…), would go through all rows: the index serves its first column only.
+  // Steps from one name to the next through the index, so the time grows with the underlyings, not with the tape. A comparison of pairs,
+  // (simulated, underlying) > (…), would read all rows, because SQLite uses only the first column of the index for it.
   return db.prepare<{ simulated: number; underlying: string }, []>(
     `WITH RECURSIVE kinds (simulated, underlying) AS (
        SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)

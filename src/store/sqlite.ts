@@ -14,22 +14,22 @@ import { migrate } from './migrations.ts';
 import { printTable } from './print-table.ts';
 import { retention } from './retention.ts';
 
-/** All that the server keeps, in one SQLite file that several processes may have open. */
+/** All stored data, in one SQLite file that several processes can have open. */
 export interface Store extends MarketStore, FeedLedger, MemberStore {
   /**
-   * Makes every write within `work` one transaction: all are kept, or, where it throws, none. `work` must not await.
-   * Nests.
+   * Runs `work` in one transaction: all of its writes are committed, or none if it throws. `work` must not await. Transactions can be
+   * nested.
    */
   transaction<T>(work: () => T): T;
-  /** Ends the use of the file; a second call does nothing. */
+  /** Closes the file. A second call does nothing. */
   close(): void;
 }
 
 /**
- * Opens the store at `path`, or one in memory for `:memory:`; makes it (mode 0600, in a folder of mode 0700) or brings it to
- * this version where needed.
+ * Opens the store at `path`, or a store in memory for `:memory:`. Creates a missing file (mode 0600, in a folder of mode 0700) and migrates
+ * an older database to this version.
  *
- * @throws OperatorError where the file is no database, is of a newer version or cannot be used.
+ * @throws OperatorError if the file is not a database, has a newer version or cannot be used.
  */
 export function openStore(path: string): Store {
   let db: Database | undefined;
@@ -48,12 +48,12 @@ export function openStore(path: string): Store {
 
 const MEMORY = ':memory:';
 
-/** How long a write waits for another process's: theirs take milliseconds, so a longer wait means one hangs. */
+/** How long a write waits for a write of another process. Such writes take milliseconds, so a longer wait means that the process hangs. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 const BUSY_PAUSE_MS = 5;
 
-/** What a burst may leave of the write-ahead log on disk. */
+/** Size to which SQLite truncates the write-ahead log after a burst of writes. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 function storeOn(db: Database): Store {
@@ -70,7 +70,7 @@ function storeOn(db: Database): Store {
     ...retention(db),
     ...memberTables(db),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
-    // Only a close that may throw ends the statements too: without it the file stays open until they are collected.
+    // close(true) also finalizes the statements. Without it, the file stays open until they are garbage-collected.
     close: () => db.close(true),
   };
 }
@@ -113,7 +113,7 @@ function versionOf(db: Database) {
   };
 }
 
-/** What awaits would be committed half done, so it is refused before anything is. */
+/** Throws `TypeError` if `work` returns a promise: the transaction would be committed before `work` is done. */
 function atOnce<T>(work: () => T): T {
   const result = work();
   if (result instanceof Promise) throw new TypeError('a transaction cannot await');
@@ -121,13 +121,13 @@ function atOnce<T>(work: () => T): T {
 }
 
 /**
- * WAL lets readers go on while one process writes. FULL syncs the log at each commit: a kill of the process loses nothing
- * either way, but with NORMAL a power cut could bring a revoked member back. Market data arrives in a few large transactions,
- * so the sync (a fraction of a millisecond to a few) is not felt.
+ * With WAL, readers continue while one process writes. With FULL, each commit syncs the log. If the process is killed, nothing is lost with
+ * FULL or NORMAL. But with NORMAL, a power cut could restore a revoked member. Market data arrives in a few large transactions, so the sync
+ * (up to a few ms) costs little.
  */
 function configure(db: Database): void {
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  // Of a new file alone: what is packed leaves pages behind, which it gives back.
+  // Takes effect for new files only. Packing leaves free pages behind, which then can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
   db.run('PRAGMA synchronous = FULL');
@@ -135,7 +135,7 @@ function configure(db: Database): void {
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
 }
 
-/** SQLite does not wait by itself where two processes make this switch of a new file at once; done once, it is for good. */
+/** Switches a file to WAL for good. Retries, because SQLite itself does not wait if two processes switch a new file at once. */
 function switchToWal(db: Database): void {
   const deadlineMs = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
@@ -150,21 +150,21 @@ function switchToWal(db: Database): void {
   }
 }
 
-/** SQLite gives its log files the mode of the database, so making that one private makes all private. */
+/** Makes the database readable by its owner only. SQLite gives its log files the same mode. */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    // By name: opening and closing an existing database here would drop the locks of this process's other connections.
+    // By path, because closing a descriptor of the database would drop the locks of this process's other connections.
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   }
 }
 
 function hintFor(error: unknown): string {
   if (error instanceof SQLiteError && (error.code === 'SQLITE_NOTADB' || error.code === 'SQLITE_CORRUPT')) {
-    return 'it is not a whole SQLite database: restore it from a backup, or move it away to begin anew';
+    return 'Restore the file from a backup, or move it away to start anew: it is not a complete SQLite database.';
   }
-  return 'check that the folder exists, that this user may write to it, and that the disk has room';
+  return 'Check that the folder exists, that this user may write to it, and that the disk has room.';
 }

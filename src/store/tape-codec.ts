@@ -4,18 +4,18 @@ import { BY_CONTRACT, CELL, type TapeSums } from '../market/tape-sums.ts';
 import { ColumnReader, ColumnWriter, digitsOf, sealed, unsealed, wholes } from './column-codec.ts';
 
 /**
- * Prints as they are kept: those that do not stand, too, since what is known of them decides what becomes of a later copy. Each has a
- * digest of its id, two words of 32 bits, in place of the id.
+ * Prints as they are stored in a part. Cancelled and corrected prints are included, because later copies are compared with them. Each print
+ * has a digest of its id, two words of 32 bits, in place of the id.
  */
 export interface TapeEntries extends TapeColumns {
   readonly ids: Uint32Array;
 }
 
-/** Flags of entries that stand no more: one that was cancelled, and one that a correction took the place of. */
+/** Flags of entries that no longer stand: cancelled, and replaced by a correction. */
 export const CANCELED = 32;
 export const CORRECTED = 64;
 
-/** Prints in time order as entries; `retired` says how each stands. */
+/** Prints in time order as entries. `retired` has CANCELED, CORRECTED or 0 for each print. */
 export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: Uint8Array): TapeEntries {
   const columns = columnsOf(prints);
   retired.forEach((flag, row) => {
@@ -25,13 +25,14 @@ export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: U
 }
 
 /**
- * Entries as two blobs, about 8 bytes a print each: ids are noise, and few ever ask for them.
+ * Encodes entries as two blobs, of about 8 bytes per print each. The digests have a blob of their own, because they do not compress and are
+ * rarely read.
  *
  *     "ZTP1" | CRC-32 | zstd of: JSON of the head | columns
  *     "ZTI1" | CRC-32 | ids
  *
- * Quotes are kept as their difference from the contract's last, the offer from the bid, and the price from the bid, or where there is
- * none from the contract's last.
+ * A bid is stored as the difference from the contract's last bid. The offer and the price are stored as differences from the bid, or, if
+ * there is no bid, the offer as it is and the price as the difference from the contract's last price.
  */
 export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids: Uint8Array } {
   const { count, contract, at, price, size, multiplier, bid, ask, delta, flags } = entries;
@@ -64,7 +65,7 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
   return { columns: writer.sealed(MARKS.columns), ids: sealed(MARKS.ids, ids) };
 }
 
-/** The columns of entries, those too that do not stand. Throws OperatorError for a blob that is damaged. */
+/** Decodes the columns of entries, including entries that do not stand. Throws `OperatorError` if the blob is damaged. */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = new ColumnReader(blob, MARKS.columns, name);
   const { count, from, contracts: many, quote, paid, series } = JSON.parse(reader.text()) as Head;
@@ -80,7 +81,7 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   return { count, contracts, contract, at, price, size, multiplier, bid, ask, delta, flags };
 }
 
-/** The digests of entries' ids, two words each. Throws OperatorError for a blob that is damaged. */
+/** Decodes the digests of entries' ids, two words each. Throws `OperatorError` if the blob is damaged. */
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
   const content = unsealed(blob, MARKS.ids, name);
   return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
@@ -95,7 +96,7 @@ export function standing(columns: TapeColumns): TapeColumns {
   return left === count ? columns : rowsAt(columns, rows.subarray(0, left));
 }
 
-/** Sums as one blob: "ZTS1" | CRC-32 | zstd of the columns. */
+/** Encodes sums as one blob: "ZTS1" | CRC-32 | zstd of the columns. */
 export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Array {
   const writer = new ColumnWriter();
   const count = contracts.strike.length;
@@ -112,7 +113,7 @@ export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Arr
   return writer.sealed(MARKS.sums);
 }
 
-/** Throws OperatorError for a blob that is damaged. */
+/** Decodes a blob of encodeSums. Throws `OperatorError` if the blob is damaged. */
 export function decodeSums(blob: Uint8Array, name: string): TapeSums {
   const reader = new ColumnReader(blob, MARKS.sums, name);
   const head = JSON.parse(reader.text()) as SumsHead;
@@ -139,10 +140,10 @@ export function decodeSums(blob: Uint8Array, name: string): TapeSums {
 
 interface Head {
   readonly count: number;
-  /** Time of the first, ms. */
+  /** Time of the first entry, ms since the epoch. */
   readonly from: number;
   readonly contracts: number;
-  /** Digits of quotes and of prices; without them, each column stands for itself. */
+  /** Decimals of quotes and of prices. If absent, the columns have no differences but the values themselves. */
   readonly quote?: number;
   readonly paid?: number;
   readonly series: TapeContracts['series'];
@@ -151,15 +152,15 @@ interface Head {
 interface SumsHead {
   readonly count: number;
   readonly cells: number;
-  /** The figures of cells that are not 0 throughout; after them, what was lost of each. */
+  /** Indices of the stored columns: fields of cells (below CELL.width), then their lost parts. Columns of zeros are left out. */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
 }
 
-/** "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format takes another mark. */
+/** "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use another mark. */
 const MARKS = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
 
-/** The contracts that entries have, the most traded first, since small numbers pack best; and by old number the new one. */
+/** The contracts of entries, renumbered with the most traded first, because small numbers compress best. `numbers`: new number by old. */
 function used({ count, contract, contracts }: TapeColumns) {
   const prints = new Uint32Array(contracts.strike.length);
   for (let row = 0; row < count; row++) prints[contract[row]!]!++;
@@ -206,7 +207,7 @@ interface Quotes {
   readonly bids: Float64Array;
   readonly asks: Float64Array;
   readonly prices: Float64Array;
-  /** Of a price's last digit, how many make one of a quote's. */
+  /** Units of prices per unit of quotes: 10 to the power of the additional decimals of prices. */
   readonly times: number;
 }
 

@@ -13,56 +13,59 @@ import {
   type TapeEntries,
 } from './tape-codec.ts';
 
-/** One underlying's New York day: what parts are of. */
+/** A New York day of an underlying. Each part belongs to one. */
 export interface TapeDay {
   readonly simulated: number;
   readonly underlying: string;
   readonly day: string;
 }
 
-/** A part without its columns. */
+/** The head of a part: its row without the columns. A print stands if it was neither cancelled nor corrected. */
 export interface Part {
   readonly id: number;
   readonly day: string;
   readonly fromAt: number;
   readonly toAt: number;
   readonly place: number;
-  /** Prints that it knows, and of them those that stand. */
+  /** Number of prints in the part, and of prints that stand. */
   readonly entries: number;
   readonly standing: number;
-  /** Entries that stood when it was written, and do no more. */
+  /** Number of prints that stood when the part was written, and no longer do. */
   readonly retired: number;
-  /** Time of the last that stood when it was written, ms. */
+  /** Time of the last print that stood when the part was written, ms since the epoch. */
   readonly lastAt: number | null;
 }
 
-/** Parts that follow each other, and what they come to. */
+/** Consecutive parts and their sums. */
 export interface SummedParts {
   readonly parts: readonly Part[];
   readonly sums: () => TapeSums;
 }
 
-/** Where a known id stands in a part. */
+/** The row of a known id in a part. */
 export interface Found {
   readonly part: Part;
   readonly row: number;
 }
 
-/** Prints in a part: to decode one, or to write it, takes some milliseconds. */
+/** Most prints of a part. Decoding or writing a part takes a few milliseconds. */
 export const PART_MAX = 16_384;
-/** Parts decoded last that are kept: a window cuts two, and is asked for more than once. */
+/** Most decoded parts in the cache. A window begins and ends within a part, and is usually requested more than once. */
 const KEPT = 4;
-/** Words of digests that are kept in memory: those of four million prints. */
+/** Most words of digests in the cache: those of four million prints. */
 const IDS_HELD_MAX = 8_000_000;
-/** Contracts of few prints are added up as fast from the prints. */
+/** Sums are stored only if there are this many prints per contract. With fewer, adding up the prints is as fast. */
 const PRINTS_PER_CONTRACT_MIN = 4;
-/** Large prints stand by themselves too where they are few; how large, depends on how many there are. */
+/**
+ * A part also has a separate copy of its large prints, if these are at most this share of its prints. The copy uses the lowest threshold
+ * (premium, dollars) that leaves few enough.
+ */
 const LARGE_SHARE_MAX = 1 / 16;
 const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
 /**
- * Closed stretches of the tape as columns, some ten thousand prints a part. Parts of a day follow each other in (from, to, place): where
- * times meet, the later part has the prints that came later.
+ * The packed tape: columns, in parts of about ten thousand prints. The parts of a day are ordered by (from, to, place). If two parts share
+ * a moment, the later part has the prints that arrived later.
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
@@ -124,7 +127,7 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
   };
   const ids = new Map<number, Uint32Array>();
   let idsHeld = 0;
-  /** Whoever loads a day asks for those of all its parts again and again. A part's are never changed. */
+  /** The digests of a part, cached because loading a day reads those of all its parts repeatedly. The digests of a part never change. */
   const idsOf = (part: Part): Uint32Array => {
     const known = ids.get(part.id);
     if (known) return known;
@@ -162,30 +165,30 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
     selectHeads.all(simulated, underlying, fromMs, endMs, toMs);
 
   return {
-    /** Parts that reach into a range, in order; `endMs` is the end of the range's last day. */
+    /** Parts with times in a range, in order. `endMs` is the end of the last day of the range. */
     heads,
-    /** What those parts have in all. */
+    /** Numbers of prints in these parts. */
     counts: ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
       selectCounts.get(simulated, underlying, fromMs, endMs, toMs)!,
-    /** The first of them of which anything stands. */
+    /** The first of these parts with a print that stands. */
     first: ({ simulated, underlying }: Omit<TapeDay, 'day'>, fromMs: number, toMs: number, endMs: number) =>
       selectFirst.get(simulated, underlying, fromMs, endMs, toMs) ?? undefined,
-    /** The last part that begins by then and of which anything stands. */
+    /** The last part that begins up to `untilMs` and has a print that stands. */
     before: ({ simulated, underlying }: Omit<TapeDay, 'day'>, untilMs: number) =>
       selectBefore.get(simulated, underlying, untilMs) ?? undefined,
     part: (id: number) => selectPart.get(id) ?? undefined,
-    /** All entries of a part, with their present flags. */
+    /** All entries of a part, with their current flags. */
     columnsOf,
-    /** Prints of a part that stand. */
+    /** The prints of a part that stand. */
     standingOf,
-    /** Those of at least a premium; more where they are not kept by themselves. */
+    /** The prints that stand and have at least a premium. The result can also have smaller prints, which the caller must filter out. */
     largeOf(part: Part, minPremiumUsd: number): TapeColumns {
       const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
       return large ? decodeColumns(large.blob, nameOf(part)) : standingOf(part);
     },
     /**
-     * The most parts from one on that are added up together, no more than `most` and none that ends after `toMs`, and their sums;
-     * undefined where none are. `its` are all parts of the day.
+     * The longest run of parts from index `at` on whose sums are stored, with at most `most` parts and none that ends after `toMs`. Returns
+     * `undefined` if there is no such run. `its` are all parts of the day.
      */
     sumsFrom(at: number, its: readonly Part[], toMs: number, most: number): SummedParts | undefined {
       for (const row of selectSums.all(its[at]!.id)) {
@@ -199,21 +202,21 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
       }
       return undefined;
     },
-    /** Keeps the sums of parts that follow each other, where they are shorter to read than the parts. */
+    /** Stores the sums of consecutive parts, unless reading the parts is as fast. */
     putSums(its: readonly Part[], sums: TapeSums): void {
       const { entries, standing } = countsOf(its);
       if (standing < PRINTS_PER_CONTRACT_MIN * sums.contracts.strike.length) return;
       putSums.run(its[0]!.id, its.at(-1)!.id, entries, standing, encodeSums(sums));
     },
-    /** Notes that a day is joined and added up. */
+    /** Records that the parts of a day are joined and added up. */
     settled({ simulated, underlying, day }: TapeDay, its: readonly Part[]): void {
       const { entries, standing } = countsOf(its);
       putSettled.run(simulated, underlying, day, entries, standing);
     },
-    /** Marks an entry as one that stands no more. */
+    /** Marks an entry as one that no longer stands. */
     retire: ({ part, row }: Found, flag: typeof CANCELED | typeof CORRECTED) =>
       void insertRetired.run(part.id, row, flag),
-    /** Entries whose ids have these digests, by the digest's number. */
+    /** Entries whose ids have these digests, by the index of the digest. */
     find(digests: Uint32Array, parts: readonly Part[]): Map<number, Found[]> {
       const table = digestTable(digests);
       const found = new Map<number, Found[]>();
@@ -229,7 +232,7 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
       }
       return found;
     },
-    /** Takes entries of a day in, which are in time order and came after all that its parts have. */
+    /** Adds entries to the parts of a day. The entries are in time order and arrived after all entries of these parts. */
     merge(of: TapeDay, fresh: TapeEntries, parts: readonly Part[]): void {
       if (parts.length === 0) {
         for (const [place, piece] of piecesOf(fresh, partMax, true).entries()) write(of, piece, place);
@@ -256,7 +259,7 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
         }
       }
     },
-    /** The first parts of a day that follow each other and are no more than one together; none where there are no two. */
+    /** The first consecutive parts of a day that fit into one part. Returns an empty list if no two parts do. */
     neighbours(parts: readonly Part[]): readonly Part[] {
       for (let from = 0; from < parts.length; from++) {
         let [to, entries] = [from, 0];
@@ -265,13 +268,13 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
       }
       return [];
     },
-    /** Makes one part of some that follow each other. */
+    /** Joins consecutive parts into one. */
     join(of: TapeDay, parts: readonly Part[]): void {
       const all = together(parts.map((part) => ({ ...columnsOf(part), ids: idsOf(part) })));
       for (const { id } of parts) remove.run(id);
       write(of, all, parts[0]!.place);
     },
-    /** Writes a part anew, without what was retired since. */
+    /** Rewrites a part with the flags of the entries that were retired since it was written. */
     rewrite(of: TapeDay, part: Part): void {
       const entries = { ...columnsOf(part), ids: idsOf(part) };
       remove.run(part.id);
@@ -289,7 +292,7 @@ function countsOf(parts: readonly Part[]) {
   };
 }
 
-/** The largest prints, where they are few among many. */
+/** The large prints and their smallest premium, dollars. Returns `undefined` if no threshold leaves few enough. */
 function largeOf(columns: TapeColumns): { from: number; columns: TapeColumns } | undefined {
   const { count, price, size, multiplier } = columns;
   const most = Math.floor(count * LARGE_SHARE_MAX);
@@ -302,15 +305,15 @@ function largeOf(columns: TapeColumns): { from: number; columns: TapeColumns } |
 }
 
 /**
- * Whether a part is written anew for what came after it. A few prints at a time are not worth it: they make parts of their own, which
- * are joined when there are enough of them.
+ * Whether a part is rewritten to append entries. For a few entries it is not: they become parts of their own, which are joined when the day
+ * is packed.
  */
 function isWorthwhile(entries: number, after: number, partMax: number): boolean {
   const all = entries + after;
   return 8 * all <= partMax || (all <= partMax && 4 * after >= partMax);
 }
 
-/** Entries in pieces that are small enough, cut between two moments wherever one has not too many. */
+/** Splits entries into pieces of `partMax` (`fill`), or of equal size. Pieces end between two moments, if that is within 2 * `partMax`. */
 function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
   const { count, at } = entries;
   const size = fill ? partMax : Math.ceil(count / Math.ceil(count / partMax));
@@ -339,7 +342,7 @@ function slice(entries: TapeEntries, from: number, to: number): TapeEntries {
   };
 }
 
-/** Entries of both in time order; of one moment, those of the first stand first. */
+/** Merges two columns of prints in time order. Within a moment, those of `first` come first. */
 export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T): T {
   const numbers = new ContractNumbers();
   const [own, others] = [numbers.ofAll(first.contracts), numbers.ofAll(second.contracts)];
@@ -353,7 +356,7 @@ export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T)
   const flags = joined(first.flags, second.flags, new Uint8Array(count));
   const both: TapeColumns = { count, contracts: numbers.contracts(), contract, ...columns, flags };
   const ids = 'ids' in first && 'ids' in second ? joined(first.ids, second.ids, new Uint32Array(2 * count)) : undefined;
-  // What comes after needs no sorting.
+  // If `second` begins after `first` ends, no sorting is needed.
   const isSorted = first.count === 0 || second.count === 0 || first.at[first.count - 1]! <= second.at[0]!;
   const order = isSorted ? undefined : orderOf(first, second);
   const all = order ? rowsAt(both, order) : both;
@@ -390,7 +393,7 @@ function pairsAt(pairs: Uint32Array, rows: Uint32Array): Uint32Array {
 }
 
 /**
- * Digests of ids, two words each. Of a million prints of one day, two have the same digest in one day of forty million.
+ * Digests of ids, two words each. With a million prints per day, two of them have the same digest on one of forty million days.
  */
 export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Array {
   const digests = new BigUint64Array(prints.length);
@@ -398,7 +401,7 @@ export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Arr
   return new Uint32Array(digests.buffer);
 }
 
-/** Looks a digest up among some: its number, or -1; of equal ones the first. */
+/** A lookup table of digests. It returns the index of the first equal digest, or -1. */
 function digestTable(digests: Uint32Array): (low: number, high: number) => number {
   const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
   const places = new Int32Array(size).fill(-1);

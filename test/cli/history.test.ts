@@ -70,7 +70,7 @@ test('says on stderr how many rows are left out', async () => {
 describe('a ticker without history', () => {
   test.each([
     [['--json'], '"count":0'],
-    [['--plot'], 'No levels of this ticker are kept'],
+    [['--plot'], 'No levels of this ticker are stored'],
     [['--csv'], 'as_of,day,spot'],
   ])('is no error where it is tracked: %p', async (flags, told) => {
     const { code, stdout } = await history('SPY', ...flags);

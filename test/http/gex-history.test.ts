@@ -46,7 +46,7 @@ test('the query is understood, numbers as numbers', async () => {
 test('a range without levels is an answer, with a note in body and header', async () => {
   const { status, body, headers } = await get('SPY/history?to=2020-01-01');
   expect([status, body.count, body.notes]).toEqual([200, 0, [expect.any(String)]]);
-  expect(headers.get('x-data-notes')).toContain('No levels of this ticker are kept');
+  expect(headers.get('x-data-notes')).toContain('No levels of this ticker are stored');
 });
 
 test.each([

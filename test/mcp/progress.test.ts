@@ -112,7 +112,7 @@ test('more calls under way than an account may have are refused with a result th
   expect(answers[2]!.content).toEqual([
     {
       type: 'text',
-      text: 'This account has 2 requests under way, the most it may. Wait for their answers, then ask again.',
+      text: 'This account has 2 requests under way, which is its limit. Wait for their answers, then retry.',
     },
   ]);
   expect((await call()).isError).toBeFalsy();

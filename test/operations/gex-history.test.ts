@@ -159,7 +159,7 @@ describe('without history', () => {
     const { context, store } = smallMarket();
     const none = asked(context, { ticker: 'spy' });
     expect(none).toMatchObject({ ticker: 'SPY', count: 0, downsampled_from: 0, spot: [], as_of: [], iv_rank: null });
-    expect(none.notes).toEqual([expect.stringContaining('No levels of this ticker are kept')]);
+    expect(none.notes).toEqual([expect.stringContaining('No levels of this ticker are stored')]);
     expect(none.provenance).toBeUndefined();
     store.saveChain(chainOf({ simulated: false }));
     const { count, notes, provenance } = asked(context);
@@ -172,7 +172,7 @@ describe('without history', () => {
     store.saveChain(chainOf({ simulated: false }));
     const asked = (at: string) =>
       perform(restView(getGexHistory as unknown as Operation), { ticker: 'SPX', at }, context, 'invalid_parameter');
-    expect(() => asked('2026-01-05T15:30:00-05:00')).toThrow(/yet to be reckoned/);
+    expect(() => asked('2026-01-05T15:30:00-05:00')).toThrow(/are not computed yet/);
     expect(asked('2026-01-04').body).toMatchObject({ count: 0 });
   });
 

@@ -100,8 +100,8 @@ describe('an expiry that is not listed is refused, with the nearest that are', (
   ])('%s', (_what, expiry, nearest) => {
     expect(refusalOf(() => ask(expiry))).toEqual({
       code: 'unprocessable',
-      message: `${expiry} is no expiry listed for the ticker`,
-      hint: `Nearest listed: ${nearest}.`,
+      message: `${expiry} is not a listed expiry of the ticker`,
+      hint: `Use a listed expiry. Nearest listed: ${nearest}.`,
       fields: ['/target_expiry'],
     });
   });
@@ -111,8 +111,8 @@ describe('an expiry that is not listed is refused, with the nearest that are', (
     (expiry) => {
       const refusal = refusalOf(() => ask(expiry));
       expect(refusal.code).toBe('unprocessable');
-      expect(refusal.message).toBe('target_expiry is no date of the calendar');
-      expect(refusal.hint).toStartWith('Nearest listed: ');
+      expect(refusal.message).toBe('target_expiry is not a date of the calendar');
+      expect(refusal.hint).toStartWith('Use a listed expiry. Nearest listed: ');
     },
   );
 
