@@ -171,7 +171,7 @@ function dataOf(levels: LevelEvent) {
         ...(levels.simulated ? ['Simulated market: no real quotes.'] : []),
         ...(levels.flipResolved
           ? []
-          : ['Net gamma changes sign nowhere within half of spot: gex_flip is its least level.']),
+          : ['Net gamma keeps its sign within 50 % of spot: gex_flip is where it is nearest 0.']),
       ],
     },
   };
