@@ -296,7 +296,8 @@ function chainLevels(size: number): Contest {
   const answer = (): ChainLevels => {
     // Another object: what is prepared is kept by chain.
     const prepared = prepareChain({ ...chain }, DEFAULT_OPTIONS);
-    return { ...exposures(prepared), flip: gammaFlip(prepared).level };
+    const { dex, gex, grossGex, vex, cex } = exposures(prepared);
+    return { dex, gex, grossGex, vex, cex, flip: gammaFlip(prepared).level };
   };
   const exact = Float64Array.from(Object.values(answer()));
   const entrant = (name: string, note: string, gammaProfile: typeof plainGammaProfile): Entrant => {

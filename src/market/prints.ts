@@ -28,7 +28,7 @@ export interface Print {
   readonly multiLeg: boolean;
   /** Whether the order went to several exchanges at once, to take the quotes that each of them showed. */
   readonly sweep: boolean;
-  /** Whether it was agreed away from the quotes: crossed, on a floor or as a block. */
+  /** Whether it was agreed away from the quotes: crossed, on an exchange's floor or as a block. */
   readonly block: boolean;
   readonly canceled: boolean;
   readonly simulated: boolean;

@@ -46,7 +46,7 @@ const MOVED_MS = 8;
 
 /**
  * Option trades, each stored once by its id. A later copy with other values corrects the print. A later copy that is marked as cancelled
- * cancels it for good. A print stands if it was neither corrected nor cancelled. Prints of one moment stay in the order of their arrival,
+ * cancels it permanently. A print stands if it was neither corrected nor cancelled. Prints of one moment stay in the order of their arrival,
  * because the tick rule depends on it.
  *
  * New prints are stored as rows, and closed days are packed into parts. A save with `atOnce` can also write to the parts directly. Parts

@@ -135,7 +135,7 @@ function configure(db: Database): void {
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
 }
 
-/** Switches a file to WAL for good. Retries, because SQLite itself does not wait if two processes switch a new file at once. */
+/** Switches a file to WAL permanently. Retries, because SQLite itself does not wait if two processes switch a new file at once. */
 function switchToWal(db: Database): void {
   const deadlineMs = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {

@@ -163,7 +163,10 @@ describe('without history', () => {
     expect(none.provenance).toBeUndefined();
     store.saveChain(chainOf({ simulated: false }));
     const { count, notes, provenance } = asked(context);
-    const told = [expect.stringContaining('No levels'), expect.stringContaining('Levels of 1 snapshots are yet')];
+    const told = [
+      expect.stringContaining('No levels'),
+      expect.stringContaining('Levels of 1 snapshots are not computed yet'),
+    ];
     expect([count, notes, provenance?.notes]).toEqual([0, told, told]);
   });
 

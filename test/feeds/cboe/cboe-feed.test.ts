@@ -61,7 +61,7 @@ describe('cboe asks', () => {
       ({ data }) => {
         data.last_trade_time = null;
       },
-      /is a time/,
+      /is a valid time/,
     ],
     [
       'a spot of another scale',
@@ -75,7 +75,7 @@ describe('cboe asks', () => {
       kind: 'changed',
       change(answer) {
         edit(answer);
-        if (reason.source === 'is a time') delete answer.timestamp;
+        if (reason.source === 'is a valid time') delete answer.timestamp;
         return answer;
       },
     });

@@ -133,7 +133,7 @@ describe('before a running server', () => {
   });
 
   test.each([
-    ['an address that is none', ['--url', 'zomma'], /not an address/],
+    ['an address that is none', ['--url', 'zomma'], /not the address of a server/],
     ['no key', ['--url', 'http://127.0.0.1:1'], /ZOMMA_KEY/],
     ['a key without a server', ['--key', 'ZOMMA_0000000000000000'], /--url/],
   ])('%s is refused', async (_name, args, message) => {
