@@ -177,8 +177,14 @@ function* columnsInSteps(view: View, text: string, context: Context): Steps<stri
 /** Length of JSON that takes some 5 ms to parse or to write. */
 const STEP_LENGTH = 512 * 1024;
 
-/** Returns the same text as `JSON.stringify`, written field by field in steps: 20,000 rows take 30 ms in total. */
+/** Tables of more rows are written field by field. 5,000 rows take some 8 ms at once, which is faster than field by field. */
+const ROWS_AT_ONCE = 5_000;
+
+/** Returns the same text as `JSON.stringify`. Long tables are written in steps: 20,000 rows take 30 ms in total. */
 function* jsonInSteps(body: Record<string, unknown>): Steps<string> {
+  if (!Object.values(body).some((value) => Array.isArray(value) && value.length > ROWS_AT_ONCE)) {
+    return JSON.stringify(body);
+  }
   const fields: string[] = [];
   let length = 0;
   for (const [name, value] of Object.entries(body)) {
