@@ -62,6 +62,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const asked = { request, account: account!.id, set };
+    deps.scheduler.refuseFull(asked.account);
     let held = holdBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
     // A body without Content-Length may turn out to be small.
     const settle = (length: number) => {

@@ -46,6 +46,8 @@ export interface MarketStore {
   /** Id of the newest snapshot dated up to that instant. Returns `undefined` if there is none. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
   chain(id: number): Chain | undefined;
+  /** Reads a chain like `chain`, but blocks the event loop for less time. */
+  readChain(id: number): Promise<Chain | undefined>;
   /** Underlyings with at least one snapshot, sorted: at most `limit` names from `from` on. Without both, all of them. */
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
   /** The stored snapshots of one underlying, or of all, ordered by underlying and time. */

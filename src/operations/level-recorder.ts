@@ -51,7 +51,11 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
 
   const record = async (id: number): Promise<void> => {
     try {
-      const steps = levelsOfSnapshot(id, store, largePrintMinUsd);
+      began('levels of a snapshot');
+      const chain = await store.readChain(id);
+      // The snapshot was removed after it was listed.
+      if (!chain) return;
+      const steps = levelsOfSnapshot(id, chain, store, largePrintMinUsd);
       for (let isDone: boolean | undefined = false; !isDone; ) {
         // Requests have their turn before each step.
         await new Promise(setImmediate);
@@ -130,11 +134,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
 }
 
 /** Computes the levels of a snapshot and stores them. */
-function* levelsOfSnapshot(id: number, store: MarketStore, largePrintMinUsd: number): Steps<void> {
-  const chain = store.chain(id);
-  // The snapshot was removed after it was listed.
-  if (!chain) return;
-  yield { message: 'Reading the large prints' };
+function* levelsOfSnapshot(id: number, chain: Chain, store: MarketStore, largePrintMinUsd: number): Steps<void> {
   const { underlying, asOf, simulated } = chain;
   // Only the 30 days up to the snapshot: later prints were not known then.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);

@@ -50,6 +50,8 @@ export interface Scheduler {
    * `AbortError` if the job was dropped.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
+  /** Throws `Failure` (429) if `run` would, so that a request that would be refused need not be read first. */
+  refuseFull(account: string): void;
   /** Number of unfinished jobs of all accounts. */
   readonly size: number;
 }
@@ -156,11 +158,17 @@ export function createScheduler(
     return isOver;
   };
 
+  const refuseFull = (account: string): void => {
+    if (counts.of(account) >= accountJobsMax) throw tooMany(accountJobsMax);
+  };
+
   return {
+    refuseFull,
     run<Result>(job: Job<Result>): Promise<Result> {
-      const isCounted = job.isCounted !== false;
-      if (isCounted && counts.of(job.account) >= accountJobsMax) throw tooMany(accountJobsMax);
-      if (isCounted) counts.add(job.account);
+      if (job.isCounted !== false) {
+        refuseFull(job.account);
+        counts.add(job.account);
+      }
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const entry = { job, askedAt: nowMs(), resolve, reject } as unknown as Entry;
       if (job.isPrompt && lanes.size === 0 && promptMs < PROMPT_MS && isDoneAtOnce(entry)) return promise;

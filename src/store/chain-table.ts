@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { MarketStore, Snapshot } from '../market/store.ts';
-import { decodeChain, encodeChain } from './chain-codec.ts';
+import { decodeChain, decodeChainAside, encodeChain } from './chain-codec.ts';
 
 type ChainTable = Pick<
   MarketStore,
@@ -10,6 +10,7 @@ type ChainTable = Pick<
   | 'latestChainId'
   | 'chainIdAt'
   | 'chain'
+  | 'readChain'
   | 'underlyings'
   | 'dailyChainIds'
   | 'snapshots'
@@ -92,9 +93,11 @@ export function chainTable(db: Database): ChainTable {
 
     chain(id) {
       const row = selectById.get(id);
-      if (row === null) return undefined;
-      const { columns, simulated, ...same } = row;
-      return { ...same, simulated: simulated === 1, ...decodeChain(columns, `snapshot ${id} of ${row.underlying}`) };
+      return row ? { ...fieldsOf(row), ...decodeChain(row.columns, nameOf(id, row)) } : undefined;
+    },
+    async readChain(id) {
+      const row = selectById.get(id);
+      return row ? { ...fieldsOf(row), ...(await decodeChainAside(row.columns, nameOf(id, row))) } : undefined;
     },
 
     underlyings: (simulated, from = '', limit = -1) =>
@@ -108,6 +111,14 @@ export function chainTable(db: Database): ChainTable {
     dailyChainIds: (underlying, fromMs, toMs, simulated) =>
       selectDaily.all(Number(simulated), underlying, fromMs, toMs).map((row) => row.id),
   };
+}
+
+function fieldsOf({ columns, simulated, ...same }: SnapshotRow) {
+  return { ...same, simulated: simulated === 1 };
+}
+
+function nameOf(id: number, { underlying }: SnapshotRow): string {
+  return `snapshot ${id} of ${underlying}`;
 }
 
 type SnapshotRow = Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source'> & { simulated: number; columns: Uint8Array };

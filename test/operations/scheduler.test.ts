@@ -87,7 +87,10 @@ test('an account may have so many jobs under way, of which so many have begun', 
   const slow = run('other', 100, 20);
   const jobs = Array.from({ length: 5 }, () => scheduler.run({ account: 'a', name: 'test', steps: counted() }));
   expect(scheduler.size).toBe(6);
-  expect(() => run('a', 1, 1)).toThrow(expect.objectContaining({ code: 'too_many_requests', status: 429 }));
+  const refusal = expect.objectContaining({ code: 'too_many_requests', status: 429 });
+  expect(() => run('a', 1, 1)).toThrow(refusal);
+  expect(() => scheduler.refuseFull('a')).toThrow(refusal);
+  expect(() => scheduler.refuseFull('other')).not.toThrow();
   await Promise.all(jobs);
   expect(most).toBe(2);
   expect(await run('a', 1, 1)).toBe('a');
