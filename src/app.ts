@@ -1,14 +1,15 @@
 import { version } from '../package.json';
 import type { Access, Account } from './access/access.ts';
 import { createByteBudget } from './access/byte-budget.ts';
-import { charge, createRateLimiter, parseRateLimit } from './access/rate-limit.ts';
-import { createFeeds, type FeedSettings } from './create-feeds.ts';
+import { charge, createRateLimiter } from './access/rate-limit.ts';
+import type { ValuesIn } from './config.ts';
+import { createFeeds } from './create-feeds.ts';
 import type { Observe } from './events.ts';
 import { type ConnectionWatch, createConnectionWatch, descriptorPlan } from './http/connections/connection-watch.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
-import { type OriginSettings, originPolicy } from './http/origins.ts';
+import { originPolicy } from './http/origins.ts';
 import { createServerApp, type Handler, handlerOf } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
 import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
@@ -17,12 +18,9 @@ import { createLoading, type Loading, whileLoading } from './operations/loading.
 import type { Context } from './operations/operation.ts';
 import { createScheduler, type Scheduler } from './operations/scheduler.ts';
 import type { Store } from './store/sqlite.ts';
-import { createContext, type DataSettings, openAccess, openData, readUniverse } from './stored-data.ts';
+import { createContext, openAccess, openData, readUniverse } from './stored-data.ts';
 
-export interface AppSettings extends DataSettings, FeedSettings, OriginSettings {
-  readonly rateLimit: string;
-  readonly behindProxy?: boolean | undefined;
-}
+export type AppSettings = ValuesIn<'data' | 'feeds' | 'server'>;
 
 /** The composed service. It does not listen yet. */
 export interface App {
@@ -48,7 +46,7 @@ export interface App {
 export function buildApp(settings: AppSettings, observe: Observe, offered: Partial<Offered> = {}): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.marks('files'));
-  const policy = parseRateLimit(settings.rateLimit);
+  const policy = settings.rateLimit;
   const store = openData(settings.dataDir, () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }));
   store.openFeeds(feeds);
   const access = openAccess(store, settings.dataDir);
@@ -66,7 +64,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
       yield* gexStreams.peers();
       if (mcp.loaded) yield* mcp.loaded.peers();
     },
-    behindProxy: settings.behindProxy ?? false,
+    behindProxy: settings.behindProxy,
     observe,
   });
   const { peerOf } = connections;

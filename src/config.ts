@@ -1,152 +1,406 @@
+import { OperatorError } from './errors.ts';
+
 /** A setting of the service: its flag, its environment variable, its help text and its default. */
 export interface Setting {
   /** Missing for credentials. They come from the environment only, because every user of the machine can see a command line. */
   readonly flag?: string;
   readonly env: string;
+  /** Which commands have the setting. */
+  readonly group: SettingGroup;
+  /** The provider of a credential. */
+  readonly provider?: string;
   readonly help: string;
+  /** As text, in the form of the flag's value. */
   readonly default?: string;
+  /** Converts the text of the flag or the variable. Throws `OperatorError` if the text is invalid. Without it, the value is the text. */
+  readonly parse?: (text: string) => unknown;
 }
+
+/**
+ * - `data`: commands that read the stored market.
+ * - `feeds`: commands that poll feeds.
+ * - `server`: commands that listen.
+ * - `log`: commands that write a log.
+ * - `client`: commands that call a running server.
+ */
+export type SettingGroup = 'data' | 'feeds' | 'server' | 'log' | 'client';
 
 /** The hidden command by which the service starts a child process of itself. The child process reads market data. */
 export const READER_COMMAND = 'read-market-data';
 
-/** All settings of the service. The command line derives its flags from this table. */
+/** All settings of the service. The command line derives its flags and the types of their values from this table. */
 export const SETTINGS = {
   dataDir: {
     flag: '--data-dir <dir>',
     env: 'ZOMMA_DATA_DIR',
+    group: 'data',
     help: 'folder of the database and the server secret; created if it does not exist',
     default: 'zomma-data',
   },
   dataMax: {
     flag: '--data-max <size>',
     env: 'ZOMMA_DATA_MAX',
+    group: 'feeds',
     help: 'maximum size of the data folder, e.g. 20GB; at this size, or with less than 256 MB free on the disk, no market data is stored until there is room',
+    parse: sizeOf,
   },
-  host: { flag: '--host <host>', env: 'ZOMMA_HOST', help: 'address to listen on', default: '127.0.0.1' },
-  port: { flag: '--port <port>', env: 'ZOMMA_PORT', help: 'port to listen on; 0 picks a free port', default: '8080' },
+  host: {
+    flag: '--host <host>',
+    env: 'ZOMMA_HOST',
+    group: 'server',
+    help: 'address to listen on',
+    default: '127.0.0.1',
+  },
+  port: {
+    flag: '--port <port>',
+    env: 'ZOMMA_PORT',
+    group: 'server',
+    help: 'port to listen on; 0 picks a free port',
+    default: '8080',
+    parse: portOf,
+  },
   feed: {
     flag: '--feed <feed>',
     env: 'ZOMMA_FEED',
+    group: 'feeds',
     help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of option chains), "tradier", "massive", "cboe" (its terms restrict automated use)',
     default: 'simulated',
   },
   feedRate: {
     flag: '--feed-rate <n>',
     env: 'ZOMMA_FEED_RATE',
+    group: 'feeds',
     help: 'maximum requests per minute to each provider (default: a rate that suits the provider)',
+    parse: requestsPerMinute,
   },
   feedEvery: {
     flag: '--feed-every <seconds>',
     env: 'ZOMMA_FEED_EVERY',
+    group: 'feeds',
     help: 'seconds from one poll of a provider to the next (default: an interval that suits the provider)',
+    parse: pollSeconds,
   },
   feedHours: {
     flag: '--feed-hours <hours>',
     env: 'ZOMMA_FEED_HOURS',
+    group: 'feeds',
     help: 'when to poll providers: "session" (only in trading hours) or "always"',
     default: 'session',
+    parse: feedHoursOf,
   },
   cboeUrl: {
     flag: '--cboe-url <url>',
     env: 'ZOMMA_CBOE_URL',
+    group: 'feeds',
     help: 'base URL of the feed "cboe"',
     default: 'https://cdn.cboe.com',
   },
   tradierUrl: {
     flag: '--tradier-url <url>',
     env: 'ZOMMA_TRADIER_URL',
+    group: 'feeds',
     help: 'base URL of the feed "tradier"',
     default: 'https://api.tradier.com',
   },
-  tradierToken: { env: 'ZOMMA_TRADIER_TOKEN', help: 'access token of the feed "tradier"' },
+  tradierToken: {
+    env: 'ZOMMA_TRADIER_TOKEN',
+    group: 'feeds',
+    provider: 'tradier',
+    help: 'access token of the feed "tradier"',
+  },
   massiveUrl: {
     flag: '--massive-url <url>',
     env: 'ZOMMA_MASSIVE_URL',
+    group: 'feeds',
     help: 'base URL of the feed "massive", for chains',
     default: 'https://api.massive.com',
   },
   massiveSocketUrl: {
     flag: '--massive-socket-url <url>',
     env: 'ZOMMA_MASSIVE_SOCKET_URL',
+    group: 'feeds',
     help: 'WebSocket URL of the feed "massive", for trades',
     default: 'wss://socket.massive.com/options',
   },
-  massiveKey: { env: 'ZOMMA_MASSIVE_KEY', help: 'API key of the feed "massive"' },
-  key: { env: 'ZOMMA_KEY', help: 'API key that "zomma mcp --url" sends to the running server' },
+  massiveKey: { env: 'ZOMMA_MASSIVE_KEY', group: 'feeds', provider: 'massive', help: 'API key of the feed "massive"' },
+  key: { env: 'ZOMMA_KEY', group: 'client', help: 'API key that "zomma mcp --url" sends to the running server' },
   setAside: {
     flag: '--set-aside <dir>',
     env: 'ZOMMA_SET_ASIDE',
+    group: 'feeds',
     help: 'folder to which the "files" feed moves files without usable data; without it, they stay in place',
   },
-  seed: { flag: '--seed <n>', env: 'ZOMMA_SEED', help: 'seed of the simulated market', default: '1' },
+  seed: {
+    flag: '--seed <n>',
+    env: 'ZOMMA_SEED',
+    group: 'feeds',
+    help: 'seed of the simulated market',
+    default: '1',
+    parse: (text) => wholeNumber(text, '--seed'),
+  },
   rateLimit: {
     flag: '--rate-limit <rate>',
     env: 'ZOMMA_RATE_LIMIT',
+    group: 'server',
     help: 'maximum requests per account, e.g. 600/min (burst of 600, refilled evenly), or "off"',
     default: '600/min',
+    parse: rateLimitOf,
   },
   tlsCert: {
     flag: '--tls-cert <file>',
     env: 'ZOMMA_TLS_CERT',
+    group: 'server',
     help: 'certificate chain, PEM; turns on HTTPS (HTTP/1.1 and HTTP/2)',
   },
-  tlsKey: { flag: '--tls-key <file>', env: 'ZOMMA_TLS_KEY', help: 'private key of the certificate, PEM' },
+  tlsKey: {
+    flag: '--tls-key <file>',
+    env: 'ZOMMA_TLS_KEY',
+    group: 'server',
+    help: 'private key of the certificate, PEM',
+  },
   behindProxy: {
     flag: '--behind-proxy',
+    default: 'false',
     env: 'ZOMMA_BEHIND_PROXY',
+    group: 'server',
     help: 'allow plain HTTP on addresses other than loopback, because a proxy in front serves HTTPS',
+    parse: switchOf,
   },
   allowedHosts: {
     flag: '--allowed-hosts <names>',
     env: 'ZOMMA_ALLOWED_HOSTS',
+    group: 'server',
     help: "names to accept in the Host header, separated by commas. On a loopback address without --behind-proxy, the machine's own names are accepted too. Otherwise, without this setting, every name is accepted. /health accepts every name",
+    parse: hostNames,
   },
   allowedOrigins: {
     flag: '--allowed-origins <origins>',
     env: 'ZOMMA_ALLOWED_ORIGINS',
+    group: 'server',
     help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com; pages of the server's own host may always call it",
+    parse: origins,
   },
-  universe: { flag: '--universe <file>', env: 'ZOMMA_UNIVERSE', help: 'JSON file of the tracked tickers by theme' },
+  universe: {
+    flag: '--universe <file>',
+    env: 'ZOMMA_UNIVERSE',
+    group: 'data',
+    help: 'JSON file of the tracked tickers by theme',
+  },
   largePrintMin: {
     flag: '--large-print-min <usd>',
     env: 'ZOMMA_LARGE_PRINT_MIN',
+    group: 'data',
     help: 'minimum premium of a large print, dollars',
     default: '100000',
+    parse: (text) => dollars(text, '--large-print-min'),
   },
   contagionMin: {
     flag: '--contagion-min <usd>',
     env: 'ZOMMA_CONTAGION_MIN',
+    group: 'data',
     help: 'minimum flow that can spill into a sector ETF, dollars',
     default: '1000000',
+    parse: (text) => dollars(text, '--contagion-min'),
   },
   staleAfter: {
     flag: '--stale-after <minutes>',
     env: 'ZOMMA_STALE_AFTER',
+    group: 'data',
     help: 'age from which quotes count as stale, minutes',
     default: '30',
+    parse: minutesInMs,
   },
   keepChains: {
     flag: '--keep-chains <days>',
     env: 'ZOMMA_KEEP_CHAINS',
-    help: 'days to keep snapshots; without it, they are kept for good. Levels are always kept for good',
+    group: 'server',
+    help: 'days to keep snapshots; without it, they are never deleted. Levels are never deleted',
+    parse: (text) => days(text, '--keep-chains', 1),
   },
   keepIntraday: {
     flag: '--keep-intraday <days>',
     env: 'ZOMMA_KEEP_INTRADAY',
+    group: 'server',
     help: "days to keep every snapshot; of an earlier day, only the day's last snapshot is kept. Without it, every snapshot is kept",
+    parse: (text) => days(text, '--keep-intraday', 1),
   },
   keepPrints: {
     flag: '--keep-prints <days>',
     env: 'ZOMMA_KEEP_PRINTS',
-    help: 'days to keep option prints, at least 31; without it, they are kept for good',
+    group: 'server',
+    help: 'days to keep option prints, at least 31; without it, they are never deleted',
+    parse: (text) => days(text, '--keep-prints', FLOW_DAYS),
   },
   logLevel: {
     flag: '--log-level <level>',
     env: 'ZOMMA_LOG_LEVEL',
+    group: 'log',
     help: 'lowest level to log: debug, info, warning or error',
     default: 'info',
+    parse: logLevelOf,
   },
-} satisfies Record<string, Setting>;
+} as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof SETTINGS;
+
+type Parsed<Own> = Own extends { readonly parse: (text: string) => infer Value } ? Value : string;
+type ValueOf<Own> = Own extends { readonly default: string } ? Parsed<Own> : Parsed<Own> | undefined;
+
+/** The values of all settings. A setting without default is undefined unless it is given. */
+export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
+
+type NameIn<Group extends SettingGroup> = {
+  [Name in SettingName]: (typeof SETTINGS)[Name]['group'] extends Group ? Name : never;
+}[SettingName];
+
+/** The values of the settings of some groups. */
+export type ValuesIn<Group extends SettingGroup> = Pick<SettingValues, NameIn<Group>>;
+
+/** Returns the names of the settings of some groups, group by group. */
+export function settingsIn(...groups: readonly SettingGroup[]): SettingName[] {
+  const names = Object.keys(SETTINGS) as SettingName[];
+  return groups.flatMap((group) => names.filter((name) => SETTINGS[name].group === group));
+}
+
+/** Returns the value of a setting from its text. Throws `OperatorError` if the text is invalid. */
+export function parseSetting<Name extends SettingName>(name: Name, text: string): SettingValues[Name] {
+  const { parse }: Setting = SETTINGS[name];
+  return (parse ? parse(text) : text) as SettingValues[Name];
+}
+
+/** Returns the values of all settings from the texts of some, with the defaults of the others. Throws `OperatorError` if a text is invalid. */
+export function parseSettings(texts: Partial<Record<SettingName, string>>): SettingValues {
+  const names = Object.keys(SETTINGS) as SettingName[];
+  return Object.fromEntries(
+    names.map((name) => {
+      const text = texts[name] ?? (SETTINGS[name] as Setting).default;
+      return [name, text === undefined ? undefined : parseSetting(name, text)];
+    }),
+  ) as SettingValues;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A token bucket of `burst` tokens, refilled evenly over `windowS`. A request takes one token, and more tokens for its computation. */
+export interface RateLimitPolicy {
+  /** Tokens of an idle account: the number of requests that it may make at once. */
+  readonly burst: number;
+  /** Seconds in which an empty bucket refills evenly. */
+  readonly windowS: number;
+}
+
+function wholeNumber(text: string, flag: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new OperatorError(`${flag} is not a whole number`, `Use a number from 0 to 999999999, e.g. ${flag} 1.`);
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new OperatorError(`"${text}" is not a port`, 'Use 0 to 65535. With 0, the system chooses a free port.');
+}
+
+function requestsPerMinute(text: string): number {
+  const value = wholeNumber(text, '--feed-rate');
+  if (value > 0) return value;
+  throw new OperatorError('--feed-rate is not a rate', 'Use 1 or more requests per minute, e.g. --feed-rate 60.');
+}
+
+function pollSeconds(text: string): number {
+  const value = wholeNumber(text, '--feed-every');
+  if (value > 0) return value;
+  throw new OperatorError('--feed-every is 0', 'Use 1 or more seconds, e.g. --feed-every 60.');
+}
+
+function feedHoursOf(text: string): 'session' | 'always' {
+  if (text === 'session' || text === 'always') return text;
+  throw new OperatorError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
+}
+
+/** Returns the policy of a text such as `600/min`, or undefined for `off`. */
+function rateLimitOf(text: string): RateLimitPolicy | undefined {
+  if (text === 'off') return undefined;
+  const [, count, unit] = /^([1-9]\d{0,6})\/(s|min|h)$/.exec(text) ?? [];
+  if (count !== undefined) return { burst: Number(count), windowS: WINDOW_S[unit as keyof typeof WINDOW_S] };
+  throw new OperatorError(
+    `"${text}" is not a rate limit`,
+    'Use COUNT/s, COUNT/min or COUNT/h, such as 600/min, or off.',
+  );
+}
+
+const WINDOW_S = { s: 1, min: 60, h: 3600 } as const;
+
+function switchOf(text: string): boolean {
+  const value = text.toLowerCase();
+  if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
+  if (['1', 'true', 'yes', 'on'].includes(value)) return true;
+  throw new OperatorError('ZOMMA_BEHIND_PROXY is neither on nor off', 'Use true or false.');
+}
+
+function hostNames(text: string): string[] {
+  const names = listOf(text);
+  const wrong = names.find((name) => /:\d*$|[/*]/.test(name));
+  if (wrong === undefined) return names;
+  throw new OperatorError(
+    `"${wrong}" is not the name of a host`,
+    'Use a name without a port, e.g. --allowed-hosts zomma.example.com.',
+  );
+}
+
+function origins(text: string): string[] {
+  const pages = listOf(text);
+  const wrong = pages.find((page) => URL.parse(page)?.origin !== page);
+  if (wrong === undefined) return pages;
+  throw new OperatorError(
+    `"${wrong}" is not an origin`,
+    'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.',
+  );
+}
+
+function listOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
+
+const MB = 1_000_000;
+const SIZE_UNITS: Readonly<Record<string, number>> = { MB, GB: 1_000 * MB, TB: 1_000_000 * MB };
+
+/** Returns the bytes of a size such as `20GB`. */
+function sizeOf(text: string): number {
+  const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
+  const bytes = Number(number) * (SIZE_UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);
+  if (bytes > 0) return bytes;
+  throw new OperatorError('--data-max is not a size', 'Use MB, GB or TB, such as 20GB. Omit the flag for no limit.');
+}
+
+function dollars(text: string, flag: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
+  throw new OperatorError(`${flag} is not an amount of dollars`, `Use a number of 0 or more, e.g. ${flag} 100000.`);
+}
+
+function minutesInMs(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value * 60_000;
+  throw new OperatorError('--stale-after is not a number of minutes', 'Use a number above 0, e.g. --stale-after 30.');
+}
+
+/** The flow window is 30 days. It begins within a 31st day. */
+const FLOW_DAYS = 31;
+
+function days(text: string, flag: string, least: number): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new OperatorError(
+    `${flag} is not a number of days, ${least} or more`,
+    `Use a number of days, e.g. ${flag} 90, or leave the flag out to keep everything.`,
+  );
+}
+
+function logLevelOf(text: string): LogLevel {
+  const level = LOG_LEVELS.find((each) => each === text);
+  if (level) return level;
+  throw new OperatorError(`"${text}" is not a log level`, `Use one of: ${LOG_LEVELS.join(', ')}.`);
+}

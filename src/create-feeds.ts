@@ -1,30 +1,18 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SETTINGS } from './config.ts';
+import { SETTINGS, type SettingValues, type ValuesIn } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { createCboeFeed } from './feeds/cboe/cboe-feed.ts';
 import { createFilesFeed } from './feeds/files/files-feed.ts';
+import type { ProviderOptions } from './feeds/http/provider-client.ts';
 import { createMassiveFeed } from './feeds/massive/massive-feed.ts';
 import { createSimulatedFeed } from './feeds/simulated/simulated-feed.ts';
 import { createTradierFeed } from './feeds/tradier/tradier-feed.ts';
 import { type Feed, isAtHand } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 
-export interface FeedSettings {
-  /** The `files` feed records here which file it is reading. */
-  readonly dataDir: string;
-  readonly feed: string;
-  readonly seed: string;
-  readonly feedRate?: string | undefined;
-  readonly feedEvery?: string | undefined;
-  readonly feedHours?: string | undefined;
-  readonly cboeUrl?: string;
-  readonly tradierUrl?: string;
-  readonly massiveUrl?: string;
-  readonly massiveSocketUrl?: string;
-  readonly setAside?: string | undefined;
-  readonly dataMax?: string | undefined;
-}
+/** The settings that choose and create feeds. The `files` feed records in the data folder which file it is reading. */
+export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 
 /** Returns the stored checkpoints of the `files` feed. The feed calls it at its first poll. */
 type Remembered = () => ReadonlyMap<string, string>;
@@ -49,35 +37,31 @@ export function createFeeds(settings: FeedSettings, universe: Universe, remember
 }
 
 /** Applies `--feed-every` and `--feed-hours` to a feed that is polled over a network. Other feeds are returned unchanged. */
-function paced(feed: Feed, { feedEvery, feedHours = 'session' }: FeedSettings): Feed {
-  if (feedHours !== 'session' && feedHours !== 'always') {
-    throw new OperatorError(`--feed-hours "${feedHours}" is not known`, 'Use --feed-hours session or always.');
-  }
-  const every = feedEvery === undefined ? undefined : wholeNumber(feedEvery, '--feed-every');
-  if (every === 0) throw new OperatorError('--feed-every is 0', 'Use 1 or more seconds, e.g. --feed-every 60.');
+function paced(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
   if (isAtHand(feed)) return feed;
-  const everyMs = every === undefined ? feed.pace.everyMs : every * 1000;
+  const everyMs = feedEvery === undefined ? feed.pace.everyMs : feedEvery * 1000;
   return { ...feed, pace: { ...feed.pace, hours: feedHours, everyMs } };
 }
 
 /** A comma between two feeds. A comma in the name of a folder does not match. */
 const BETWEEN_FEEDS = /,(?=\s*[a-z]+(?::|\s*(?:,|$)))/;
 
+/** What every provider gets: the tickers, and the maximum number of requests per minute if the operator has set one. */
+type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
+
+/** The providers by the name of their feed. A new provider needs a row here and its settings in `SETTINGS`. */
+const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
+  cboe: (deps, { cboeUrl }) => createCboeFeed({ ...deps, baseUrl: cboeUrl }),
+  tradier: (deps, { tradierUrl }) =>
+    createTradierFeed({ ...deps, baseUrl: tradierUrl, token: credential('tradierToken') }),
+  massive: (deps, { massiveUrl, massiveSocketUrl }) =>
+    createMassiveFeed({ ...deps, baseUrl: massiveUrl, socketUrl: massiveSocketUrl, key: credential('massiveKey') }),
+};
+
 /** Throws `OperatorError` if no feed has this name, if its folder does not exist, or if its credential is missing. */
 function createFeed(settings: FeedSettings, universe: Universe, remembered: Remembered): Feed {
   const { feed, seed, feedRate, setAside } = settings;
-  if (feed === 'simulated') return createSimulatedFeed({ seed: wholeNumber(seed, '--seed'), universe });
-  const asked = { tickers: [...universe.tickers], ratePerMinute: feedRate === undefined ? undefined : rate(feedRate) };
-  const urlOf = (name: 'cboeUrl' | 'tradierUrl' | 'massiveUrl' | 'massiveSocketUrl') =>
-    settings[name] ?? SETTINGS[name].default;
-  if (feed === 'cboe') return createCboeFeed({ ...asked, baseUrl: urlOf('cboeUrl') });
-  if (feed === 'tradier') {
-    return createTradierFeed({ ...asked, baseUrl: urlOf('tradierUrl'), token: credential('tradierToken', feed) });
-  }
-  if (feed === 'massive') {
-    const [baseUrl, socketUrl] = [urlOf('massiveUrl'), urlOf('massiveSocketUrl')];
-    return createMassiveFeed({ ...asked, baseUrl, socketUrl, key: credential('massiveKey', feed) });
-  }
+  if (feed === 'simulated') return createSimulatedFeed({ seed, universe });
   if (feed.startsWith('files:')) {
     const dir = existingFolder(feed.slice('files:'.length));
     return createFilesFeed(dir, {
@@ -86,9 +70,12 @@ function createFeed(settings: FeedSettings, universe: Universe, remembered: Reme
       journal: join(settings.dataDir, 'reading.json'),
     });
   }
+  if (Object.hasOwn(PROVIDERS, feed)) {
+    return PROVIDERS[feed]!({ tickers: [...universe.tickers], ratePerMinute: feedRate }, settings);
+  }
   throw new OperatorError(
     `"${feed}" is not a feed`,
-    'Use simulated, files:DIR with the folder of your option chains, cboe, tradier or massive.',
+    `Use simulated, files:DIR with the folder of your option chains, or a provider: ${Object.keys(PROVIDERS).join(', ')}.`,
   );
 }
 
@@ -96,21 +83,15 @@ function createFeed(settings: FeedSettings, universe: Universe, remembered: Reme
  * Reads a credential from the environment, because every user of the machine can see a command line. Throws `OperatorError` if the
  * credential is missing, or has characters that no header can carry.
  */
-function credential(name: 'tradierToken' | 'massiveKey', feed: string): string {
-  const { env } = SETTINGS[name];
+function credential(name: 'tradierToken' | 'massiveKey'): string {
+  const { env, provider } = SETTINGS[name];
   const value = process.env[env]?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(value)) return value;
   const fault = value === '' ? 'is not set' : 'is not a credential: it contains spaces or special characters';
   throw new OperatorError(
     `${env} ${fault}`,
-    `Set it in the environment of the service. The feed "${feed}" sends it to its provider.`,
+    `Set it in the environment of the service. The feed "${provider}" sends it to its provider.`,
   );
-}
-
-function rate(text: string): number {
-  const value = wholeNumber(text, '--feed-rate');
-  if (value > 0) return value;
-  throw new OperatorError('--feed-rate is not a rate', 'Use 1 or more requests per minute, e.g. --feed-rate 60.');
 }
 
 /**
@@ -134,9 +115,4 @@ function folderApart(path: string, from: string): string {
     `the folders "${path}" and "${from}" overlap`,
     'Use a folder outside the drop folder for --set-aside.',
   );
-}
-
-function wholeNumber(text: string, flag: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new OperatorError(`${flag} is not a whole number`, `Use a number from 0 to 999999999, e.g. ${flag} 1.`);
 }

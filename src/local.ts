@@ -2,22 +2,19 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Access } from './access/access.ts';
 import type { App } from './app.ts';
-import type { Ports, Settings } from './cli/ports.ts';
-import type { ServeSettings } from './serve.ts';
-import type { StdioSettings } from './serve-stdio.ts';
+import type { Ports } from './cli/ports.ts';
 import type { Store } from './store/sqlite.ts';
-import type { DataSettings } from './stored-data.ts';
 
 /** The commands' ports on this machine. Each port loads its modules when it is called, because most commands need no server. */
 export const ports: Ports = {
   async serve(settings, { demo }) {
     const { serve } = await import('./serve.ts');
-    await serve(settings as unknown as ServeSettings, demo ? welcomeDemo : undefined);
+    await serve(settings, demo ? welcomeDemo : undefined);
   },
 
   async serveStdio(settings) {
     const { serveStdio } = await import('./serve-stdio.ts');
-    await serveStdio(settings as unknown as StdioSettings);
+    await serveStdio(settings);
   },
 
   async bridge(server) {
@@ -35,14 +32,12 @@ export const ports: Ports = {
       import('./feeds/load-files.ts'),
       import('./feeds/data-room.ts'),
     ]);
-    const { dataDir, dataMax } = settings as unknown as { dataDir: string; dataMax?: string };
-    const room = createDataRoom({ dataDir, dataMax });
-    return openedFor(settings, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, room, reached }));
+    const room = createDataRoom(settings);
+    return openedFor(settings.dataDir, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, room, reached }));
   },
 
-  async withMarket(settings, work) {
+  async withMarket(data, work) {
     const { createContext, openData, openMemory, readUniverse } = await import('./stored-data.ts');
-    const data = settings as unknown as DataSettings;
     // A read does not create the data folder. If the folder does not exist, the market is empty.
     const store = existsSync(data.dataDir) ? openData(data.dataDir) : openMemory();
     try {
@@ -54,9 +49,9 @@ export const ports: Ports = {
     }
   },
 
-  withStore: (settings, work) => openedFor(settings, ({ store }) => work(store)),
+  withStore: ({ dataDir }, work) => openedFor(dataDir, ({ store }) => work(store)),
 
-  withMembers: (settings, work) => openedFor(settings, ({ store, access }) => work(access(), store)),
+  withMembers: ({ dataDir }, work) => openedFor(dataDir, ({ store, access }) => work(access(), store)),
 };
 
 interface Opened {
@@ -64,9 +59,8 @@ interface Opened {
   readonly access: () => Access;
 }
 
-async function openedFor<T>(settings: Settings, work: (opened: Opened) => T | Promise<T>): Promise<T> {
+async function openedFor<T>(dataDir: string, work: (opened: Opened) => T | Promise<T>): Promise<T> {
   const { openAccess, openData } = await import('./stored-data.ts');
-  const dataDir = String(settings.dataDir);
   const store = openData(dataDir);
   try {
     return await work({ store, access: () => openAccess(store, dataDir) });

@@ -1,11 +1,9 @@
 import { configureSync, getJsonLinesFormatter, getLogger } from '@logtape/logtape';
-import { OperatorError } from './errors.ts';
+import { LOG_LEVELS, type LogLevel } from './config.ts';
 import type { Observation, Observe } from './events.ts';
 
-export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
-
 /** The log level of each kind of observation. */
-const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
+const LEVEL: Record<Observation['kind'], LogLevel> = {
   request_answered: 'debug',
   request_failed: 'error',
   session_opened: 'debug',
@@ -38,7 +36,7 @@ const LEVEL: Record<Observation['kind'], (typeof LOG_LEVELS)[number]> = {
 };
 
 /** Writes observations of `lowestLevel` and above to stderr, as JSON lines. stdout is reserved for output that programs read. */
-export function createLog(lowestLevel: (typeof LOG_LEVELS)[number]): Observe {
+export function createLog(lowestLevel: LogLevel): Observe {
   const format = getJsonLinesFormatter({ properties: 'flatten' });
   configureSync({
     reset: true,
@@ -59,13 +57,6 @@ export function createLog(lowestLevel: (typeof LOG_LEVELS)[number]): Observe {
     );
   };
   return Object.assign(observe, { ignores });
-}
-
-/** Throws `OperatorError` if the text is not a log level. */
-export function logLevel(text: string): (typeof LOG_LEVELS)[number] {
-  const level = LOG_LEVELS.find((each) => each === text);
-  if (level) return level;
-  throw new OperatorError(`"${text}" is not a log level`, `Use one of: ${LOG_LEVELS.join(', ')}.`);
 }
 
 function describe(error: unknown): string {

@@ -1,26 +1,21 @@
 import { existsSync } from 'node:fs';
 import { version } from '../package.json';
-import { createFeeds, type FeedSettings } from './create-feeds.ts';
+import type { StdioSettings } from './cli/ports.ts';
+import { createFeeds } from './create-feeds.ts';
 import { createDataRoom } from './feeds/data-room.ts';
 import { startIngest } from './feeds/ingest.ts';
-import { createLog, logLevel } from './log.ts';
+import { createLog } from './log.ts';
 import { type Feed, isAtHand } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 import { OFFERED } from './mcp/offered.ts';
 import { serveOverStdio } from './mcp/stdio/serve.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import type { Store } from './store/sqlite.ts';
-import { createContext, type DataSettings, openData, openMemory, readUniverse } from './stored-data.ts';
-
-export interface StdioSettings extends DataSettings, Omit<FeedSettings, 'feed'> {
-  /** If omitted, requests use the stored data, or the simulated market if nothing is stored. */
-  readonly feed?: string | undefined;
-  readonly logLevel: string;
-}
+import { createContext, openData, openMemory, readUniverse } from './stored-data.ts';
 
 /** Serves MCP over standard input and output, with data of the store and the feeds. Ends if the client closes its end, or at a signal. */
 export async function serveStdio(settings: StdioSettings): Promise<void> {
-  const observe = createLog(logLevel(settings.logLevel));
+  const observe = createLog(settings.logLevel);
   const universe = readUniverse(settings.universe);
   const stopped = Promise.withResolvers<true>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));

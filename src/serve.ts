@@ -1,25 +1,17 @@
 import { type App, buildApp } from './app.ts';
-import type { FeedSettings } from './create-feeds.ts';
-import { OperatorError } from './errors.ts';
+import type { ValuesIn } from './config.ts';
 import { startWatchdog } from './event-loop-watchdog.ts';
 import { createDataRoom } from './feeds/data-room.ts';
 import { type Ingest, startIngest } from './feeds/ingest.ts';
 import { startPacking } from './feeds/packing.ts';
-import { type KeptDays, startRetention } from './feeds/retention.ts';
-import { type ListenSettings, listen, listenOptions } from './http/listen.ts';
-import { createLog, logLevel } from './log.ts';
+import { startRetention } from './feeds/retention.ts';
+import { listen, listenOptions } from './http/listen.ts';
+import { createLog } from './log.ts';
 import { isAtHand } from './market/feed.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
-import type { DataSettings } from './stored-data.ts';
 
-export interface ServeSettings extends DataSettings, FeedSettings, ListenSettings {
-  readonly rateLimit: string;
-  readonly logLevel: string;
-  readonly keepChains?: string | undefined;
-  readonly keepIntraday?: string | undefined;
-  readonly keepPrints?: string | undefined;
-}
+export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
 
 /** Requests in flight get this long to complete. Streams are closed before, so that the process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
@@ -30,8 +22,6 @@ const STOP_DEADLINE_MS = 3_000;
 const FORCED_STOP_MS = 4_700;
 /** A feed stops after its current piece of work. If the system blocks that work, the service stops waiting for the feed after this time. */
 const INGEST_STOP_MS = 3_000;
-/** The flow window is 30 days. It begins within a 31st day. */
-const FLOW_DAYS = 31;
 
 /**
  * Runs the service until SIGTERM or SIGINT. Listens, prints the ready line, loads local data, then polls the feeds. `welcome` may print to
@@ -40,9 +30,9 @@ const FLOW_DAYS = 31;
 export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
   const startedAt = performance.now();
   const since = () => Math.round(performance.now() - startedAt);
-  const observe = createLog(logLevel(settings.logLevel));
+  const observe = createLog(settings.logLevel);
   const listening = listenOptions(settings);
-  const kept = keptDays(settings);
+  const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
   const room = createDataRoom({ ...settings, observe });
   const app = buildApp(settings, observe);
   const { feeds, store, loading } = app;
@@ -85,7 +75,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     };
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded });
     recorder.wake();
-    retention = startRetention({ store, kept, observe, nowMs: Date.now });
+    retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now });
     await Promise.race([recorder.idle(), stopped.promise]);
     // Returns memory that only the load needed to the system: a third of 115 MiB with the simulated market.
@@ -121,21 +111,4 @@ function withinMs(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, ms, false);
   return Promise.race([work.then(() => true), promise]).finally(() => clearTimeout(timer));
-}
-
-function keptDays({ keepChains, keepIntraday, keepPrints }: ServeSettings): KeptDays {
-  return {
-    chains: days(keepChains, '--keep-chains', 1),
-    intraday: days(keepIntraday, '--keep-intraday', 1),
-    prints: days(keepPrints, '--keep-prints', FLOW_DAYS),
-  };
-}
-
-function days(text: string | undefined, flag: string, least: number): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new OperatorError(
-    `${flag} is not a number of days, ${least} or more`,
-    `Use a number of days, e.g. ${flag} 90, or leave the flag out to keep everything.`,
-  );
 }

@@ -9,8 +9,8 @@ const SRC = resolve(import.meta.dir, '../src');
  * one layer do not import each other.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ['errors.ts', 'events.ts', 'config.ts', 'clean-text.ts', 'json-shape.ts', 'steps.ts'],
-  ['event-loop-watchdog.ts'],
+  ['errors.ts', 'events.ts', 'clean-text.ts', 'json-shape.ts', 'steps.ts'],
+  ['event-loop-watchdog.ts', 'config.ts'],
   ['math', 'garbage.ts'],
   ['market', 'access', 'bench', 'log.ts'],
   ['analytics', 'feeds', 'store'],

@@ -1,12 +1,5 @@
-import { Failure, OperatorError } from '../errors.ts';
-
-/** A token bucket of `burst` tokens, refilled evenly over `windowS`. A request takes one token, and more tokens for its computation. */
-export interface RateLimitPolicy {
-  /** Tokens of an idle account: the number of requests that it may make at once. */
-  readonly burst: number;
-  /** Seconds in which an empty bucket refills evenly. */
-  readonly windowS: number;
-}
+import type { RateLimitPolicy } from '../config.ts';
+import { Failure } from '../errors.ts';
 
 export interface RateDecision {
   readonly allowed: boolean;
@@ -108,31 +101,11 @@ export function rateLimitHeaders(policy: RateLimitPolicy, decision: RateDecision
   return headers;
 }
 
-/**
- * Parses a setting such as `600/min`, `10/s` or `1000/h`: a burst of that many requests, refilled evenly over that time. Returns undefined
- * for `off`, which means no limit.
- *
- * Throws `OperatorError` for any other text.
- */
-export function parseRateLimit(text: string): RateLimitPolicy | undefined {
-  if (text === 'off') return undefined;
-  const [, count, unit] = /^([1-9]\d{0,6})\/(s|min|h)$/.exec(text) ?? [];
-  if (count === undefined || unit === undefined) {
-    throw new OperatorError(
-      `"${text}" is not a rate limit`,
-      'Use COUNT/s, COUNT/min or COUNT/h, such as 600/min, or off.',
-    );
-  }
-  return { burst: Number(count), windowS: WINDOW_S[unit as keyof typeof WINDOW_S] };
-}
-
 interface Bucket {
   readonly tokens: number;
   /** When the bucket had this many tokens, ms. */
   readonly atMs: number;
 }
-
-const WINDOW_S = { s: 1, min: 60, h: 3600 } as const;
 
 /** A token that is refilled in many small steps sums to slightly less than one. A request is not rejected for that. */
 const ROUNDING = 1e-6;

@@ -1,10 +1,11 @@
 import { Argument, type Command } from 'commander';
 import { shownJson } from '../clean-text.ts';
+import { settingsIn } from '../config.ts';
 import { Failure, OperatorError } from '../errors.ts';
 import { datedToolView, extendedView, perform } from '../operations/perform.ts';
 import { findTool, TOOLS } from '../operations/registry.ts';
 import type { Ports } from './ports.ts';
-import { DATA_SETTINGS, withSettings } from './settings.ts';
+import { withSettings } from './settings.ts';
 
 /** `zomma call`: calls any tool of the registry on the stored market. */
 export function addCall(program: Command, ports: Ports): void {
@@ -15,7 +16,7 @@ export function addCall(program: Command, ports: Ports): void {
       .addArgument(new Argument('<tool>', 'name of the tool'))
       .addArgument(new Argument('<json>', 'arguments of the tool, as a JSON object'))
       .option('--extended', 'print every field of the answer, not only the default fields'),
-    DATA_SETTINGS,
+    settingsIn('data'),
   )
     .addHelpText(
       'after',

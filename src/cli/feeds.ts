@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { shownJson } from '../clean-text.ts';
+import { settingsIn } from '../config.ts';
 import { type FeedReport, type FeedStatus, feedReport } from '../operations/feed-status.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { DATA_SETTINGS, withSettings } from './settings.ts';
+import { withSettings } from './settings.ts';
 import { columns } from './table.ts';
 
 /** Maximum number of rejections, and of gaps, that are shown for a feed without `--all`. */
@@ -18,7 +19,7 @@ export function addFeeds(program: Command, ports: Ports): void {
       .option('--all', 'also show tickers that are fresh, and every rejection and gap')
       .option('--check', 'exit with 1 unless every feed is ok, for monitoring')
       .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds'),
-    DATA_SETTINGS,
+    settingsIn('data'),
   )
     .addHelpText(
       'after',

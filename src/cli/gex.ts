@@ -10,6 +10,7 @@ import {
 import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { shownJson } from '../clean-text.ts';
+import { settingsIn } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { writeOut } from './csv/streams.ts';
 import { analyseGex, type GexAnalysis, type PrintsAround, profileAround } from './gex-analysis.ts';
@@ -20,7 +21,7 @@ import { gexTable } from './gex-table.ts';
 import { gexPlot } from './plot/gex-plot.ts';
 import { terminalOf } from './plot/terminal.ts';
 import type { Ports } from './ports.ts';
-import { DATA_SETTINGS, withSettings } from './settings.ts';
+import { withSettings } from './settings.ts';
 
 /** Height of the plot, in lines. */
 const PLOT_LINES = { least: 23, most: 50 };
@@ -77,7 +78,7 @@ export function addGex(program: Command, ports: Ports): void {
       )
       .option('--plot', 'plot strikes and profile even if stdout is not a terminal')
       .option('--no-plot', 'do not plot'),
-    DATA_SETTINGS,
+    settingsIn('data'),
   )
     .addHelpText(
       'after',
@@ -145,17 +146,15 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
 
 async function ofFile(path: string, flags: FileFlags, options: ReadOptions, ports: Ports): Promise<GexAnalysis> {
   const chain = await chainOf(path, flags.ticker, ports);
-  const least = Number(flags.largePrintMin);
-  if (!(least >= 0))
-    throw new OperatorError('--large-print-min is not an amount of dollars', 'Use a number of 0 or more.');
-  const prints = flags.prints === undefined ? NO_PRINTS : await printsOf(flags.prints, chain, least, ports);
+  const prints =
+    flags.prints === undefined ? NO_PRINTS : await printsOf(flags.prints, chain, flags.largePrintMin, ports);
   return analyseGex(chain, prints, options);
 }
 
 interface FileFlags {
   readonly ticker?: string;
   readonly prints?: string;
-  readonly largePrintMin: string;
+  readonly largePrintMin: number;
 }
 
 const NO_PRINTS: PrintsAround = { large: [], tape: { count: 0, mark: '', prints: [] } };

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { cleanLine, shownJson } from '../clean-text.ts';
+import { settingsIn } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { type GexHistory, getGexHistory } from '../operations/gex-history.ts';
 import type { Operation, Provenance } from '../operations/operation.ts';
@@ -10,7 +11,7 @@ import { dollars, price } from './plot/figures.ts';
 import { type HistoryPicture, historyPlot } from './plot/history-plot.ts';
 import { terminalOf } from './plot/terminal.ts';
 import type { Ports } from './ports.ts';
-import { DATA_SETTINGS, withSettings } from './settings.ts';
+import { withSettings } from './settings.ts';
 
 /** A history with its provenance. The provenance is missing if the ticker has no chain. */
 type History = GexHistory & { readonly provenance?: Provenance };
@@ -33,7 +34,7 @@ export function addHistory(program: Command, ports: Ports): void {
       .option('--csv', 'print one CSV table')
       .option('--plot', 'plot even if stdout is not a terminal')
       .option('--no-plot', 'do not plot'),
-    DATA_SETTINGS,
+    settingsIn('data'),
   )
     .addHelpText(
       'after',

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { SETTINGS } from '../config.ts';
+import { SETTINGS, settingsIn } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import type { Ports } from './ports.ts';
-import { DATA_SETTINGS, FEED_SETTINGS, withSettings } from './settings.ts';
+import { withSettings } from './settings.ts';
 
 /** `zomma mcp`: serves MCP over standard input and output, with this machine's data or with the data of a running server. */
 export function addMcp(program: Command, ports: Ports): void {
@@ -17,7 +17,7 @@ export function addMcp(program: Command, ports: Ports): void {
         '--key <key>',
         `API key for the server; prefer ${SETTINGS.key.env}, because every user of the machine can see a command line`,
       ),
-    [...FEED_SETTINGS, ...DATA_SETTINGS, 'logLevel'],
+    settingsIn('feeds', 'data', 'log'),
     ['feed'],
   )
     .addHelpText(

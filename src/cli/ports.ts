@@ -1,15 +1,23 @@
 import type { Access } from '../access/access.ts';
 import type { MemberStore } from '../access/members.ts';
+import type { SettingValues, ValuesIn } from '../config.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { MarketStore } from '../market/store.ts';
 import type { Context } from '../operations/operation.ts';
 
+type FolderSettings = Pick<SettingValues, 'dataDir'>;
+
+export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'log'>, 'feed'> & { readonly feed: string | undefined };
+
 /** The functions of the composition root that the command line calls. */
 export interface Ports {
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
-  serve(settings: Settings, options: { readonly demo: boolean }): Promise<void>;
-  /** Serves MCP over standard input and output until the client closes its end, with the data of this machine. */
-  serveStdio(settings: Settings): Promise<void>;
+  serve(settings: ValuesIn<'data' | 'feeds' | 'server' | 'log'>, options: { readonly demo: boolean }): Promise<void>;
+  /**
+   * Serves MCP over standard input and output until the client closes its end, with the data of this machine. Without a feed, requests
+   * use the stored data, or the simulated market if nothing is stored.
+   */
+  serveStdio(settings: StdioSettings): Promise<void>;
   /** Serves MCP over standard input and output until the client closes its end. Relays every message to a running server. */
   bridge(server: { readonly url: URL; readonly key: string }): Promise<void>;
   /** Yields the contents of a single file. A tape comes in batches. */
@@ -19,15 +27,12 @@ export interface Ports {
    * are market data. Calls `reached` with the progress. Throws `OperatorError` before anything is loaded if a path does not exist.
    */
   load(
-    settings: Settings,
+    settings: FolderSettings & Pick<SettingValues, 'dataMax'>,
     paths: readonly string[],
     reached: (bytes: number, ofBytes: number, rows: number) => void,
   ): Promise<readonly (readonly LoadedFile[])[]>;
   /** Calls `work` with the stored market of a data folder. A server may run on the folder. */
-  withMarket<T>(settings: Settings, work: (context: Context) => T): Promise<T>;
-  withStore<T>(settings: Settings, work: (store: MarketStore) => T): Promise<T>;
-  withMembers<T>(settings: Settings, work: (access: Access, members: MemberStore) => T): Promise<T>;
+  withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
+  withStore<T>(settings: FolderSettings, work: (store: MarketStore) => T): Promise<T>;
+  withMembers<T>(settings: FolderSettings, work: (access: Access, members: MemberStore) => T): Promise<T>;
 }
-
-/** The values of the flags, by their names in `SETTINGS`. */
-export type Settings = Readonly<Record<string, string | boolean | undefined>>;

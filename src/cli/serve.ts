@@ -1,24 +1,14 @@
 import type { Command } from 'commander';
-import type { SettingName } from '../config.ts';
+import { SETTINGS, type Setting, settingsIn } from '../config.ts';
 import type { Ports } from './ports.ts';
-import { DATA_SETTINGS, FEED_SETTINGS, withSettings } from './settings.ts';
+import { withSettings } from './settings.ts';
 
-const SERVE_SETTINGS: readonly SettingName[] = [
-  'host',
-  'port',
-  ...FEED_SETTINGS,
-  'rateLimit',
-  'tlsCert',
-  'tlsKey',
-  'behindProxy',
-  'allowedHosts',
-  'allowedOrigins',
-  'keepChains',
-  'keepIntraday',
-  'keepPrints',
-  'logLevel',
-  ...DATA_SETTINGS,
-];
+const SERVE_SETTINGS = settingsIn('server', 'feeds', 'log', 'data');
+
+/** The providers' credentials, each with its feed. */
+const CREDENTIALS = Object.values<Setting>(SETTINGS)
+  .filter(({ provider }) => provider !== undefined)
+  .map(({ env, provider }) => `${env} for --feed ${provider}`);
 
 /** `zomma serve` runs the service. `zomma start` runs the same service with a demo member. */
 export function addServe(program: Command, ports: Ports): void {
@@ -29,7 +19,7 @@ export function addServe(program: Command, ports: Ports): void {
 Prints one line on stdout when it is ready: listening on http://HOST:PORT
 
 Credentials come only from the environment, because every user of the machine can see a command line:
-  ZOMMA_TRADIER_TOKEN for --feed tradier, ZOMMA_MASSIVE_KEY for --feed massive
+  ${CREDENTIALS.join(', ')}
 
 Examples:
   $ zomma serve --feed files:/srv/chains --data-dir /var/lib/zomma

@@ -1,6 +1,5 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError } from '../errors.ts';
 import type { Observe } from '../events.ts';
 
 /** Whether the data folder may grow. */
@@ -23,8 +22,8 @@ const LOOK_MS = 1_000;
 
 export interface DataRoomParts {
   readonly dataDir: string;
-  /** The value of `--data-max`. If omitted, only the free space of the disk is a bound. */
-  readonly dataMax?: string | undefined;
+  /** The value of `--data-max`, bytes. If omitted, only the free space of the disk is a bound. */
+  readonly dataMax?: number | undefined;
   /** Receives one event when the room ends, and one when there is room again. */
   readonly observe?: Observe | undefined;
   /** A monotonic clock, ms. */
@@ -32,24 +31,22 @@ export interface DataRoomParts {
 }
 
 /**
- * Bounds the size of the data folder, which holds the database with its log, and leaves some of the disk free. Throws `OperatorError` if
- * `dataMax` is not a size.
+ * Bounds the size of the data folder, which holds the database with its log, and leaves some of the disk free.
  */
 export function createDataRoom({
   dataDir,
-  dataMax,
+  dataMax = Number.POSITIVE_INFINITY,
   observe,
   elapsedMs = () => performance.now(),
 }: DataRoomParts): DataRoom {
-  const bytesMax = dataMax === undefined ? Number.POSITIVE_INFINITY : sizeOf(dataMax);
   let fault: string | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   const look = (): string | undefined => {
     const share = fault === undefined ? 1 : ROOM_SHARE;
     const bytes = bytesIn(dataDir);
-    if (bytes >= share * bytesMax) {
-      return `The data folder holds ${told(bytes)} of --data-max ${dataMax}: nothing more is stored until there is room.`;
+    if (bytes >= share * dataMax) {
+      return `The data folder holds ${told(bytes)} of --data-max ${told(dataMax)}: nothing more is stored until there is room.`;
     }
     const { bavail, bsize, blocks } = statfsSync(dataDir);
     const freeMin = Math.min(FREE_BYTES_MIN, FREE_SHARE_MIN * blocks * bsize);
@@ -73,15 +70,6 @@ export function createDataRoom({
 function bytesIn(dir: string): number {
   const sizes = readdirSync(dir).map((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0);
   return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-const UNITS: Readonly<Record<string, number>> = { MB, GB: 1_000 * MB, TB: 1_000_000 * MB };
-
-function sizeOf(text: string): number {
-  const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
-  const bytes = Number(number) * (UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);
-  if (bytes > 0) return bytes;
-  throw new OperatorError('--data-max is not a size', 'Use MB, GB or TB, such as 20GB. Omit the flag for no limit.');
 }
 
 function told(bytes: number): string {

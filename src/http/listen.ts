@@ -1,18 +1,13 @@
 import { readFileSync } from 'node:fs';
+import type { SettingValues } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import type { ConnectionWatch } from './connections/connection-watch.ts';
 import { LOOPBACK } from './origins.ts';
 import type { Handler } from './server.ts';
 
-export interface ListenSettings {
-  readonly host: string;
-  readonly port: string;
-  readonly tlsCert?: string | undefined;
-  readonly tlsKey?: string | undefined;
-  readonly behindProxy?: boolean | undefined;
-}
+export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | 'tlsKey' | 'behindProxy'>;
 
-/** Validated settings. */
+/** Where to listen, with the contents of the TLS files. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -33,14 +28,11 @@ const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
 /** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be read. */
 export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: ListenSettings): ListenOptions {
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new OperatorError(`"${port}" is not a port`, 'Use 0 to 65535. With 0, the system chooses a free port.');
-  }
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new OperatorError('--tls-cert and --tls-key go together', 'Give both, or neither.');
   }
   if (tlsCert !== undefined && tlsKey !== undefined) {
-    return { host, port: Number(port), tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
+    return { host, port, tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
   }
   if (!behindProxy && !LOOPBACK.test(host)) {
     throw new OperatorError(
@@ -48,7 +40,7 @@ export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: List
       'Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front serves HTTPS.',
     );
   }
-  return { host, port: Number(port), tls: undefined };
+  return { host, port, tls: undefined };
 }
 
 /**

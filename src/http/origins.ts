@@ -1,4 +1,5 @@
-import { Failure, OperatorError } from '../errors.ts';
+import type { SettingValues } from '../config.ts';
+import { Failure } from '../errors.ts';
 import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.ts';
 
 /**
@@ -12,51 +13,21 @@ export interface OriginPolicy {
   readonly origins: ReadonlySet<string>;
 }
 
-export interface OriginSettings {
-  readonly host: string;
-  readonly behindProxy?: boolean | undefined;
-  readonly allowedHosts?: string | undefined;
-  readonly allowedOrigins?: string | undefined;
-}
+export type OriginSettings = Pick<SettingValues, 'host' | 'behindProxy' | 'allowedHosts' | 'allowedOrigins'>;
 
 /**
  * On a loopback address, the server accepts the loopback names and the allowed hosts. If a browser uses another name, a page has made it do
- * so by DNS rebinding. Behind a proxy or on other addresses, the server accepts the allowed hosts, or any name if there are none. Throws
- * `OperatorError` if an allowed host or origin is malformed.
+ * so by DNS rebinding. Behind a proxy or on other addresses, the server accepts the allowed hosts, or any name if there are none.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
-  const allowed = listOf(allowedHosts);
-  const wrong = allowed.find((name) => nameOf(name) !== name || /[/*]/.test(name));
-  if (wrong !== undefined) {
-    throw new OperatorError(
-      `"${wrong}" is not the name of a host`,
-      'Use a name without a port, e.g. --allowed-hosts zomma.example.com.',
-    );
-  }
-  const pages = listOf(allowedOrigins);
-  const strange = pages.find((page) => URL.parse(page)?.origin !== page);
-  if (strange !== undefined) {
-    throw new OperatorError(
-      `"${strange}" is not an origin`,
-      'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.',
-    );
-  }
   const isLocal = LOOPBACK.test(host) && !behindProxy;
-  const hosts = isLocal ? [...LOOPBACK_NAMES, host.toLowerCase(), ...allowed] : allowed;
-  return { hosts: hosts.length > 0 ? new Set(hosts) : undefined, origins: new Set(pages) };
+  const hosts = [...(isLocal ? [...LOOPBACK_NAMES, host.toLowerCase()] : []), ...(allowedHosts ?? [])];
+  return { hosts: hosts.length > 0 ? new Set(hosts) : undefined, origins: new Set(allowedOrigins) };
 }
 
 /** All of 127.0.0.0/8 is loopback. */
 export const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/;
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
-
-function listOf(text: string | undefined): string[] {
-  return (text ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
-}
 
 const PREFLIGHT_FIELDS = fieldsOf({});
 /** Any Host may be used on this path: a load balancer's probes use an address, and learn only that the service runs. */

@@ -1,42 +1,13 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createRateLimiter, parseRateLimit, rateLimitHeaders } from '../../src/access/rate-limit.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { createRateLimiter, rateLimitHeaders } from '../../src/access/rate-limit.ts';
+import { parseSetting } from '../../src/config.ts';
 
 function limiterOf(setting: string, accountsMax?: number) {
   const clock = { ms: 1_000_000 };
-  const limiter = createRateLimiter(parseRateLimit(setting)!, () => clock.ms, accountsMax);
+  const limiter = createRateLimiter(parseSetting('rateLimit', setting)!, () => clock.ms, accountsMax);
   return { clock, limiter };
 }
-
-test.each([
-  ['600/min', { burst: 600, windowS: 60 }],
-  ['10/s', { burst: 10, windowS: 1 }],
-  ['1000/h', { burst: 1000, windowS: 3600 }],
-  ['1/s', { burst: 1, windowS: 1 }],
-  ['off', undefined],
-])('the setting %s', (text, expected) => {
-  expect(parseRateLimit(text)).toEqual(expected);
-});
-
-test.each([
-  '',
-  '600',
-  '0/s',
-  '-1/s',
-  '1.5/s',
-  '600/day',
-  '600 / min',
-  '/s',
-  '10/S',
-  'OFF',
-  '99999999/s',
-  '10/s\n',
-  '1e3/s',
-])('the setting %j is refused with what to write', (text) => {
-  expect(() => parseRateLimit(text)).toThrow(OperatorError);
-  expect(() => parseRateLimit(text)).toThrow('not a rate limit');
-});
 
 // [seconds since the last, allowed, remaining, resetS, retryAfterS]
 test.each([

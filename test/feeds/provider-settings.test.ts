@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFeeds, type FeedSettings } from '../../src/create-feeds.ts';
+import { parseSettings, type SettingName } from '../../src/config.ts';
+import { createFeeds } from '../../src/create-feeds.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
 import { FROM_SOURCE, run, startServer, withFolder } from '../support/process.ts';
@@ -26,10 +27,11 @@ afterEach(() => {
 });
 
 const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
-const feedOf = (settings: Partial<FeedSettings>) =>
-  createFeeds({ dataDir: tmpdir(), seed: '1', feed: 'simulated', ...settings }, UNIVERSE, () => new Map())[0]!;
+type Texts = Partial<Record<SettingName, string>>;
+const feedOf = (texts: Texts) =>
+  createFeeds(parseSettings({ dataDir: tmpdir(), ...texts }), UNIVERSE, () => new Map())[0]!;
 
-test.each<[string, Partial<FeedSettings>, string | undefined, RegExp]>([
+test.each<[string, Texts, string | undefined, RegExp]>([
   ['no token', { feed: 'tradier' }, undefined, /ZOMMA_TRADIER_TOKEN is not set/],
   ['no key', { feed: 'massive' }, undefined, /ZOMMA_MASSIVE_KEY is not set/],
   ['an empty token', { feed: 'tradier' }, ' ', /ZOMMA_TRADIER_TOKEN is not set/],
@@ -115,7 +117,7 @@ test('credentials have no flag, and the help says where they come from', async (
 });
 
 test('is asked as often, and in such hours, as its settings say; a folder is at hand at all times', () => {
-  const paceOf = (settings: Partial<FeedSettings>) => feedOf(settings).pace;
+  const paceOf = (settings: Texts) => feedOf(settings).pace;
   expect(paceOf({ feed: 'cboe' }).hours).toBe('session');
   expect(paceOf({ feed: 'cboe', feedEvery: '7', feedHours: 'always' })).toMatchObject({
     everyMs: 7_000,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { buildApp } from '../../src/app.ts';
+import { parseSettings } from '../../src/config.ts';
 import { createResponseCache, provenanceHeaders } from '../../src/http/response-cache.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -72,15 +73,7 @@ test('a tag is of the ticker, the options and the snapshot', async () => {
 
 test('a tag is the same after a restart', async () => {
   const tag = await tagOf(GEX);
-  const settings = {
-    feed: 'simulated',
-    seed: '1',
-    rateLimit: 'off',
-    largePrintMin: '100000',
-    contagionMin: '1000000',
-    staleAfter: '30',
-  };
-  const again = buildApp({ ...settings, host: '127.0.0.1', dataDir: service.dataDir }, () => {});
+  const again = buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
   const headers = { 'X-API-Key': service.key };
   expect((await again.handle(new Request(`http://localhost${GEX}`, { headers }))).headers.get('etag')).toBe(tag);
   await again.mcp.close();

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test';
+import { parseSettings } from '../../src/config.ts';
 import { type OriginSettings, originPolicy, refuseForeignHost, refuseForeignOrigin } from '../../src/http/origins.ts';
 import { startService } from '../support/service.ts';
 
-const LOCAL: OriginSettings = { host: '127.0.0.1' };
-const PROXIED: OriginSettings = { host: '127.0.0.1', behindProxy: true };
-const NAMED: OriginSettings = { host: '0.0.0.0', allowedHosts: 'zomma.example, Alt.Example' };
-const PAGES: OriginSettings = { host: '127.0.0.1', allowedOrigins: 'https://agents.example' };
+const LOCAL = parseSettings({});
+const PROXIED = parseSettings({ behindProxy: 'true' });
+const NAMED = parseSettings({ host: '0.0.0.0', allowedHosts: 'zomma.example, Alt.Example' });
+const PAGES = parseSettings({ allowedOrigins: 'https://agents.example' });
 
 test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'origin_foreign' | undefined]>([
   ['a program', LOCAL, { host: '127.0.0.1:8080' }, undefined],
@@ -137,15 +138,4 @@ test.each<[string, string, string | null, number]>([
       /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'$/,
     );
   await service.close();
-});
-
-test.each([
-  [{ allowedHosts: 'zomma.example:8443' }, /not the name of a host/],
-  [{ allowedHosts: 'https://zomma.example' }, /not the name of a host/],
-  [{ allowedHosts: '*' }, /not the name of a host/],
-  [{ allowedOrigins: 'https://a.example/' }, /not an origin/],
-  [{ allowedOrigins: 'a.example' }, /not an origin/],
-  [{ allowedOrigins: 'https://b.example,*' }, /not an origin/],
-])('%o is a slip of the operator', (settings, message) => {
-  expect(() => originPolicy({ ...LOCAL, ...settings })).toThrow(message);
 });

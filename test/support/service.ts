@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, buildApp } from '../../src/app.ts';
+import { parseSettings } from '../../src/config.ts';
 import type { Observation } from '../../src/events.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { listen } from '../../src/http/listen.ts';
@@ -47,27 +48,13 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
   const dataDir = mkdtempSync(join(tmpdir(), 'zomma-service-'));
   const observations: Observation[] = [];
   const observe = (each: Observation) => observations.push(each);
-  const build = (offered = settings.offered) =>
-    buildApp(
-      {
-        dataDir,
-        host: '127.0.0.1',
-        allowedOrigins: settings.allowedOrigins,
-        feed: settings.feed ?? 'simulated',
-        seed: '1',
-        rateLimit: settings.rateLimit ?? 'off',
-        largePrintMin: '100000',
-        contagionMin: '1000000',
-        staleAfter: '30',
-      },
-      observe,
-      offered,
-    );
+  const { offered: given, isEmpty, ...texts } = settings;
+  const build = (offered = given) => buildApp(parseSettings({ dataDir, rateLimit: 'off', ...texts }), observe, offered);
   let app = build();
   const load = async () => {
     for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });
   };
-  if (!settings.isEmpty) await load();
+  if (!isEmpty) await load();
   const { apiKey } = app.access.addMember({ uuid: MEMBER_UUID });
   return {
     get app() {

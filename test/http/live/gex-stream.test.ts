@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
 import { type App, buildApp } from '../../../src/app.ts';
+import { parseSettings } from '../../../src/config.ts';
 import type { Observation } from '../../../src/events.ts';
 import { type Listening, listen } from '../../../src/http/listen.ts';
 import { createGexEvents } from '../../../src/http/live/gex-events.ts';
@@ -87,19 +88,7 @@ test('a restart loses nothing', async () => {
   for (const ticker of ['SPY', 'QQQ', 'SPY']) {
     await move(app, ticker);
   }
-  const again = buildApp(
-    {
-      dataDir: service.dataDir,
-      feed: 'simulated',
-      seed: '1',
-      rateLimit: 'off',
-      host: '127.0.0.1',
-      largePrintMin: '1e5',
-      contagionMin: '1e6',
-      staleAfter: '30',
-    },
-    () => {},
-  );
+  const again = buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
   const other = listen(again.handle, { host: '127.0.0.1', port: 0, tls: undefined });
   const stream = await openStream('SPY,QQQ', { 'Last-Event-ID': String(last) }, other.url);
   const events = [await stream.next(), await stream.next(), await stream.next()];
