@@ -73,7 +73,7 @@ test('a member added without a tier gets the tier `member`', () => {
   expect(access.authenticate(keys.get(ACTIVE)!).tier).toBe('member');
 });
 
-test('an account reveals neither the member nor the key, and each member has a different account id', () => {
+test('an account id is unique per member and reveals neither the member nor the key', () => {
   const other = access.addMember({ uuid: UNKNOWN }).apiKey;
   const [a, b] = [access.authenticate(keys.get(ACTIVE)!), access.authenticate(other)];
   expect(a.id).not.toBe(b.id);
@@ -137,7 +137,7 @@ test('membership ends exactly at its expiry', () => {
   expect(failureOf(() => access.authenticate(apiKey)).code).toBe('key_invalid');
 });
 
-test('a revocation takes effect at once, can be repeated, and ends when the member is added again', () => {
+test('a revocation takes effect at once and lasts until the member is added again', () => {
   const key = keys.get(ACTIVE)!;
   expect(access.revoke(ACTIVE.toUpperCase())).toMatchObject({ uuid: ACTIVE, status: 'revoked' });
   expect(access.revoke(ACTIVE).status).toBe('revoked');

@@ -108,7 +108,7 @@ test('accounts have separate limits', () => {
   expect(limiter.take('b').allowed).toBe(true);
 });
 
-test('removes the entry of an account whose allowance is full again, so idle accounts use no memory', () => {
+test('removes an account whose allowance is full again, so idle accounts use no memory', () => {
   const { clock, limiter } = limiterOf('10/s');
   for (let n = 0; n < 1000; n++) limiter.take(`a${n}`);
   expect(limiter.size).toBe(1000);

@@ -6,7 +6,7 @@ const UUID = '5d0e3f5c-3a55-4d0e-9a43-6a3c1f1d7e21';
 /** The documented limit. The server checks every 10 ms. */
 const SEEN_WITHIN_MS = 50;
 
-test('a server sees a revocation or readmission by another process within 50 ms, despite its cache', async () => {
+test('a server sees a revocation by another process, or its end, within 50 ms despite its cache', async () => {
   await withFolder(async (folder) => {
     const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
     const store = openData(folder);

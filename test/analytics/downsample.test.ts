@@ -17,7 +17,7 @@ test.each([
   expect(downsample(rows(count), points)).toEqual(expected);
 });
 
-test('returns the requested count of distinct rows in order, with both ends and gaps equal within one row', () => {
+test('returns the requested count of distinct rows, evenly spaced within one row, with both ends', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 4000 }), fc.integer({ min: 2, max: 500 }), (count, points) => {
       const kept = downsample(rows(count), points);

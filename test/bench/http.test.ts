@@ -5,7 +5,7 @@ import { FROM_SOURCE } from '../support/process.ts';
 
 const SMALL: HttpOptions = { connections: 3, rows: 64, rounds: 2, sliceMs: 20 };
 
-test('all installed servers give the same answers, and the section has figures for every row and target', async () => {
+test('all installed servers give the same answers, and every row and target has figures', async () => {
   const figures = await measureHttp(FROM_SOURCE, SMALL);
   const { tables } = figures;
   expect(tables.map(({ contest }) => contest.title)).toEqual([

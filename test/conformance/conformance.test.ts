@@ -10,7 +10,7 @@ import { areInstalled, type Check, EXPECTED_FAILURES, type Outcome, runSuites } 
  */
 const missing = areInstalled ? '' : ' (not installed: test/conformance)';
 test.skipIf(!areInstalled && process.env.CI === undefined)(
-  `the official suites fail only where something is not offered${missing}`,
+  `the official suites fail only for features that are not offered${missing}`,
   async () => {
     const expected = parseExpected(readFileSync(EXPECTED_FAILURES, 'utf8'));
     const outcomes = await runSuites();

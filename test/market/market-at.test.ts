@@ -50,7 +50,7 @@ test.each(SEEN)('%s', (_name, read, before, present) => {
   expect([read(then), read(now)]).toEqual([before, present]);
 });
 
-test('returns the same object for a past chain while it is in use, and holds a bounded number of chains', () => {
+test('returns the same object for a recently requested past chain, and caches a bounded number', () => {
   const past = now.at(NOON).chain('SPX');
   expect(now.at(NOON + 5).chain('SPX')).toBe(past);
   for (let day = 1; day <= 10; day++) keepLevels(store, { asOf: NOON - (day + 1) * DAY_MS });

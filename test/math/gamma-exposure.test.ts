@@ -77,7 +77,7 @@ describe('gamma profile', () => {
       expect(Math.abs(profile[at]! / gamma[at]! - 1), `${levels[at]}`).toBeLessThan(1e-12);
   });
 
-  test('a zero weight, time or volatility adds nothing, nor does an exponential below the smallest double', () => {
+  test('a zero weight, time or volatility adds nothing, nor does an underflowing exponential', () => {
     const contracts = {
       count: 5,
       strike: Float64Array.of(100, 100, 100, 100, 1e6),

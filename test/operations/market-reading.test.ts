@@ -51,7 +51,7 @@ describe('the newest chain of a ticker', () => {
     expect(context.market.findChain('ACME')).toBeUndefined();
   });
 
-  test('a missing chain: distinguishes tickers of the universe from unknown ones, which the error does not repeat', () => {
+  test('no chain: the error differs for unknown tickers, and does not repeat them', () => {
     const { context } = smallMarket();
     expect(refusalOf(() => finish(readMarket('SPY', context)))).toMatchObject({
       code: 'no_chain',

@@ -45,7 +45,7 @@ test('prompt jobs run at once while no job waits, up to a time limit per event-l
   expect(scheduler.size).toBe(0);
 });
 
-test('the account with the least usage is next: a small request waits for one step of a greedy account', async () => {
+test('the account with the least usage is next: a small request waits for one step of another', async () => {
   const { done, run } = noting();
   const greedy = Array.from({ length: 20 }, () => run('greedy', 10, 20));
   await new Promise(setImmediate);

@@ -51,7 +51,7 @@ describe.each([1, 2, 3])('seed %p', (seed) => {
       });
     });
 
-  test('after any writes, packing and removal each minute has the count of its rows, and empty minutes none', () => {
+  test('after any writes, packing and removal, each minute with rows has their count, others none', () => {
     const db = inMemory();
     migrate(db);
     const [table, { removeOld }, counts] = [printTable(db, SMALL), retention(db), printCounts(db)];

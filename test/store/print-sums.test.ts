@@ -121,7 +121,7 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
     }));
 });
 
-test('sums an existing database at the first sumPrintsFrom call, and reads it without sums before that', () =>
+test('an existing database has its sums after sumPrintsFrom, and the same answers without them', () =>
   inMemory((store) => {
     const prints = tape(4, 300);
     store.savePrints(prints);

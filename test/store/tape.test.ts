@@ -237,7 +237,7 @@ test.each<[string, Partial<Print>[], { added: number; changed: number }, number[
   }
 });
 
-test('reads large prints in bounded batches, also if many share a moment or packing runs in between', () => {
+test('reads large prints in bounded batches, also with equal moments or packing in between', () => {
   const [together, scattered] = [0, 1].map(() => tableOn(new Database(':memory:', { strict: true }), SMALL));
   const moments = [0, 0, 1, 5, 5, 5];
   const prints = Array.from({ length: 300 }, (_, number) =>

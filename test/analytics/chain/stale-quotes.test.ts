@@ -105,7 +105,7 @@ describe('a wing of calls', () => {
   });
 });
 
-test('stale quotes are counted and left out of the smile; their contracts have the volatility of their quote', () => {
+test('stale quotes are left out of the smile, but their contracts have the volatility they imply', () => {
   const strikes = Array.from({ length: 21 }, (_, at) => 90 + at);
   const dead = quoted({ strikes: [112, 113], iv: 3 });
   const ready = prepared([...quoted({ strikes, halfSpread: 0.01 }), ...dead]);

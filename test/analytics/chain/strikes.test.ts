@@ -34,7 +34,7 @@ test('returns one row per strike of a series, with the inputs of the series', ()
   expect([...strikes.dividend]).toEqual([0.01, 0.01, 0.01, 0.02, 0.02]);
 });
 
-test('the out-of-the-money side is the call at or above the forward; if it is not listed, the row is -1', () => {
+test('the out-of-the-money side is the call from the forward on; a side not listed has row -1', () => {
   const { callPut, otmRow } = strikesOf(chain, inputs);
   expect([...callPut]).toEqual([-1, 1, 1, -1, 1]);
   expect([...otmRow]).toEqual([1, -1, 3, 6, 7]);

@@ -25,7 +25,7 @@ describe('surface', () => {
     expect(surface.rate(tte)).toBeCloseTo(0.04, 12);
   });
 
-  test('beyond the last expiry the smile keeps its width in deviations: its slope falls with the root of time', () => {
+  test('beyond the last expiry the smile has constant width in deviations: slope ~ 1 / root of time', () => {
     const skewed = surfaceOf(
       prepared(quoted({ strikes: range(80, 120), iv: (strike) => 0.3 - 0.2 * Math.log(strike / 100) })),
     )!;

@@ -86,7 +86,7 @@ describe('walls', () => {
     expect([found.call, found.put]).toEqual([call, put]);
   });
 
-  test('without the side rule: the largest strike of all, and the three largest of calls, puts and both together', () => {
+  test('without the side rule: the largest strike, and the three largest of calls, puts and both', () => {
     const found = wallsOf([
       [80, 4, 1],
       [90, 9, 2],
