@@ -180,7 +180,7 @@ test('a header without rows gives a table without rows', async () => {
   expect([code, stdout, stderr]).toEqual([0, 'put_call,price,spot,strike,tte,iv\n', '']);
 });
 
-test('more rows than one batch keep their order and their values', async () => {
+test('more rows than one batch are output in order with unchanged values', async () => {
   const rows = Array.from({ length: 30_000 }, (_, at) => `${at},${at % 2 ? 'C' : 'P'},100,${80 + (at % 40)},0.25,0.2`);
   const { code, stdout } = await zomma(['greeks'], `id,put_call,spot,strike,tte,iv\n${rows.join('\n')}`);
   expect(code).toBe(0);

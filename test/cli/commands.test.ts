@@ -246,7 +246,7 @@ describe('call', () => {
     ['an unknown tool', ['no_such', '{}'], /Tool 'no_such' is not registered/],
     ['invalid JSON', ['calculate_kelly_sizing', '{'], /not JSON/],
     ['a missing field', ['calculate_kelly_sizing', '{}'], /win_prob/],
-  ])('refuses %s', async (_name, args, told) => {
+  ])('rejects %s', async (_name, args, told) => {
     const { code, stderr } = await zomma('call', ...args, '--data-dir', dataDir);
     expect(code).toBe(1);
     expect(stderr).toMatch(told);
@@ -300,7 +300,7 @@ describe('members', () => {
     ['a bad tier', ['--uuid', UUID, '--tier', 'gold'], /tier/],
     ['a bad expiry', ['--uuid', UUID, '--expires', 'never'], /--expires/],
     ['no uuid', [], /--uuid/],
-  ])('refuses %s', async (_name, args, told) => {
+  ])('rejects %s', async (_name, args, told) => {
     const { code, stderr } = await zomma('members', 'add', ...args, '--data-dir', dataDir);
     expect(code).toBe(1);
     expect(stderr).toMatch(told);
@@ -317,7 +317,7 @@ test('an environment switch set to `false` is off', async () => {
   expect(await new Response(child.stderr).text()).toContain('in the clear');
 });
 
-describe('serve refuses', () => {
+describe('serve rejects', () => {
   test.each([
     ['an unknown feed', ['--feed', 'magic'], /not a feed/],
     ['a missing folder', ['--feed', 'files:/no/such'], /not a folder/],

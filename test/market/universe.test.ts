@@ -51,7 +51,7 @@ describe("an operator's universe", () => {
     expect([...universe.proxies]).toEqual([['BRK.B', 'XLF']]);
   });
 
-  test('keeps the standard proxies if the file names none', () => {
+  test('uses the standard proxies if the file names none', () => {
     expect(loadUniverse('{"themes":{"mine":["SPY"]}}').proxies).toEqual(STANDARD_UNIVERSE.proxies);
   });
 

@@ -126,7 +126,7 @@ describe.each(ROW_KERNELS)('%s, row by row', (_, rows, answersTo) => {
     ['negative numbers', all(-1)],
     ['tiny numbers', all(1e-300)],
     ['huge numbers', all(1e300)],
-  ])('beside %s', (_, other) => {
+  ])('next to rows of %s', (_, other) => {
     const some = rows.slice(0, 300);
     expectAlone(answers(some.flatMap((row) => [row, other])), 0, 2);
     expectAlone(answers(some.flatMap((row) => [other, row])), 1, 2);

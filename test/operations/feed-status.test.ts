@@ -70,10 +70,10 @@ const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
   ['current quotes', { polls: [[chain('ACME', NOW)]] }, 'ok', 'fresh'],
   ['never polled', { polls: [] }, 'empty', 'missing'],
   ['an empty poll', { polls: [[]] }, 'empty', 'missing'],
-  ['a refusal and no data ever', { polls: [[refusal('ACME')]] }, 'down', 'missing'],
-  ['a refusal after data', { polls: [[chain('ACME', before(15))], [refusal('ACME')]] }, 'down', 'failing'],
+  ['a rejection and no data ever', { polls: [[refusal('ACME')]] }, 'down', 'missing'],
+  ['a rejection after data', { polls: [[chain('ACME', before(15))], [refusal('ACME')]] }, 'down', 'failing'],
   [
-    'a refusal for one of two tickers',
+    'a rejection for one of two tickers',
     {
       tickers: ['ACME', 'BETA'],
       polls: [
@@ -85,7 +85,7 @@ const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
     'failing',
   ],
   ['all tickers missing, but prints arrive', { polls: [[{ kind: 'prints', prints: [print()] }]] }, 'empty', 'missing'],
-  ['data again after a refusal', { polls: [[refusal('ACME')], [chain('ACME', NOW)]] }, 'ok', 'fresh'],
+  ['data again after a rejection', { polls: [[refusal('ACME')], [chain('ACME', NOW)]] }, 'ok', 'fresh'],
   [
     'unchanged quotes for an hour',
     { polls: [[chain('ACME', before(60))], [chain('ACME', before(60))]] },

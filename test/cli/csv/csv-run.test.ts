@@ -42,7 +42,7 @@ describe('columns', () => {
     ['another separator', 'a;b', /no column a/],
     ['an input named twice', 'a,b,"a"', /column a is named twice/],
     ['an output named twice', 'a,sum,sum', /column sum is named twice/],
-  ])('refuses %s', (_what, header, told) => {
+  ])('rejects %s', (_what, header, told) => {
     expect(() => new CsvRun(kernel, header)).toThrow(told);
   });
 
