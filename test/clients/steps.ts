@@ -29,7 +29,7 @@ export const STEPS: Readonly<Record<string, Step>> = {
       if (names === NAMES) return { verdict: 'ok' };
       throw new Error(`listed ${names}`);
     }),
-  'calls each': (client, service) =>
+  'calls each tool': (client, service) =>
     connected(client, targetOf(service), async (connection) => {
       await callEach(connection);
       return { verdict: 'ok' };
@@ -45,7 +45,7 @@ export const STEPS: Readonly<Record<string, Step>> = {
     if (client.transport === 'stdio') return NOTHING_TO_SEE;
     const wrong = { ...targetOf(service), key: WRONG_KEY };
     const said = await refusal(connected(client, wrong, (connection) => connection.list()));
-    if (/\b40[13]\b|Invalid Subscriber Key/.test(said)) return { verdict: 'refused', said: brief(said) };
+    if (/\b40[13]\b|Invalid Subscriber Key/.test(said)) return { verdict: 'rejected', said: brief(said) };
     throw new Error(said);
   },
   'connection cut': (client, service) => dropped(client, service, async () => service.wire.cut()),
@@ -126,7 +126,7 @@ async function refusal(answer: Promise<unknown>): Promise<string> {
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`silent for ${Math.round(ms / 1000)} s`)), ms);
+  const timer = setTimeout(() => late.reject(new Error(`no response for ${Math.round(ms / 1000)} s`)), ms);
   return await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 

@@ -29,10 +29,10 @@ export function tables(rows: readonly Row[], node: string): string {
       ]),
     ),
     '',
-    'What each sends, and what its user reads:',
+    'The requests of each client, and the errors that its user sees:',
     '',
     ...markdown(
-      ['client', 'transport', 'asks', 'protocol version', 'key in', 'said of a wrong key', 'said before it was back'],
+      ['client', 'transport', 'requests', 'protocol version', 'key in', 'error for a wrong key', 'errors before the recovery'],
       rows
         .filter(({ heard }) => heard.requests.length > 0)
         .map(({ client, steps, heard }) => [
