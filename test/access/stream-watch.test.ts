@@ -56,7 +56,7 @@ test.each<[StreamEnd, Partial<StreamLimits>, Partial<WatchedStream>, () => boole
   expect(watch.remove(stream)).toBe(false);
 });
 
-test('limits the unread bytes per account: ends the streams behind beyond the limit', async () => {
+test('limits the unread bytes per account, and ends the slow streams beyond the limit', async () => {
   const watch = watchOf({ accountUnreadBytesMax: 100 });
   const behind = { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 };
   const [first, second, third] = [
