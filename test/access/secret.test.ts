@@ -54,14 +54,16 @@ test.skipIf(process.platform === 'win32')('only the owner can read the secret an
   }),
 );
 
-test.skipIf(process.platform === 'win32').each([0o640, 0o604, 0o620, 0o601])('rejects a secret file of mode %o', (mode) =>
-  inFolder((folder) => {
-    loadSecret(folder);
-    chmodSync(join(folder, 'secret'), mode);
-    expect(refusalOf(folder).hint).toContain('chmod 600');
-    chmodSync(join(folder, 'secret'), 0o600);
-    expect(loadSecret(folder)).toHaveLength(32);
-  }),
+test.skipIf(process.platform === 'win32').each([0o640, 0o604, 0o620, 0o601])(
+  'rejects a secret file of mode %o',
+  (mode) =>
+    inFolder((folder) => {
+      loadSecret(folder);
+      chmodSync(join(folder, 'secret'), mode);
+      expect(refusalOf(folder).hint).toContain('chmod 600');
+      chmodSync(join(folder, 'secret'), 0o600);
+      expect(loadSecret(folder)).toHaveLength(32);
+    }),
 );
 
 test.skipIf(process.platform === 'win32').each<[number, boolean | 'refused']>([
@@ -81,15 +83,17 @@ test.skipIf(process.platform === 'win32').each<[number, boolean | 'refused']>([
 );
 
 // Only the superuser can change the owner of a file.
-test.skipIf(process.platform === 'win32' || process.geteuid?.() !== 0)('rejects a secret that belongs to another user', () =>
-  inFolder((folder) => {
-    loadSecret(folder);
-    chownSync(join(folder, 'secret'), 12_345, 12_345);
-    expect(refusalOf(folder).message).toContain('belongs to another user');
-    // Root may read the secret if it belongs to the owner of the data folder: an administrator maintains the service's folder.
-    chownSync(folder, 12_345, 12_345);
-    expect(loadSecret(folder)).toHaveLength(32);
-  }),
+test.skipIf(process.platform === 'win32' || process.geteuid?.() !== 0)(
+  'rejects a secret that belongs to another user',
+  () =>
+    inFolder((folder) => {
+      loadSecret(folder);
+      chownSync(join(folder, 'secret'), 12_345, 12_345);
+      expect(refusalOf(folder).message).toContain('belongs to another user');
+      // Root may read the secret if it belongs to the owner of the data folder: an administrator maintains the service's folder.
+      chownSync(folder, 12_345, 12_345);
+      expect(loadSecret(folder)).toHaveLength(32);
+    }),
 );
 
 test.each([0, 1, 31])('rejects a secret file of %d bytes without changing it or revealing its content', (length) =>

@@ -13,7 +13,11 @@ const CASES: [name: string, volatilities: (number | null)[], expected: IvRank][]
   ['a quarter of the range', [...days(21), 0.06], { rank: 25, percentile: 500 / 22, days: 22, low: 0.01, high: 0.21 }],
   ['one spike', [...days(24, () => 0.1), 0.5, 0.2], { rank: 25, percentile: 2400 / 26, days: 26, low: 0.1, high: 0.5 }],
   ['all equal', days(30, () => 0.2), { rank: null, percentile: 0, days: 30, low: 0.2, high: 0.2 }],
-  ['no volatility on the last day', [...days(20), null], { rank: null, percentile: null, days: 20, low: 0.01, high: 0.2 }],
+  [
+    'no volatility on the last day',
+    [...days(20), null],
+    { rank: null, percentile: null, days: 20, low: 0.01, high: 0.2 },
+  ],
   [
     'some days without a volatility, which do not count',
     [null, ...days(19), null, 0.2],

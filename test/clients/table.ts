@@ -32,7 +32,15 @@ export function tables(rows: readonly Row[], node: string): string {
     'The requests of each client, and the errors that its user sees:',
     '',
     ...markdown(
-      ['client', 'transport', 'requests', 'protocol version', 'key in', 'error for a wrong key', 'errors before the recovery'],
+      [
+        'client',
+        'transport',
+        'requests',
+        'protocol version',
+        'key in',
+        'error for a wrong key',
+        'errors before the recovery',
+      ],
       rows
         .filter(({ heard }) => heard.requests.length > 0)
         .map(({ client, steps, heard }) => [

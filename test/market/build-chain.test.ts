@@ -141,7 +141,12 @@ describe('builds no chain from', () => {
   const rows = [contract()];
   test.each([
     ['no rows', head, [], /no usable rows/],
-    ['only bad rows, and the error names the reason', head, [contract({ strike: 0 })], /no usable rows \(1 bad_contract\)/],
+    [
+      'only bad rows, and the error names the reason',
+      head,
+      [contract({ strike: 0 })],
+      /no usable rows \(1 bad_contract\)/,
+    ],
     ['a spot of zero', { ...head, spot: 0 }, rows, /spot/],
     ['an unknown spot', { ...head, spot: Number.NaN }, rows, /spot/],
     ['a spot beyond the bound', { ...head, spot: 1e10 }, rows, /spot/],

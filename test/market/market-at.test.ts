@@ -36,7 +36,12 @@ const SEEN: [name: string, read: (market: Market) => unknown, then: unknown, now
   ['isPast', ({ isPast }) => isPast, true, false],
   ['the newest chain', (market) => market.chain('SPX').asOf, NOON, AFTER + 1],
   ['flow', (market) => market.flow(market.chain('SPX'), 30, 1).map(({ prints }) => prints), [2], [4]],
-  ["large prints of the chain's day", (market) => largeOf(market).map((at) => at - NOON), [-1, 0], [-1, 0, 1, AFTER - NOON]],
+  [
+    "large prints of the chain's day",
+    (market) => largeOf(market).map((at) => at - NOON),
+    [-1, 0],
+    [-1, 0, 1, AFTER - NOON],
+  ],
   ['the tape', (market) => [...market.tape(market.chain('SPX'), 30).prints].length, 2, 4],
   ['recent chains of earlier days', (market) => market.recentChainIds(market.chain('SPX'), 30).length, 2, 2],
   ['closes filled from snapshots', (market) => market.closes('SPX', DATE, 9).map(({ close }) => close), [1, 2], [1, 5]],

@@ -67,7 +67,11 @@ describe("an operator's universe", () => {
     ['a name with two proxies', '{"themes":{"a":["SPY"]},"proxies":{"X":["A"],"Y":["A"]}}', /\/proxies\/Y\/0/],
     ['a proxy that is not a ticker', '{"themes":{"a":["SPY"]},"proxies":{"no way":["A"]}}', /\/proxies\/no way/],
     ['an unknown key', '{"themes":{"a":["SPY"]},"proxy":{}}', /\/proxy must be themes or proxies/],
-    ['more than 1,000 tickers', JSON.stringify({ themes: { a: Array.from({ length: 1001 }, (_, i) => `A${i}`) } }), /at most 1000/],
+    [
+      'more than 1,000 tickers',
+      JSON.stringify({ themes: { a: Array.from({ length: 1001 }, (_, i) => `A${i}`) } }),
+      /at most 1000/,
+    ],
   ])('rejects %s', (_what, json, message) => {
     let failure: unknown;
     try {

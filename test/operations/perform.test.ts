@@ -91,12 +91,15 @@ describe('errors', () => {
     expect(() => perform(spoilt, {}, context, 'invalid_body')).toThrow('does not fit its schema');
   });
 
-  test.each(['tool', 'extended'] as const)('an answer that violates its schema is a defect, not a Failure (%s)', (face) => {
-    const view = face === 'tool' ? toolView(double) : extendedView(double);
-    const work = () => perform(view, { x: 13 }, context, 'invalid_body');
-    expect(work).toThrow('The answer of double does not fit its schema');
-    expect(codeOf(work)).toBeUndefined();
-  });
+  test.each(['tool', 'extended'] as const)(
+    'an answer that violates its schema is a defect, not a Failure (%s)',
+    (face) => {
+      const view = face === 'tool' ? toolView(double) : extendedView(double);
+      const work = () => perform(view, { x: 13 }, context, 'invalid_body');
+      expect(work).toThrow('The answer of double does not fit its schema');
+      expect(codeOf(work)).toBeUndefined();
+    },
+  );
 
   test('a view without the invalid field answers', () => {
     expect(perform(restView(double), { x: 13 }, context, 'invalid_body').body).toEqual({ thrice: 39 });

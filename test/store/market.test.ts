@@ -200,7 +200,12 @@ test.each([
   ['cancelled in the same call', [[printOf('1'), printOf('1', { canceled: true })]], [1], 0],
   ['cancelled in its first copy', [[printOf('1', { canceled: true })]], [1], 0],
   ['an uncancelled copy after the cancellation', [[printOf('1', { canceled: true })], [printOf('1')]], [1, 0], 0],
-  ['a cancellation of the other kind of data', [[printOf('1')], [printOf('1', { canceled: true, simulated: false })]], [1, 1], 1],
+  [
+    'a cancellation of the other kind of data',
+    [[printOf('1')], [printOf('1', { canceled: true, simulated: false })]],
+    [1, 1],
+    1,
+  ],
   ['no prints', [[]], [0], 0],
 ])('counts a print once: %s', (_, calls, added, left) =>
   withStore((store) => {

@@ -91,18 +91,20 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
   });
   const after = corrected.map((print) => ({ ...print, canceled: canceled.has(print.id) }));
 
-  test.each(WINDOWS)('%s: sums are right for any order, duplicates, and cancellations before and after', (_name, fromMs, toMs) =>
-    inMemory((store) => {
-      store.sumPrintsFrom(MIN);
-      // Some cancellations arrive before their prints.
-      store.savePrints(after.filter(({ canceled }) => canceled).slice(0, 50));
-      for (let at = 0; at < shuffled.length; at += 300)
-        store.savePrints(shuffled.slice(at, at + 300).map(([, print]) => print));
-      store.savePrints(prints);
-      store.savePrints(after);
-      store.savePrints(after);
-      expectSums(store, after, fromMs, toMs);
-    }),
+  test.each(WINDOWS)(
+    '%s: sums are right for any order, duplicates, and cancellations before and after',
+    (_name, fromMs, toMs) =>
+      inMemory((store) => {
+        store.sumPrintsFrom(MIN);
+        // Some cancellations arrive before their prints.
+        store.savePrints(after.filter(({ canceled }) => canceled).slice(0, 50));
+        for (let at = 0; at < shuffled.length; at += 300)
+          store.savePrints(shuffled.slice(at, at + 300).map(([, print]) => print));
+        store.savePrints(prints);
+        store.savePrints(after);
+        store.savePrints(after);
+        expectSums(store, after, fromMs, toMs);
+      }),
   );
 
   test('sums are equal bit for bit for any order of arrival', () =>

@@ -26,7 +26,12 @@ describe('the volatility of one strike', () => {
     ['a tick below the bid: taken', call(0.3, { bid: fair + 0.009, ask: fair + 0.05 }), 'taken', 0.3],
     ['more than a tick below the bid: solved', call(0.3, { bid: fair + 0.1, ask: fair + 0.2 }), 'solved', undefined],
     ['a sentinel against a two-sided quote: solved', call(0.125009, around), 'solved', 0.3],
-    ['a sentinel without a bid: taken, because there is nothing better', call(0.125009, { ask: fair }), 'taken', 0.125009],
+    [
+      'a sentinel without a bid: taken, because there is nothing better',
+      call(0.125009, { ask: fair }),
+      'taken',
+      0.125009,
+    ],
     ['a sentinel with a bid of 0: taken', call(0.125009, { bid: 0, ask: fair }), 'taken', 0.125009],
     ['a sentinel against a crossed quote: taken', call(0.5, { bid: 2, ask: 1 }), 'taken', 0.5],
     ['the smallest accepted volatility', call(0.02), 'taken', 0.02],

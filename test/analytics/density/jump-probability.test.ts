@@ -109,15 +109,18 @@ describe('the scale of jumps', () => {
   });
 
   // If the jumps' share of the variance differed by strike, the probability would rise with the strike.
-  test.each([0.999, 0.5, 0.001])('the jumps’ share of the variance is the same at every strike (no jump: %d)', (noJump) => {
-    for (const days of [1, 30, 365]) {
-      const share = (strike: number) => {
-        const found = jumpProbability(SMILE, { ...QUESTION, tte: days * DAY, strike, noJump });
-        return found.diffusionVolatility ** 2 / (found.totalVariance / found.tte);
-      };
-      for (const strike of [70, 90, 110, 140]) expect(share(strike)).toBeCloseTo(share(100), 10);
-    }
-  });
+  test.each([0.999, 0.5, 0.001])(
+    'the jumps’ share of the variance is the same at every strike (no jump: %d)',
+    (noJump) => {
+      for (const days of [1, 30, 365]) {
+        const share = (strike: number) => {
+          const found = jumpProbability(SMILE, { ...QUESTION, tte: days * DAY, strike, noJump });
+          return found.diffusionVolatility ** 2 / (found.totalVariance / found.tte);
+        };
+        for (const strike of [70, 90, 110, 140]) expect(share(strike)).toBeCloseTo(share(100), 10);
+      }
+    },
+  );
 
   test('is 1 at the forward, and elsewhere the ratio of the volatilities', () => {
     const question = { ...QUESTION, noJump: 0.9 };
@@ -189,12 +192,15 @@ test.each([
 });
 
 // Quotes an hour before settlement imply a forward 2 % from spot, which extrapolates to 180 a year.
-test.each([98, 102])('is finite after ten years if the only known series settles in an hour with the forward at %d', (forward) => {
-  const rows = quoted({ strikes: range(90, 110), spot: forward, expiry: '2026-01-05', iv: 0.5 });
-  const surface = surfaceOf(prepared(rows))!;
-  for (const strike of [50, 100, 150]) {
-    const found = jumpProbability(surface, { ...QUESTION, strike, tte: 10 });
-    expect(found.probability).toBeWithin(0, 1 + 1e-15);
-    expect(found.dividend).toBeFinite();
-  }
-});
+test.each([98, 102])(
+  'is finite after ten years if the only known series settles in an hour with the forward at %d',
+  (forward) => {
+    const rows = quoted({ strikes: range(90, 110), spot: forward, expiry: '2026-01-05', iv: 0.5 });
+    const surface = surfaceOf(prepared(rows))!;
+    for (const strike of [50, 100, 150]) {
+      const found = jumpProbability(surface, { ...QUESTION, strike, tte: 10 });
+      expect(found.probability).toBeWithin(0, 1 + 1e-15);
+      expect(found.dividend).toBeFinite();
+    }
+  },
+);

@@ -113,8 +113,18 @@ describe('chains that do not determine the jumps', () => {
   });
 
   test.each([
-    ['twenty strikes in total', { strikes: range(91, 109, 2), expiries: { '2026-01-16': 1, '2026-01-30': 1 } }, 20, true],
-    ['eighteen strikes in total', { strikes: range(91, 107, 2), expiries: { '2026-01-16': 1, '2026-01-30': 1 } }, 18, false],
+    [
+      'twenty strikes in total',
+      { strikes: range(91, 109, 2), expiries: { '2026-01-16': 1, '2026-01-30': 1 } },
+      20,
+      true,
+    ],
+    [
+      'eighteen strikes in total',
+      { strikes: range(91, 107, 2), expiries: { '2026-01-16': 1, '2026-01-30': 1 } },
+      18,
+      false,
+    ],
     ['series of fewer than five strikes', { strikes: range(85, 115, 10) }, 0, false],
     ['only a series of three days', { expiries: { '2026-01-08': 1 } }, 0, false],
     ['only a series of half a year', { expiries: { '2026-07-17': 1 } }, 0, false],

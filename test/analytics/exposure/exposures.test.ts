@@ -93,7 +93,11 @@ describe('equal the sums over all contracts’ Greeks', () => {
   test.each([
     ['calls and puts', rows, 'otm'],
     ['with each contract’s own volatility', rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at % 5) })), 'own'],
-    ['the first contract of a series without a volatility', [...rows, contract({ expiry: LATER, strike: 10, openInterest: 5 })], 'own'],
+    [
+      'the first contract of a series without a volatility',
+      [...rows, contract({ expiry: LATER, strike: 10, openInterest: 5 })],
+      'own',
+    ],
     ['only calls', rows.filter(({ callPut }) => callPut === 1), 'own'],
     ['only puts', rows.filter(({ callPut }) => callPut === -1), 'own'],
     ['only puts far out of the money', rows.filter(({ callPut, strike }) => callPut === -1 && strike < 70), 'own'],

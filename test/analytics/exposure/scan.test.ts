@@ -22,7 +22,12 @@ describe('the series nearest a number of days', () => {
     ['29 days is nearer to 46', [at(EXPIRY), at(LATER)], 29, LATER],
     ['the earlier on a tie', [at(TOMORROW), at(EXPIRY)], 6, TOMORROW],
     ['skips a series without open interest', [at(EXPIRY, { openInterest: 0 }), at(LATER)], 11, LATER],
-    ['unless no series has open interest', [at(EXPIRY, { openInterest: 0 }), at(LATER, { openInterest: none })], 11, EXPIRY],
+    [
+      'unless no series has open interest',
+      [at(EXPIRY, { openInterest: 0 }), at(LATER, { openInterest: none })],
+      11,
+      EXPIRY,
+    ],
     ['skips a series without a volatility', [at(EXPIRY, { iv: none }), at(LATER)], 11, LATER],
     ['undefined if no series has a volatility', [at(EXPIRY, { iv: none })], 11, undefined],
   ])('%s', (_what, rows, days, expected) => {

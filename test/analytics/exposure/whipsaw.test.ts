@@ -40,7 +40,11 @@ describe('components', () => {
 describe('index', () => {
   const none = { flip_proximity: null, regime: null, realised_over_implied: null, expiring_gamma: null };
   test.each([
-    ['the mean of all components', { flip_proximity: 100, regime: 50, realised_over_implied: 30, expiring_gamma: 20 }, 50],
+    [
+      'the mean of all components',
+      { flip_proximity: 100, regime: 50, realised_over_implied: 30, expiring_gamma: 20 },
+      50,
+    ],
     ['the mean of the available components', { ...none, regime: 50, expiring_gamma: 20 }, 35],
     ['a component of 0 is available', { ...none, regime: 0, expiring_gamma: 20 }, 10],
     ['no component', none, null],

@@ -34,8 +34,16 @@ test.each<[string, Partial<Print>[], Record<string, number>]>([
   ['a put is separate from its call', [{ size: 10, callPut: -1 }], { 'ACME 01-16 P100': 10 }],
   ['sold', [{ size: 10, side: 'bid' }], { 'ACME 01-16 C100': -10 }],
   ['limited to the open interest plus the volume', [{ size: 9_999 }], { 'ACME 01-16 C100': 1_050 }],
-  ['the limit applies to the net, not to intermediate values', [{ size: 2_000 }, { size: 1_900, side: 'bid' }], { 'ACME 01-16 C100': 100 }],
-  ['the same limit applies to short positions', [{ size: 9_999, side: 'bid', callPut: -1 }], { 'ACME 01-16 P100': -1_000 }],
+  [
+    'the limit applies to the net, not to intermediate values',
+    [{ size: 2_000 }, { size: 1_900, side: 'bid' }],
+    { 'ACME 01-16 C100': 100 },
+  ],
+  [
+    'the same limit applies to short positions',
+    [{ size: 9_999, side: 'bid', callPut: -1 }],
+    { 'ACME 01-16 P100': -1_000 },
+  ],
   ['a missing open interest counts as 0', [{ size: 9_999, strike: 110 }], {}],
   ['a settled contract', [{ expiry: TODAY, size: 3 }], {}],
   ['a contract without open interest', [{ size: 5, expiry: LATER }], {}],

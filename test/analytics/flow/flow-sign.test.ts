@@ -103,10 +103,13 @@ describe('the known book of a simulated tape', () => {
     return { net: Math.sqrt(squares / tapes.length), book: book / tapes.length, share: share / tapes.length };
   });
 
-  test.each(RECORDED.map((each, at) => [each.part, each, found[at]!] as const))('%p of the tape recorded', (_part, bound, is) => {
-    expect(is.net).toBeLessThan(bound.net);
-    expect(is.book).toBeLessThan(bound.book);
-  });
+  test.each(RECORDED.map((each, at) => [each.part, each, found[at]!] as const))(
+    '%p of the tape recorded',
+    (_part, bound, is) => {
+      expect(is.net).toBeLessThan(bound.net);
+      expect(is.book).toBeLessThan(bound.book);
+    },
+  );
 
   test('the error falls as the signed share rises', () => {
     for (const [at, each] of found.entries()) {

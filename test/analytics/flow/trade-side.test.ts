@@ -56,7 +56,11 @@ describe('after other prints of the contract', () => {
       ],
       [0, 'unknown'],
     ],
-    ['compares prices if one of the two prints has no quote', [{ price: 3, bid: 1, ask: 3 }, { price: 2.5 }], [-1, 'tick']],
+    [
+      'compares prices if one of the two prints has no quote',
+      [{ price: 3, bid: 1, ask: 3 }, { price: 2.5 }],
+      [-1, 'tick'],
+    ],
     [
       'compares middles if both prints have quotes',
       [{ price: 1.2, ...QUOTE }, { price: 1.15 }, { price: 1.1, ...QUOTE }, { price: 1.1, ...QUOTE }],

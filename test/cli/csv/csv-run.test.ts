@@ -29,7 +29,11 @@ describe('columns', () => {
       ['id,a,note,b,sum,ratio', `7,1,"x, y",2,${THREE},${HALF}`],
     ],
     ['cells pass through unchanged', ['a, "b" ,', ' 1,"2", z'], ['a, "b" ,,sum,ratio', ` 1,"2", z,${THREE},${HALF}`]],
-    ['an input column named like an output is replaced', ['ratio,a,b', 'x,1,2'], ['ratio,a,b,sum', `${HALF},1,2,${THREE}`]],
+    [
+      'an input column named like an output is replaced',
+      ['ratio,a,b', 'x,1,2'],
+      ['ratio,a,b,sum', `${HALF},1,2,${THREE}`],
+    ],
     ['all output columns are replaced', ['sum,a,ratio,b', ',1,"q",2'], ['sum,a,ratio,b', `${THREE},1,${HALF},2`]],
     ['a missing optional column takes its default', ['a', '1'], ['a,sum,ratio', `1,${THREE},${HALF}`]],
     ['an empty optional cell takes its default', ['a,b', '1,""'], ['a,b,sum,ratio', `1,"",${THREE},${HALF}`]],

@@ -273,14 +273,29 @@ describe('terminal', () => {
   const terminals: [name: string, output: object, env: Record<string, string>, expected: object][] = [
     ['a terminal', tty, utf8, { width: 132, height: 50, style: COLOURED }],
     ['a pipe', {}, utf8, { width: 80, height: 24, style: BLOCKS }],
-    ['a terminal without a size', { isTTY: true, columns: 0, rows: 0 }, utf8, { width: 80, height: 24, style: COLOURED }],
+    [
+      'a terminal without a size',
+      { isTTY: true, columns: 0, rows: 0 },
+      utf8,
+      { width: 80, height: 24, style: COLOURED },
+    ],
     ['NO_COLOR', tty, { ...utf8, NO_COLOR: '1' }, { style: BLOCKS }],
     ['an empty NO_COLOR', tty, { ...utf8, NO_COLOR: '' }, { style: COLOURED }],
     ['a dumb terminal', tty, { ...utf8, TERM: 'dumb' }, { style: ASCII }],
     ['a terminal without a TERM', tty, { LANG: 'C.utf8' }, { style: BLOCKS }],
     ['no locale', tty, { TERM: 'xterm' }, { style: { unicode: false, colour: true } }],
-    ['LC_ALL takes precedence over LANG', tty, { ...utf8, LC_ALL: 'C', LC_CTYPE: 'C.UTF-8' }, { style: { unicode: false } }],
-    ['LC_CTYPE takes precedence over LANG', tty, { LANG: 'C', LC_ALL: '', LC_CTYPE: 'C.UTF-8' }, { style: { unicode: true } }],
+    [
+      'LC_ALL takes precedence over LANG',
+      tty,
+      { ...utf8, LC_ALL: 'C', LC_CTYPE: 'C.UTF-8' },
+      { style: { unicode: false } },
+    ],
+    [
+      'LC_CTYPE takes precedence over LANG',
+      tty,
+      { LANG: 'C', LC_ALL: '', LC_CTYPE: 'C.UTF-8' },
+      { style: { unicode: true } },
+    ],
   ];
   test.each(terminals)('%s', (_name, output, env, expected) => {
     expect(terminalOf(output, env)).toMatchObject(expected);
