@@ -39,7 +39,7 @@ beforeEach(() => {
     keys.set(uuid, access.addMember({ uuid, ...request }).apiKey);
   }
   access.revoke(REVOKED);
-  // As a newer version might write it.
+  // A tier that only a newer version knows.
   store.saveMember({ ...store.member(FUTURE_TIER)!, tier: 'platinum' });
 });
 
@@ -53,12 +53,12 @@ function failureOf(act: () => unknown): Failure {
   throw new Error('was not refused');
 }
 
-/** All that a caller can see of a refusal. */
+/** Every field of a failure that a caller can see. */
 function visible({ code, message, status, title, hint, faults }: Failure) {
   return { code, message, status, title, hint, faults };
 }
 
-test('a member added has a key that works, and my-key gives the same one', () => {
+test('addMember returns a working key, and issueKey returns the same key', () => {
   const { member, apiKey } = access.addMember({ uuid: ACTIVE.toUpperCase(), tier: 'pro' });
   const digest = keyDigest(apiKey);
   const expected: Member = { uuid: ACTIVE, tier: 'pro', status: 'active', expiresAt: null, keyDigest: digest };
@@ -69,11 +69,11 @@ test('a member added has a key that works, and my-key gives the same one', () =>
   expect(access.authenticate(apiKey)).toMatchObject({ id: digest.slice(0, 16), tier: 'pro' });
 });
 
-test('the tier of a member added without one is eligible', () => {
+test('a member added without a tier gets the tier `member`', () => {
   expect(access.authenticate(keys.get(ACTIVE)!).tier).toBe('member');
 });
 
-test('an account tells nothing of member or key, and differs from member to member', () => {
+test('an account id is unique per member and reveals neither the member nor the key', () => {
   const other = access.addMember({ uuid: UNKNOWN }).apiKey;
   const [a, b] = [access.authenticate(keys.get(ACTIVE)!), access.authenticate(other)];
   expect(a.id).not.toBe(b.id);
@@ -81,7 +81,7 @@ test('an account tells nothing of member or key, and differs from member to memb
   expect(JSON.parse(JSON.stringify(a))).toEqual({ id: a.id, tier: 'member' });
 });
 
-test('an account is admitted as long as its key is good', () => {
+test('an account is admitted until its key is revoked', () => {
   const { apiKey } = access.addMember({ uuid: UNKNOWN });
   const account = access.authenticate(apiKey);
   expect(account.isAdmitted()).toBe(true);
@@ -89,7 +89,7 @@ test('an account is admitted as long as its key is good', () => {
   expect(account.isAdmitted()).toBe(false);
 });
 
-test('my-key refuses all who may not have one in the same way', () => {
+test('issueKey rejects every ineligible member with the same error', () => {
   const refusals = [UNKNOWN, NONE, REVOKED, EXPIRED, FUTURE_TIER].map((uuid) => failureOf(() => access.issueKey(uuid)));
   for (const refusal of refusals) expect(visible(refusal)).toEqual(visible(refusals[0]!));
   expect(refusals[0]).toMatchObject({ code: 'member_refused', status: 403 });
@@ -97,13 +97,13 @@ test('my-key refuses all who may not have one in the same way', () => {
 });
 
 test.each([
-  ['none', null],
-  ['empty', ''],
-])('a missing key is 401: %s', (_, header) => {
+  ['no header', null],
+  ['an empty header', ''],
+])('returns 401 if the key is missing: %s', (_, header) => {
   expect(failureOf(() => access.authenticate(header))).toMatchObject({ code: 'key_missing', status: 401 });
 });
 
-test('any key that is not good now is refused in the same way', () => {
+test('rejects every invalid, revoked or expired key with the same error', () => {
   const good = keys.get(ACTIVE)!;
   const headers = [
     keys.get(NONE)!,
@@ -127,7 +127,7 @@ test('any key that is not good now is refused in the same way', () => {
   expect(refusals[0]).toMatchObject({ code: 'key_invalid', status: 403 });
 });
 
-test('membership ends at its expiry, not before', () => {
+test('membership ends exactly at its expiry', () => {
   const { apiKey } = access.addMember({ uuid: UNKNOWN, expiresAt: NOW_MS + 1000 });
   nowMs = NOW_MS + 999;
   expect(access.issueKey(UNKNOWN)).toBe(apiKey);
@@ -137,7 +137,7 @@ test('membership ends at its expiry, not before', () => {
   expect(failureOf(() => access.authenticate(apiKey)).code).toBe('key_invalid');
 });
 
-test('a revocation holds at once and again, until the member is added anew', () => {
+test('a revocation takes effect at once and lasts until the member is added again', () => {
   const key = keys.get(ACTIVE)!;
   expect(access.revoke(ACTIVE.toUpperCase())).toMatchObject({ uuid: ACTIVE, status: 'revoked' });
   expect(access.revoke(ACTIVE).status).toBe('revoked');
@@ -148,17 +148,17 @@ test('a revocation holds at once and again, until the member is added anew', () 
 });
 
 test.each([
-  ['a UUID that is none', { uuid: 'me' }],
+  ['an invalid UUID', { uuid: 'me' }],
   ['an unknown tier', { uuid: UNKNOWN, tier: 'gold' }],
-  ['a tier by a name all objects have', { uuid: UNKNOWN, tier: 'constructor' }],
-  ['an expiry that is no time', { uuid: UNKNOWN, expiresAt: Number.NaN }],
-  ['an expiry between two milliseconds', { uuid: UNKNOWN, expiresAt: NOW_MS + 0.5 }],
-])('%s is refused at adding and nothing kept', (_, request) => {
+  ['a tier named like a property of every object', { uuid: UNKNOWN, tier: 'constructor' }],
+  ['an expiry that is not a number', { uuid: UNKNOWN, expiresAt: Number.NaN }],
+  ['an expiry with a fraction of a millisecond', { uuid: UNKNOWN, expiresAt: NOW_MS + 0.5 }],
+])('addMember rejects %s and stores nothing', (_, request) => {
   expect(failureOf(() => access.addMember(request)).code).toBe('invalid_parameter');
   expect(store.members()).toHaveLength(5);
 });
 
-test('no refusal holds a UUID, a key or its digest', () => {
+test('no error contains a UUID, a key or a key digest', () => {
   const key = keys.get(REVOKED)!;
   for (const failure of [
     failureOf(() => access.issueKey(REVOKED)),
@@ -173,7 +173,7 @@ test('no refusal holds a UUID, a key or its digest', () => {
   }
 });
 
-test('the secret is asked for once, and only when a key is derived', () => {
+test('the secret is loaded once, and only when a key is derived', () => {
   expect(secretsAsked).toBe(1);
   const quiet = createAccess({
     members: store,
@@ -187,10 +187,10 @@ test('the secret is asked for once, and only when a key is derived', () => {
   expect(() => quiet.issueKey(ACTIVE)).toThrow('asked');
 });
 
-test('under another secret a key that would not work is not handed out', () => {
+test('issueKey fails under a changed secret, because the derived key would not work', () => {
   const moved = createAccess({ members: store, secret: () => SECRET.with(0, 1), now: () => nowMs });
   expect(() => moved.issueKey(ACTIVE)).toThrow(OperatorError);
-  // Keys already handed out go on working, and adding the member again gives the new one.
+  // Keys that were issued before still work. Adding the member again issues the new key.
   expect(moved.authenticate(keys.get(ACTIVE)!).tier).toBe('member');
   const { apiKey } = moved.addMember({ uuid: ACTIVE });
   expect(moved.issueKey(ACTIVE)).toBe(apiKey);

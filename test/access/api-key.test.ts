@@ -8,7 +8,7 @@ const SECRET = Uint8Array.from({ length: 32 }, (_, n) => n);
 const UUID = '6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b';
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** The same key by another route: the 80 bits as one number, its digits in base 32 renamed to Crockford's. */
+/** Derives the same key independently: the 80 bits as one number, whose base-32 digits are mapped to Crockford's alphabet. */
 function keyByNumber(secret: Uint8Array, message: string): string {
   const hex = createHmac('sha256', secret).update(message).digest('hex').slice(0, 20);
   const digits = BigInt(`0x${hex}`).toString(32).padStart(16, '0');
@@ -17,14 +17,14 @@ function keyByNumber(secret: Uint8Array, message: string): string {
 }
 
 test.each([
-  // Reckoned once with Python's hmac, hashlib and base64.b32encode.
+  // Computed once with Python's hmac, hashlib and base64.b32encode.
   [UUID, 'ZOMMA_JCQV0A9DWTSXBPG9'],
   [NIL, 'ZOMMA_8P74S55W7J76S72F'],
-])('the key of %s does not change from release to release', (uuid, key) => {
+])('the key of %s is stable across releases', (uuid, key) => {
   expect(deriveKey(SECRET, uuid)).toBe(key);
 });
 
-test('keys are as reckoned by another route, for any secret and UUID', () => {
+test('keys match an independent derivation for any secret and UUID', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 64 }), fc.uuid(), (secret, uuid) => {
       const key = deriveKey(secret, uuid);
@@ -35,15 +35,15 @@ test('keys are as reckoned by another route, for any secret and UUID', () => {
   );
 });
 
-test('the label, the secret and the UUID each change the key', () => {
+test('the key depends on the label, the secret and the UUID', () => {
   const key = deriveKey(SECRET, UUID);
   expect(key).not.toBe(keyByNumber(SECRET, UUID));
   expect(deriveKey(SECRET.with(0, 9), UUID)).not.toBe(key);
   expect(deriveKey(SECRET, `${UUID.slice(0, -1)}c`)).not.toBe(key);
 });
 
-test('a digest is the SHA-256 of the key in hex', () => {
-  // The vector for "abc" in FIPS 180-2, appendix B.1.
+test('the digest is the SHA-256 of the key in hex', () => {
+  // The test vector for "abc" in FIPS 180-2, appendix B.1.
   expect(keyDigest('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });
 
@@ -64,11 +64,11 @@ test.each([
   [`${KEY_PREFIX}0123456789ABCDEF\n`, false],
   [`${KEY_PREFIX}0123456789ABCDEF, ${KEY_PREFIX}0123456789ABCDEF`, false],
   ['', false],
-])('the form of a key: %j is %p', (text, expected) => {
+])('hasKeyForm(%j) is %p', (text, expected) => {
   expect(hasKeyForm(text)).toBe(expected);
 });
 
-test.each([UUID, UUID.toUpperCase(), NIL, 'FFFFFFFF-ffff-FFFF-ffff-FFFFFFFFFFFF'])('%s is a UUID', (text) => {
+test.each([UUID, UUID.toUpperCase(), NIL, 'FFFFFFFF-ffff-FFFF-ffff-FFFFFFFFFFFF'])('accepts the UUID %s', (text) => {
   expect(canonicalUuid(text)).toBe(text.toLowerCase());
 });
 
@@ -85,7 +85,7 @@ test.each([
   UUID.replace('6', 'g'),
   UUID.replace('f', 'ｆ'),
   '6f1c2a345-b6d-4e7f-8a9b-0c1d2e3f4a5b',
-])('%j is no UUID, and the refusal does not repeat it', (text) => {
+])('rejects %j as a UUID with an error that does not repeat it', (text) => {
   try {
     canonicalUuid(text);
     expect.unreachable();

@@ -3,7 +3,7 @@ import { createByteBudget } from '../../src/access/byte-budget.ts';
 
 const MIB = 1024 * 1024;
 
-test('an account holds so many bytes, all together so many, and gives them back once', () => {
+test('limits the bytes per account and in total, and releases each hold only once', () => {
   const budget = createByteBudget({ accountBytesMax: 4 * MIB, bytesMax: 10 * MIB });
   const [first, second] = [budget.hold('a', 3 * MIB), budget.hold('a', MIB)];
   expect(() => budget.refuseFull('a')).toThrow(

@@ -9,7 +9,7 @@ function limiterOf(setting: string, accountsMax?: number) {
   return { clock, limiter };
 }
 
-// [seconds since the last, allowed, remaining, resetS, retryAfterS]
+// Each step: [seconds since the previous step, allowed, remaining, resetS, retryAfterS].
 test.each([
   [
     '3/s',
@@ -53,7 +53,7 @@ test.each([
       [3599, true, 0, 3600, 0],
     ],
   ],
-] as const)('takes of %s', (setting, steps) => {
+] as const)('a sequence of requests under %s', (setting, steps) => {
   const { clock, limiter } = limiterOf(setting);
   for (const [afterS, allowed, remaining, resetS, retryAfterS] of steps) {
     clock.ms += afterS * 1000;
@@ -61,7 +61,7 @@ test.each([
   }
 });
 
-test('600/min is 600 at once, then ten a second', () => {
+test('600/min allows a burst of 600, then 10 requests a second', () => {
   const { clock, limiter } = limiterOf('600/min');
   const allowed = (takes: number) =>
     Array.from({ length: takes }, () => limiter.take('a')).filter((d) => d.allowed).length;
@@ -72,14 +72,14 @@ test('600/min is 600 at once, then ten a second', () => {
   }
 });
 
-test('accounts do not share', () => {
+test('accounts have separate limits', () => {
   const { limiter } = limiterOf('1/h');
   expect(limiter.take('a').allowed).toBe(true);
   expect(limiter.take('a').allowed).toBe(false);
   expect(limiter.take('b').allowed).toBe(true);
 });
 
-test('a full allowance is forgotten, so idle accounts take no memory', () => {
+test('removes an account whose allowance is full again, so idle accounts use no memory', () => {
   const { clock, limiter } = limiterOf('10/s');
   for (let n = 0; n < 1000; n++) limiter.take(`a${n}`);
   expect(limiter.size).toBe(1000);
@@ -89,7 +89,7 @@ test('a full allowance is forgotten, so idle accounts take no memory', () => {
   expect(limiter.take('a1').remaining).toBe(9);
 });
 
-test('however many accounts come, the table stays bounded and keeps the latest', () => {
+test('the table stays bounded for any number of accounts and retains the most recent ones', () => {
   const { limiter } = limiterOf('1/h', 100);
   for (let n = 0; n < 1000; n++) {
     limiter.take(`a${n}`);
@@ -99,17 +99,17 @@ test('however many accounts come, the table stays bounded and keeps the latest',
   expect(limiter.take('a901').allowed).toBe(false);
 });
 
-test('at the bound the account longest silent is the one forgotten', () => {
+test('evicts the least recently used account if the table is full', () => {
   const { limiter } = limiterOf('1/h', 3);
   for (const account of ['a', 'b', 'c', 'a', 'd']) limiter.take(account);
   expect(limiter.take('a').allowed).toBe(false);
   expect(limiter.take('b').allowed).toBe(true);
 });
 
-test('an allowance that filled in many small steps is whole', () => {
+test('an allowance that refills in many small steps becomes exactly 1', () => {
   const { clock, limiter } = limiterOf('100/s');
   for (let n = 0; n < 100; n++) limiter.take('a');
-  // Ten times a tenth is 0.9999999999999999.
+  // Ten times 0.1 adds up to 0.9999999999999999 in floating point.
   for (let n = 0; n < 9; n++) {
     clock.ms += 1;
     expect(limiter.take('a').allowed).toBe(false);
@@ -118,7 +118,7 @@ test('an allowance that filled in many small steps is whole', () => {
   expect(limiter.take('a').allowed).toBe(true);
 });
 
-test('never more than burst plus refill in any stretch, and whoever waits as told is let in', () => {
+test('never allows more than burst plus refill, and allows a client that waits for retryAfterS', () => {
   const steps = fc.array(fc.record({ afterMs: fc.nat(3000), account: fc.constantFrom('a', 'b') }), { maxLength: 200 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.constantFrom('s', 'min'), steps, (burst, unit, takes) => {
@@ -153,7 +153,7 @@ test('never more than burst plus refill in any stretch, and whoever waits as tol
   );
 });
 
-test('the fields of an answer', () => {
+test('rateLimitHeaders returns the rate limit headers', () => {
   const { limiter } = limiterOf('600/min');
   expect(rateLimitHeaders(limiter.policy, limiter.take('a'))).toEqual({
     'RateLimit-Policy': '"account";q=600;w=60',

@@ -34,7 +34,7 @@ function refusalOf(folder: string): OperatorError {
   throw new Error('was not refused');
 }
 
-test('the first need makes a secret, every later one reads it', () =>
+test('the first call creates the secret, and later calls read it', () =>
   inFolder((folder) => {
     const dataDir = join(folder, 'deep', 'data');
     const secret = Buffer.from(loadSecret(dataDir));
@@ -45,7 +45,7 @@ test('the first need makes a secret, every later one reads it', () =>
     expect(Buffer.from(loadSecret(join(folder, 'other'))).equals(secret)).toBe(false);
   }));
 
-test.skipIf(process.platform === 'win32')('it is for its owner only', () =>
+test.skipIf(process.platform === 'win32')('only the owner can read the secret and its folder', () =>
   inFolder((folder) => {
     const dataDir = join(folder, 'data');
     loadSecret(dataDir);
@@ -54,14 +54,16 @@ test.skipIf(process.platform === 'win32')('it is for its owner only', () =>
   }),
 );
 
-test.skipIf(process.platform === 'win32').each([0o640, 0o604, 0o620, 0o601])('a file of mode %o is refused', (mode) =>
-  inFolder((folder) => {
-    loadSecret(folder);
-    chmodSync(join(folder, 'secret'), mode);
-    expect(refusalOf(folder).hint).toContain('chmod 600');
-    chmodSync(join(folder, 'secret'), 0o600);
-    expect(loadSecret(folder)).toHaveLength(32);
-  }),
+test.skipIf(process.platform === 'win32').each([0o640, 0o604, 0o620, 0o601])(
+  'rejects a secret file of mode %o',
+  (mode) =>
+    inFolder((folder) => {
+      loadSecret(folder);
+      chmodSync(join(folder, 'secret'), mode);
+      expect(refusalOf(folder).hint).toContain('chmod 600');
+      chmodSync(join(folder, 'secret'), 0o600);
+      expect(loadSecret(folder)).toHaveLength(32);
+    }),
 );
 
 test.skipIf(process.platform === 'win32').each<[number, boolean | 'refused']>([
@@ -72,7 +74,7 @@ test.skipIf(process.platform === 'win32').each<[number, boolean | 'refused']>([
   [0o777, 'refused'],
   [0o1777, 'refused'],
   [0o702, 'refused'],
-])('a data folder of mode %o: open to its group %p', (mode, expected) =>
+])('isOpenToGroup on a data folder of mode %o: %p', (mode, expected) =>
   inFolder((folder) => {
     chmodSync(folder, mode);
     if (expected === 'refused') expect(() => isOpenToGroup(folder)).toThrow(/every user of this machine may write/);
@@ -80,19 +82,21 @@ test.skipIf(process.platform === 'win32').each<[number, boolean | 'refused']>([
   }),
 );
 
-// Only the superuser can give files away.
-test.skipIf(process.platform === 'win32' || process.geteuid?.() !== 0)('a secret of a stranger is refused', () =>
-  inFolder((folder) => {
-    loadSecret(folder);
-    chownSync(join(folder, 'secret'), 12_345, 12_345);
-    expect(refusalOf(folder).message).toContain('belongs to another user');
-    // The service's folder, looked after by the administrator.
-    chownSync(folder, 12_345, 12_345);
-    expect(loadSecret(folder)).toHaveLength(32);
-  }),
+// Only the superuser can change the owner of a file.
+test.skipIf(process.platform === 'win32' || process.geteuid?.() !== 0)(
+  'rejects a secret that belongs to another user',
+  () =>
+    inFolder((folder) => {
+      loadSecret(folder);
+      chownSync(join(folder, 'secret'), 12_345, 12_345);
+      expect(refusalOf(folder).message).toContain('belongs to another user');
+      // Root may read the secret if it belongs to the owner of the data folder: an administrator maintains the service's folder.
+      chownSync(folder, 12_345, 12_345);
+      expect(loadSecret(folder)).toHaveLength(32);
+    }),
 );
 
-test.each([0, 1, 31])('a file of %d bytes is refused and left alone, without telling what is in it', (length) =>
+test.each([0, 1, 31])('rejects a secret file of %d bytes without changing it or revealing its content', (length) =>
   inFolder((folder) => {
     writeFileSync(join(folder, 'secret'), 'k'.repeat(length), { mode: 0o600 });
     const refusal = refusalOf(folder);
@@ -102,7 +106,7 @@ test.each([0, 1, 31])('a file of %d bytes is refused and left alone, without tel
   }),
 );
 
-test('what cannot be read or made is refused with its path', () =>
+test('an error about an unreadable or uncreatable secret contains its path', () =>
   inFolder((folder) => {
     mkdirSync(join(folder, 'secret'));
     expect(refusalOf(folder).message).toContain(join(folder, 'secret'));
@@ -110,10 +114,10 @@ test('what cannot be read or made is refused with its path', () =>
     expect(refusalOf(join(folder, 'file')).message).toContain(join(folder, 'file'));
   }));
 
-test('processes that race to make it end with one and the same', () =>
+test('processes that create the secret concurrently all get the same one', () =>
   inFolder(async (folder) => {
     const module = new URL('../../src/access/secret.ts', import.meta.url).href;
-    // Many rounds in step, since in any one of them the two may miss each other.
+    // Many synchronized rounds, because in a single round the processes may not collide.
     const rounds = 25;
     const start = Date.now() + 100;
     const program = `const { loadSecret } = await import(${JSON.stringify(module)});

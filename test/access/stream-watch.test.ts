@@ -8,7 +8,7 @@ import {
   type WatchedStream,
 } from '../../src/access/stream-watch.ts';
 
-/** Streams that only say what is done to them. */
+/** The watches of the current test. Each is closed after the test. */
 const watches: { close(): void }[] = [];
 afterEach(() => {
   for (const watch of watches.splice(0)) watch.close();
@@ -45,7 +45,7 @@ test.each<[StreamEnd, Partial<StreamLimits>, Partial<WatchedStream>, () => boole
   ['behind', { accountUnreadBytesMax: 10 }, { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 11 }, () => true],
   ['silent', {}, { isSilent: () => true }, () => true],
   ['age', { ageMs: 5 }, {}, () => true],
-])('ends a stream for %s, and no other', async (reason, limits, over, isAdmitted) => {
+])('ends a stream for the reason %s and leaves other streams open', async (reason, limits, over, isAdmitted) => {
   const watch = watchOf(limits);
   const other = streamOf(accountOf('b'));
   if (reason !== 'age') watch.add(other.stream);
@@ -56,7 +56,7 @@ test.each<[StreamEnd, Partial<StreamLimits>, Partial<WatchedStream>, () => boole
   expect(watch.remove(stream)).toBe(false);
 });
 
-test('what waits for all clients of an account is bounded: streams beyond it that are behind are cut', async () => {
+test('limits the unread bytes per account, and ends the slow streams beyond the limit', async () => {
   const watch = watchOf({ accountUnreadBytesMax: 100 });
   const behind = { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 };
   const [first, second, third] = [
@@ -69,7 +69,7 @@ test('what waits for all clients of an account is bounded: streams beyond it tha
   expect([watch.remove(first.stream), watch.remove(third.stream)]).toEqual([true, true]);
 });
 
-test('a store that fails takes nobody’s access away, and streams are pinged', async () => {
+test('a failing store ends no stream, and pings continue', async () => {
   const watch = watchOf({ pingMs: 1 });
   const { stream, pinged } = streamOf(
     accountOf('a', () => {
@@ -81,7 +81,7 @@ test('a store that fails takes nobody’s access away, and streams are pinged', 
   expect(watch.size).toBe(1);
 });
 
-test('an account may have so many, all of them so many, and who leaves makes room', () => {
+test('limits the streams per account and in total, and a removed stream frees its place', () => {
   const watch = watchOf({ accountStreamsMax: 2, streamsMax: 3 });
   const [a, b] = [accountOf('a'), accountOf('b')];
   const [first, second] = [streamOf(a).stream, streamOf(a).stream];
@@ -96,7 +96,7 @@ test('an account may have so many, all of them so many, and who leaves makes roo
   watch.refuseTooMany(b);
 });
 
-test('an account that has more than a quarter of all gives way once all places are taken, and no other does', async () => {
+test('if all places are taken, only an account with more than a quarter of them loses streams', async () => {
   const watch = watchOf({ accountStreamsMax: 8, streamsMax: 8 });
   const [a, b, c] = [accountOf('a'), accountOf('b'), accountOf('c')];
   const open = (account: Account) => {
@@ -105,12 +105,12 @@ test('an account that has more than a quarter of all gives way once all places a
     watch.add(opened.stream);
     return opened.ended;
   };
-  // While there is room, it may have more.
+  // An account may have more than a quarter while places are free.
   const ofA = Array.from({ length: 8 }, () => open(a));
   expect(() => open(a)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
   for (const account of [b, b, c, c]) void open(account);
   expect(await Promise.all(ofA.slice(0, 4))).toEqual(['share', 'share', 'share', 'share']);
-  // Who has a quarter takes no more from others.
+  // An account that has a quarter takes no further places from others.
   for (const account of [a, b, c]) {
     expect(() => open(account)).toThrow(expect.objectContaining({ code: 'unavailable' }));
   }
@@ -119,7 +119,7 @@ test('an account that has more than a quarter of all gives way once all places a
   expect(watch.size).toBe(8);
 });
 
-test('what waits for all clients is bounded, whoever they are of', async () => {
+test('limits the unread bytes of all accounts together', async () => {
   const watch = watchOf({ accountUnreadBytesMax: 100, allUnreadBytesMax: 150 });
   const behind = { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 };
   const [first, second, third] = ['a', 'b', 'c'].map((id) => streamOf(accountOf(id), behind)) as [
@@ -132,7 +132,7 @@ test('what waits for all clients is bounded, whoever they are of', async () => {
   expect([watch.remove(first.stream), watch.remove(second.stream)]).toEqual([true, true]);
 });
 
-test('closing ends all, and lets in none', async () => {
+test('close() ends all streams and rejects new ones', async () => {
   const watch = watchOf({});
   const { stream, ended } = streamOf(accountOf('a'));
   watch.add(stream);

@@ -8,7 +8,7 @@ const LINK = {
   lastPingAt: Date.UTC(2026, 0, 5, 9, 8, 7, 999),
 };
 
-test('a link is told with its handle masked and its times in UTC', () => {
+test('shows a link with its handle masked and its times in UTC', () => {
   expect(telegramStatus(LINK)).toEqual({
     status: 'linked',
     telegram_id: '@zom*****',
@@ -23,7 +23,7 @@ test('a link is told with its handle masked and its times in UTC', () => {
   });
 });
 
-test('no link has the same fields, at rest', () => {
+test('without a link the same fields have their empty values', () => {
   expect(telegramStatus(undefined)).toEqual({
     status: 'unlinked',
     telegram_id: '',
@@ -42,6 +42,6 @@ test.each([
   ['abcdefgh', 'abcd*****'],
   ['a'.repeat(64), 'aaaa*****'],
   ['🐳🐳🐳', '🐳*****'],
-])('the handle %j is shown as %j', (telegramId, masked) => {
+])('masks the handle %j as %j', (telegramId, masked) => {
   expect(telegramStatus({ ...LINK, telegramId }).telegram_id).toBe(masked);
 });

@@ -12,25 +12,25 @@ const SATURATED = {
 };
 
 test.each([
-  ['saturated and large, correlation not known', {}, 'SMH'],
+  ['saturated and large, correlation unknown', {}, 'SMH'],
   ['volatility at the ceiling', { iv: 0.5 }, 'SMH'],
-  ['volatility below it', { iv: 0.4999 }, null],
-  ['flow at the least amount', { flowUsd: 1e6 }, 'SMH'],
-  ['flow below it', { flowUsd: 999_999 }, null],
-  ['flow sold counts as flow bought', { flowUsd: -1e6 }, 'SMH'],
+  ['volatility below the ceiling', { iv: 0.4999 }, null],
+  ['flow at the minimum amount', { flowUsd: 1e6 }, 'SMH'],
+  ['flow below the minimum amount', { flowUsd: 999_999 }, null],
+  ['flow sold counts like flow bought', { flowUsd: -1e6 }, 'SMH'],
   ['flow at 1 % of the premium', { premiumUsd: 5e8 }, 'SMH'],
   ['flow below 1 % of the premium', { premiumUsd: 5.01e8 }, null],
-  ['1 % of a small premium does not lower the least amount', { premiumUsd: 1e6, flowUsd: 20_000 }, null],
-  ['premium that is known to be nothing', { premiumUsd: 0 }, 'SMH'],
+  ['1 % of a small premium does not lower the minimum amount', { premiumUsd: 1e6, flowUsd: 20_000 }, null],
+  ['a premium known to be 0', { premiumUsd: 0 }, 'SMH'],
   ['correlation of 0.5', { correlation: 0.5 }, 'SMH'],
-  ['correlation below it', { correlation: 0.499 }, null],
-  ['correlation against it', { correlation: -0.9 }, null],
+  ['correlation below 0.5', { correlation: 0.499 }, null],
+  ['negative correlation', { correlation: -0.9 }, null],
   ['no proxy', { proxy: undefined }, null],
 ] as const)('%s', (_what, over, etf) => {
   expect(evaluateContagion({ ...SATURATED, ...over }).etf).toBe(etf);
 });
 
-test('says why', () => {
+test('the detail states the reason', () => {
   expect(evaluateContagion({ ...SATURATED, iv: 0.1, flowUsd: 1, premiumUsd: 3e8, correlation: 0.2 })).toEqual({
     ...{ etf: null, saturated: false, flowThresholdUsd: 3e6, largeFlow: false, correlation: 0.2 },
   });

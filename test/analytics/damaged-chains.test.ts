@@ -23,10 +23,10 @@ import { DAMAGES, type DamagedDelivery, damagedDelivery } from './damaged-chains
 
 const CHAINS = 2000;
 const BATCH = 250;
-/** A batch takes a second or two where all else is quiet. */
+/** A batch takes one to two seconds on an idle machine. */
 const SLOW_MS = 30_000;
 
-/** Beside the defaults, every chain is read by one of these. */
+/** Besides the defaults, each chain is analysed with one of these options. */
 const READINGS: readonly Partial<AnalysisOptions>[] = [
   { forward: 'flat', rate: 0, iv: 'own', gamma: 'feed' },
   { forward: 'flat', rate: -0.05, dividend: 0.3 },
@@ -41,7 +41,7 @@ const seen = new Set<string>();
 let answered = 0;
 
 test.each(Array.from({ length: CHAINS / BATCH }, (_, batch) => [batch * BATCH, (batch + 1) * BATCH - 1]))(
-  'damaged chains %d to %d: a finite answer with truthful counts, or a refusal',
+  'damaged chains %d to %d: finite answers with correct counts, or a rejection',
   (first, last) => {
     for (let seed = first; seed <= last; seed++) {
       const delivery = damagedDelivery(seed);
@@ -57,7 +57,7 @@ test.each(Array.from({ length: CHAINS / BATCH }, (_, batch) => [batch * BATCH, (
   SLOW_MS,
 );
 
-test('every damage was done, and most chains could be read all the same', () => {
+test('every kind of damage occurs, and most chains can still be analysed', () => {
   expect(DAMAGES.filter((damage) => !seen.has(damage))).toEqual([]);
   expect(answered).toBeGreaterThan(CHAINS / 2);
 });
@@ -120,7 +120,7 @@ function judgeLevels(prepared: PreparedChain): void {
   finite({ expiring: expiringGamma(prepared), nodes: hedgingNodes(prepared, 10) }, 'nodes');
 }
 
-/** Fits are slow: one series of every eighth chain, beside those that the radar reads. */
+/** Density fits are slow: one series of every eighth chain, besides those that the radar analyses. */
 function judgeDensity(prepared: PreparedChain, seed: number): void {
   const known = prepared.series.filter(({ smile }) => smile.logMoneyness.length > 0);
   if (known.length === 0) return;
@@ -149,7 +149,7 @@ function judgeJumps(
   }
 }
 
-/** What a client would be told: `perform` refuses an answer that does not fit its schema, as NaN does not. */
+/** Checks the answers that a client receives. `perform` rejects an answer that violates its schema, as NaN does. */
 function judgeOperations(chain: Chain, seed: number): void {
   const context = contextOf(chain, seed);
   const ticker = chain.underlying;
@@ -172,7 +172,7 @@ function judgeOperations(chain: Chain, seed: number): void {
   for (const operation of [REGISTRY.get_flow_by_aggressor, REGISTRY.get_signed_prints]) {
     ask(operation, { ticker, days: 30, min_premium: 0, limit: 10 });
   }
-  // Of a fifth of the chains, and below of another quarter: nearly all of the time is fits of densities and of jumps.
+  // A fifth of the chains here, and another quarter below: the fits of densities and jumps take nearly all of the time.
   if (seed % 5 === 2) judgeJumps(ticker, chain, ask);
   if (seed % 4 !== 0) return;
   const scan = ask(REGISTRY.run_strategic_omni_radar, { ticker, target_dte: [0, 10, 400][seed % 3]! });
@@ -190,7 +190,7 @@ function judgeOperations(chain: Chain, seed: number): void {
   holds('the whipsaw index is 0 to 100', index === null || (index >= 0 && index <= 100 + 1e-9));
 }
 
-/** Undefined where the work is refused, clearly. */
+/** Returns `undefined` if the work is rejected with a clear error. */
 function refusable<Result>(work: () => Result): Result | undefined {
   try {
     return work();
@@ -204,7 +204,7 @@ function refusable<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** A market of this chain alone, without a store: what is stored is the store's matter. Every third one has a tape. */
+/** A market with only this chain and without a store, which has its own tests. Every third market has a tape. */
 function contextOf(chain: Chain, seed: number): Context {
   const prints = seed % 3 === 0 ? printsOf(chain, seed) : [];
   return {
@@ -241,7 +241,7 @@ function contextOf(chain: Chain, seed: number): Context {
   };
 }
 
-/** Trades of the chain's contracts, some beyond all reason: quotes crossed or missing, more than is open, deltas of nothing. */
+/** Trades of the chain's contracts, some with impossible values: quotes crossed or missing, sizes above open interest, deltas of 0. */
 function printsOf(chain: Chain, seed: number): Print[] {
   return Array.from({ length: 24 }, (_, at): Print => {
     const row = (seed * 31 + at * 17) % chain.count;
@@ -261,7 +261,7 @@ function printsOf(chain: Chain, seed: number): Print[] {
   });
 }
 
-/** Every number of an answer, however deep. */
+/** Throws if a number in the answer, at any depth, is not finite. */
 function finite(value: unknown, path: string): void {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`${path} is ${value}`);
   if (typeof value !== 'object' || value === null) return;

@@ -8,7 +8,7 @@ import { settlementOf } from '../../src/market/option-symbol.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { EXPIRY, HEAD, LATER, quoted, range, TODAY } from './small-chains.ts';
 
-/** What a feed might deliver on a bad day, and how it came to be so. */
+/** A damaged delivery of a feed, and the damages that produced it. */
 export interface Delivery {
   readonly head: ChainHead;
   readonly rows: readonly ContractRow[];
@@ -18,7 +18,7 @@ export interface DamagedDelivery extends Delivery {
   readonly damages: readonly string[];
 }
 
-/** One to four damages to one of the sound deliveries: a function of the seed. */
+/** Applies one to four damages to one of the sound deliveries. Deterministic for a seed. */
 export function damagedDelivery(seed: number): DamagedDelivery {
   const random = randomOf(seed, 1);
   const oneOf = <Entry>(entries: readonly Entry[]): Entry => random.pick(entries, () => 1);
@@ -34,14 +34,14 @@ export function damagedDelivery(seed: number): DamagedDelivery {
 
 const NONE = Number.NaN;
 
-/** Damages by name. Those of rows hit one in ten, half or all of them. */
+/** Damages by name. A damage of rows affects one in ten, half or all of them. */
 const DAMAGE: Readonly<Record<string, (delivery: Delivery, random: Random) => Delivery>> = {
-  // Of volatility.
+  // Damages of volatility.
   'no IV': rows(() => ({ iv: NONE })),
   'IV of 0': rows(() => ({ iv: 0 })),
   'IV sentinels': rows((_, random) => ({ iv: either(random, [1e-5, 5, 0.125009, 0.250008, 0.500005, 0.02]) })),
   'IV that cannot be': rows((_, random) => ({ iv: either(random, [-0.2, 99, 1e6, Number.POSITIVE_INFINITY]) })),
-  // Of quotes.
+  // Damages of quotes.
   'zero quotes': rows(() => ({ bid: 0, ask: 0 })),
   'no quotes': rows(() => ({ bid: NONE, ask: NONE })),
   'no bid': rows((_, random) => ({ bid: either(random, [0, NONE]) })),
@@ -56,7 +56,7 @@ const DAMAGE: Readonly<Record<string, (delivery: Delivery, random: Random) => De
   }),
   'huge quotes': rows((_, random) => ({ bid: either(random, [1e6, 9e8, 1e12]), ask: either(random, [1e9, 1e300]) })),
   'calls quoted as puts': rows(({ callPut }) => ({ callPut: -callPut })),
-  // Of the rest that a feed says.
+  // Damages of the other values of a contract.
   'no open interest': rows((_, random) => ({ openInterest: either(random, [0, NONE]) })),
   'huge open interest': rows((_, random) => ({
     openInterest: either(random, [1e9, 1e8, 1e15, Number.POSITIVE_INFINITY]),
@@ -70,7 +70,7 @@ const DAMAGE: Readonly<Record<string, (delivery: Delivery, random: Random) => De
   'any delta': rows((_, random) => ({ delta: 4 * random.uniform() - 2 })),
   'last trades only': rows(({ bid, ask }) => ({ bid: NONE, ask: NONE, last: (bid + ask) / 2 })),
   'any multiplier': rows((_, random) => ({ multiplier: either(random, [0, NONE, 1, 1e9, -100]) })),
-  // Of what is listed.
+  // Damages of the listing.
   'no such contract': rows((_, random) =>
     either(random, [
       { strike: 0 },
@@ -114,7 +114,7 @@ const DAMAGE: Readonly<Record<string, (delivery: Delivery, random: Random) => De
       .sort(([a], [b]) => a - b)
       .map(([, row]) => row),
   }),
-  // Of the whole.
+  // Damages of the whole delivery.
   'all expired but the last': (delivery) => at(delivery, (settlements) => settlements.at(-2) ?? settlements[0]! - 1),
   'all expired': (delivery) => at(delivery, (settlements) => settlements.at(-1)!),
   'a second before a settlement': (delivery) => at(delivery, (settlements) => settlements[0]! - 1000),
@@ -157,16 +157,16 @@ function either<Entry>(random: Random, entries: readonly Entry[]): Entry {
   return entries[Math.floor(random.uniform() * entries.length)]!;
 }
 
-/** Moves the clock of the snapshot to an instant among its settlements. */
+/** Moves the time of the snapshot to an instant between its settlements. */
 function at({ head, rows }: Delivery, instant: (settlements: readonly number[]) => number): Delivery {
-  // A date of no calendar settles never.
+  // An invalid date never settles.
   const dated = rows.filter(({ expiry }) => !Number.isNaN(Date.parse(expiry)) && expiry !== '2026-02-30');
   const settlements = new Set(dated.map(({ root, expiry }) => settlementInstant(expiry, settlementOf(root))));
   if (settlements.size === 0) return { head, rows };
   return { head: { ...head, asOf: instant([...settlements].sort((a, b) => a - b)) }, rows };
 }
 
-/** Small chains whose quotes tell all, index options of two settlements, and parts of simulated chains. */
+/** Small chains that have only quotes, index options of two settlements, and parts of simulated chains. */
 const SOUND: readonly Delivery[] = [
   { head: HEAD, rows: small('ACME', range(80, 120, 4), 0.01) },
   { head: HEAD, rows: small('ACME', [90, 95, 100, 105, 110], 0.05) },
@@ -196,7 +196,7 @@ function simulated(ticker: string): Chain {
   return simulatedChain(instrument, Date.parse('2026-01-05T19:00:00Z'));
 }
 
-/** Some expiries, near and far, and some twelve strikes of each. */
+/** Some near and far expiries, each with about twelve strikes. */
 function part(chain: Chain): Delivery {
   const { underlying, asOf, spot, source, simulated } = chain;
   const kept = [0, 1, Math.floor(chain.series.length / 2), chain.series.length - 1];

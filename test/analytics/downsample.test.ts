@@ -13,11 +13,11 @@ test.each([
   [5, 4, [0, 1, 2, 4]],
   [11, 3, [0, 5, 10]],
   [100, 4, [0, 33, 66, 99]],
-])('of %p rows %p are %p', (count, points, expected) => {
+])('of %p rows %p points are %p', (count, points, expected) => {
   expect(downsample(rows(count), points)).toEqual(expected);
 });
 
-test('as many as asked for, each once, in order, both ends among them, and no gap twice another', () => {
+test('returns the requested count of distinct rows, evenly spaced within one row, with both ends', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 4000 }), fc.integer({ min: 2, max: 500 }), (count, points) => {
       const kept = downsample(rows(count), points);

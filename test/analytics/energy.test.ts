@@ -7,7 +7,7 @@ const SHATTERED = ['WAVE_COLLAPSE: WALL_SHATTERED', 'DIRECTIONAL_GAMMA_CASCADE',
 const NEGATIVE = ['FREE_PARTICLE: NEGATIVE_GAMMA', 'VOLATILITY_EXPANSION', 'TRADE_SMALL'];
 const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'];
 
-describe('flow, friction, factor', () => {
+describe('classifies flow, friction and factor', () => {
   test.each([
     [0, 100, 1, PINNED],
     [79.99, 100, 1, PINNED],
@@ -39,7 +39,7 @@ describe('flow, friction, factor', () => {
     const reading = evaluateEnergy(flow, friction, factor);
     expect([reading.state, reading.behavior, reading.directive]).toEqual([state!, behavior!, directive!]);
     expect(reading.kinetic).toBe(Math.abs(flow));
-    // toBe tells -0 from 0.
+    // toBe distinguishes -0 from 0.
     expect(reading.potential).toBe(friction * factor === 0 ? 0 : friction * factor);
     expect(reading.systemEnergy).toBe(reading.kinetic + reading.potential);
     for (const figure of [reading.systemEnergy, reading.kinetic, reading.potential]) expect(figure).toBeFinite();
@@ -47,7 +47,7 @@ describe('flow, friction, factor', () => {
   });
 });
 
-test('without potential there is no ratio', () => {
+test('the ratio is null if the potential is 0', () => {
   expect(evaluateEnergy(0, 0, 1).ratio).toBeNull();
   expect(evaluateEnergy(5, 0, 1).ratio).toBeNull();
   expect(evaluateEnergy(1e15, 1e-300, 1).ratio).toBeNull();

@@ -15,7 +15,7 @@ import { gexLevelsInSteps } from '../../src/analytics/exposure/gex-levels.ts';
 import { concentratedStrikesInSteps } from '../../src/analytics/exposure/scan.ts';
 import { finish, type Steps } from '../../src/steps.ts';
 
-/** Does the steps of several works in turn, as the scheduler does; counts the steps of each. */
+/** Runs the steps of several tasks in turn, as the scheduler does. Counts the steps of each. */
 function inTurn(works: readonly Steps<unknown>[]): { result: unknown; steps: number }[] {
   const done: { result: unknown; steps: number }[] = works.map(() => ({ result: undefined, steps: 0 }));
   const open = new Set(works.keys());
@@ -31,13 +31,13 @@ function inTurn(works: readonly Steps<unknown>[]): { result: unknown; steps: num
   return done;
 }
 
-/** 90,000 contracts, and 3,000. */
+/** Chains of 90,000 and of 3,000 contracts. */
 const LARGE = indexChain(60, 800);
 const SMALL = indexChain(15, 100);
 const OWN = { ...DEFAULT_OPTIONS, iv: 'own' } as const;
 
 describe('preparing', () => {
-  test('a chain of 3,000 contracts takes one step after the first, which says what it costs', () => {
+  test('a chain of 3,000 contracts takes one step after the first, which announces its cost', () => {
     expect(SMALL.count).toBe(3_000);
     for (const options of [DEFAULT_OPTIONS, OWN]) {
       expect(inTurn([prepareInSteps({ ...SMALL }, options)])[0]!.steps).toBe(2);
@@ -46,9 +46,9 @@ describe('preparing', () => {
 
   test.each([
     ['by default', DEFAULT_OPTIONS],
-    ['with volatilities of their own', OWN],
+    ['with each contract’s own volatility', OWN],
     ['with the feed’s gamma', { ...DEFAULT_OPTIONS, gamma: 'feed' }],
-  ] as const)('a large one beside another gives what it gives alone: %s', (_what, options) => {
+  ] as const)('a large chain gives the same result beside another as alone: %s', (_what, options) => {
     const [large, other] = inTurn([
       prepareInSteps({ ...LARGE }, options),
       prepareInSteps({ ...LARGE, spot: LARGE.spot * 1.01 }, options),
@@ -60,11 +60,11 @@ describe('preparing', () => {
   });
 });
 
-describe('analyses of a large chain done in turn give what each gives alone', () => {
+describe('analyses of a large chain that run in turn give the same results as alone', () => {
   const ready = prepareChain(LARGE, DEFAULT_OPTIONS);
   const moved = prepareChain({ ...LARGE, spot: LARGE.spot * 1.02 }, DEFAULT_OPTIONS);
   const small = prepareChain(SMALL, DEFAULT_OPTIONS);
-  /** What is kept by chain or series is not there yet. */
+  /** A copy without the results that are cached per chain and series. */
   const fresh = (of: PreparedChain): PreparedChain => ({
     ...of,
     pairs: { ...of.pairs },
@@ -87,7 +87,7 @@ describe('analyses of a large chain done in turn give what each gives alone', ()
     ['jump sizes', jumpSizesInSteps, 10],
   ];
 
-  test('all of them at once, of two chains', () => {
+  test('all analyses at once, on two chains', () => {
     const works = analyses.flatMap(([, analyse]) => [analyse(fresh(ready)), analyse(fresh(moved))]);
     const done = inTurn(works);
     for (const [at, [name, analyse, steps]] of analyses.entries()) {
@@ -98,14 +98,14 @@ describe('analyses of a large chain done in turn give what each gives alone', ()
     }
   });
 
-  test('a small one takes a single step, but where residuals are computed again and again', () => {
+  test('a small chain takes a single step, except for fits that compute residuals repeatedly', () => {
     for (const [name, analyse] of analyses.filter(([name]) => !/flips|profile|density|jump|both/.test(name))) {
       expect(inTurn([analyse(fresh(small))])[0]!.steps, name).toBe(1);
     }
   });
 });
 
-/** Without functions, which are equal to no other. */
+/** Without functions, which never compare as equal. */
 function figures(result: unknown): unknown {
   return JSON.parse(
     JSON.stringify(result, (_, value) => {

@@ -16,20 +16,20 @@ import { type Holding, IntegratedDensity, independentLevels, normal } from './in
 import { recordedChain, recordedNames } from './recorded.ts';
 import { simulated } from './simulated.ts';
 
-/** Of gross: sums of differences of deltas, each good to ten digits. */
+/** Tolerance relative to gross: sums of differences of deltas, each accurate to ten digits. */
 const SUMS = 1e-9;
-/** Of the level: the same grid and the same straight line between two of its levels. */
+/** Tolerance relative to the level: the same grid and the same straight line between two of its levels. */
 const LEVELS = 1e-9;
-/** Of the forward: integrals by Gauss's rule. */
+/** Tolerance relative to the forward: integrals by Gauss's rule. */
 const INTEGRALS = 1e-12;
 
-/** The largest chain takes three seconds where all else is quiet. */
+/** The largest chain takes three seconds on an idle machine. */
 const SLOW_MS = 30_000;
 
-// A busy fund, a volatile name, and one of a few dollars.
+// A liquid fund, a volatile stock, and a stock at a few dollars.
 const SIMULATED = ['IWM', 'TSLA', 'PLUG'];
 
-describe('the yardstick itself', () => {
+describe('the reference implementation itself', () => {
   // Abramowitz and Stegun, tables 26.1 and 26.2; the last from 60-digit arithmetic.
   test.each([
     [0, 0.5],
@@ -47,7 +47,7 @@ describe('simulated chains', () => {
   both(SIMULATED, simulated);
 });
 
-// But for flips: of three chains in 320 the last gamma underflows (1e-290 dollars), and its sign with it.
+// Without flips: for three of 320 chains the last gamma underflows (1e-290 dollars), and its sign is lost.
 test('sums, walls and max pain of damaged chains agree with an independent implementation', () => {
   let compared = 0;
   for (let seed = 0; seed < 150; seed++) {
@@ -77,7 +77,7 @@ function both(names: readonly string[], chainOf: (name: string) => Chain): void 
     SLOW_MS,
   );
 
-  test.each(names)('%s: levels of each contract’s own volatility, by volume, over two weeks', (name) => {
+  test.each(names)('%s: levels by each contract’s own volatility, by volume, over two weeks', (name) => {
     agreeOnLevels(
       prepareChain(chainOf(name), {
         ...DEFAULT_OPTIONS,
@@ -92,7 +92,7 @@ function both(names: readonly string[], chainOf: (name: string) => Chain): void 
   });
 
   test.each(names)(
-    '%s: densities agree with their integrals',
+    '%s: densities agree with numerical integrals',
     (name) => {
       agreeOnDensities(prepareChain(chainOf(name), DEFAULT_OPTIONS));
     },
@@ -106,12 +106,12 @@ function agreeOnLevels(prepared: PreparedChain): void {
   expect(Math.abs(found.flip.level / known.flip.level - 1)).toBeLessThan(LEVELS);
 }
 
-/** All but the flip. */
+/** Compares everything except the flip. */
 function agreeOnSums(prepared: PreparedChain) {
   const found = gexLevels(prepared, new Map());
   const holdings = holdingsOf(prepared);
   const known = independentLevels(holdings, prepared.chain.spot);
-  // Deltas that hardly move lose their differences.
+  // Deltas that hardly change lose digits in their differences.
   const rounding = 1e-12 * known.dex;
   const { gex, grossGex, dex, vex, cex } = found.exposures;
   expect(Math.abs(gex - known.net)).toBeLessThanOrEqual(SUMS * known.gross + rounding);
@@ -170,7 +170,7 @@ function agreeOnDensities(prepared: PreparedChain): void {
     expect(Math.abs(skewness - moment(3) / moment(2) ** 1.5)).toBeLessThan(1e-9);
     const lognormal = new IntegratedDensity([{ weight: 1, mean: 1, volatility: atmIv }], forward, series.tte);
     const surprise = known.expected((price) => {
-      // Where both are nothing, there is nothing to compare.
+      // If both densities are 0, the integrand is 0.
       const [its, plain] = [known.at(price), lognormal.at(price)];
       return its > 0 && plain > 0 ? Math.log(its / plain) : 0;
     });
@@ -194,7 +194,7 @@ function holdingsOf(prepared: PreparedChain): Holding[] {
   }));
 }
 
-/** Undefined where it is refused. */
+/** Returns `undefined` if the work throws a `Failure`. */
 function answerOf<Result>(work: () => Result): Result | undefined {
   try {
     return work();
@@ -204,7 +204,7 @@ function answerOf<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** Some values of an ascending column, ends included. */
+/** Some values of an ascending column, including both ends. */
 function pickEvenly(values: Float64Array, count: number): number[] {
   const distinct = [...new Set(values)];
   return Array.from({ length: count }, (_, at) => distinct[Math.round((at * (distinct.length - 1)) / (count - 1))]!);

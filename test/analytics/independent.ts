@@ -1,43 +1,43 @@
 /**
- * The levels and the density a second time, by other routes and as plainly as can be: nothing here is taken from what it checks.
- * N(x) is Marsaglia's series with Laplace's continued fraction in the tails; gamma, vanna and charm are differences of deltas;
- * the flip re-prices every contract at every level of the linear grid; walls and max pain try every strike; the density is
- * integrated. What is taken as given are the prepared columns (volatility, time, rate, dividend): how they are come by has
- * tests of its own.
+ * An independent implementation of the levels and the density, as plain as possible. It uses nothing of the code that
+ * it checks. N(x) is Marsaglia's series, with Laplace's continued fraction in the tails. Gamma, vanna and charm are
+ * differences of deltas. The flip reprices every contract at every level of the linear grid. Walls and max pain try
+ * every strike. The density is integrated. The prepared columns (volatility, time, rate, dividend) are taken as given:
+ * they have their own tests.
  */
 export interface Holding {
   readonly callPut: number;
   readonly strike: number;
   /** Years. */
   readonly tte: number;
-  /** Decimal per year; `NaN` where there is none: such a contract has no Greeks. */
+  /** Decimal per year. `NaN` if unknown: such a contract has no Greeks. */
   readonly iv: number;
   readonly rate: number;
   readonly dividend: number;
   readonly contracts: number;
   readonly multiplier: number;
-  /** Contracts of one series share it. */
+  /** The same for all contracts of one series. */
   readonly series: number;
 }
 
 export interface IndependentLevels {
-  /** Dollars: per 1 % move, and as they are, per vol point, per calendar day. */
+  /** Dollars: gamma per 1 % move, delta as such, vanna per vol point, charm per calendar day. */
   readonly net: number;
   readonly gross: number;
   readonly dex: number;
   readonly vex: number;
   readonly cex: number;
-  /** Sums of their absolute values. */
+  /** Sums of the absolute values. */
   readonly grossVex: number;
   readonly grossCex: number;
-  /** `NaN` where no strike lies on that side. */
+  /** `NaN` if no strike lies on that side. */
   readonly callWall: number;
   readonly putWall: number;
   readonly callUnsided: number;
   readonly putUnsided: number;
   readonly absolute: number;
   readonly flip: { readonly level: number; readonly resolved: boolean };
-  /** The series of most gross gamma. */
+  /** The series with the most gross gamma. */
   readonly dominant: number;
   /** By series. */
   readonly maxPain: ReadonlyMap<number, number>;
@@ -105,17 +105,20 @@ function gexOf(holding: Holding, spot: number): number {
   return callPut * gamma(holding, spot) * contracts * multiplier * spot * spot * 0.01;
 }
 
-/** Step of differences, a thousandth of a deviation: loses little to the curve (its fourth power), and little to rounding. */
+/** Step of the differences: a thousandth of a deviation. The truncation error (fourth power) and the rounding error are both small. */
 const BUMP = 0.001;
 
-/** A call's and a put's are one: their deltas differ by what no spot moves. The smaller of the two loses least. */
+/**
+ * A call and its put have the same derivatives: their deltas differ by a term that does not depend on spot. The smaller
+ * delta loses fewer digits.
+ */
 function gamma(holding: Holding, spot: number): number {
   const { strike, tte, rate, dividend } = holding;
   const otm = { ...holding, callPut: strike >= spot * Math.exp((rate - dividend) * tte) ? 1 : -1 };
   return difference((level) => delta(otm, level), spot, BUMP * spot * holding.iv * Math.sqrt(holding.tte));
 }
 
-/** In time, short enough for the carry too, where it is many deviations. */
+/** Step in time, short enough for the carry too if it is many deviations. */
 function shortStep({ tte, iv, rate, dividend }: Holding): number {
   return (BUMP * tte) / (1 + (Math.abs(rate - dividend) * Math.sqrt(tte)) / iv);
 }
@@ -125,14 +128,14 @@ function delta({ callPut, strike, tte, iv, rate, dividend }: Holding, spot: numb
   return callPut * Math.exp(-dividend * tte) * normal(callPut * d1);
 }
 
-/** First derivative by central differences, of fourth order. */
+/** First derivative by central differences of fourth order. */
 function difference(value: (x: number) => number, x: number, step: number): number {
   const inner = value(x + step) - value(x - step);
   const outer = value(x + 2 * step) - value(x - 2 * step);
   return (8 * inner - outer) / (12 * step);
 }
 
-/** N(x): Marsaglia 2004 about zero, Laplace 1805 beyond three. */
+/** N(x): Marsaglia 2004 near zero, Laplace 1805 beyond three. */
 export function normal(x: number): number {
   const density = Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
   if (Math.abs(x) < 3) {
@@ -148,7 +151,7 @@ export function normal(x: number): number {
   return x < 0 ? density / fraction : 1 - density / fraction;
 }
 
-/** The nearest to spot on a tie, of two as near the lower. */
+/** The strike nearest spot on a tie. Of two equally near, the lower. */
 function largest(heaps: readonly (readonly [strike: number, heap: number])[], spot: number): number {
   let [best, most] = [Number.NaN, -1];
   for (const [strike, heap] of heaps) {
@@ -163,7 +166,7 @@ function netAt(holdings: readonly Holding[], level: number): number {
   return holdings.reduce((sum, each) => sum + gexOf(each, level), 0);
 }
 
-/** Net gamma at spots a quarter percent of the present one apart, within 20, then 35, then 50 percent of it. */
+/** Net gamma at spots a quarter percent of the current one apart, within 20, then 35, then 50 percent of it. */
 function flipOf(holdings: readonly Holding[], spot: number): { level: number; resolved: boolean } {
   const held = holdings.filter(counts);
   const known = new Map<number, { step: number; level: number; gex: number }>();
@@ -179,7 +182,7 @@ function flipOf(holdings: readonly Holding[], spot: number): { level: number; re
     const crossings = signed.slice(1).flatMap((to, at) => {
       const from = signed[at]!;
       if (from.gex < 0 === to.gex < 0) return [];
-      // Across levels of no gamma at all, the middle of them.
+      // Across levels without gamma, the middle of them.
       const share = to.step === from.step + 1 ? from.gex / (from.gex - to.gex) : 0.5;
       return [from.level + share * (to.level - from.level)];
     });
@@ -194,7 +197,7 @@ function nearest(levels: readonly number[], spot: number): number {
   return levels.reduce((best, each) => (Math.abs(each - spot) < Math.abs(best - spot) ? each : best));
 }
 
-/** What every option pays at every listed strike; the lowest on a tie. */
+/** The total payout of all options at each listed strike. The lowest strike on a tie. */
 function leastPaid(holdings: readonly Holding[]): number {
   const strikes = [...new Set(holdings.map(({ strike }) => strike))].sort((a, b) => a - b);
   const paid = strikes.map((settle) =>
@@ -207,14 +210,14 @@ function leastPaid(holdings: readonly Holding[]): number {
   return strikes[paid.findIndex((each) => each <= least)]!;
 }
 
-/** A lognormal of a mixture: its mean in multiples of the forward, its volatility per year. */
+/** A lognormal component of a mixture: its mean as a multiple of the forward, its volatility per year. */
 export interface Lognormal {
   readonly weight: number;
   readonly mean: number;
   readonly volatility: number;
 }
 
-/** The density of the price at settlement by itself: every figure is an integral over it. */
+/** The density of the price at settlement alone: every figure is an integral over it. */
 export class IntegratedDensity {
   readonly #components: readonly { weight: number; centre: number; deviation: number }[];
   readonly #low: number;
@@ -229,16 +232,16 @@ export class IntegratedDensity {
     const reach = (side: number) => this.#components.map(({ centre, deviation }) => centre + side * 10 * deviation);
     this.#low = Math.min(...reach(-1));
     this.#high = Math.max(...reach(1));
-    // Half the narrowest deviation: five points to each are good to thirteen digits.
+    // Half the narrowest deviation: five points per interval are accurate to thirteen digits.
     this.#panel = Math.min(...this.#components.map(({ deviation }) => deviation)) / 2;
   }
 
-  /** Per dollar. */
+  /** Density per dollar. */
   at(price: number): number {
     return this.#ofLog(Math.log(price)) / price;
   }
 
-  /** Expectation of a function of the price, which is smooth between the two prices and 0 elsewhere. */
+  /** Expectation of a function of the price. The function is smooth between the two prices and 0 elsewhere. */
   expected(value: (price: number) => number, from = 0, to = Number.POSITIVE_INFINITY): number {
     const [low, high] = [Math.max(Math.log(from), this.#low), Math.min(Math.log(to), this.#high)];
     if (low >= high) return 0;
@@ -270,7 +273,7 @@ export class IntegratedDensity {
   }
 }
 
-/** Points and weights on [-1, 1], Abramowitz and Stegun table 25.4. */
+/** Nodes and weights on [-1, 1], Abramowitz and Stegun table 25.4. */
 const GAUSS_LEGENDRE = [
   [-0.906179845938664, 0.2369268850561891],
   [-0.5384693101056831, 0.4786286704993665],

@@ -5,17 +5,21 @@ const days = (count: number, value: (day: number) => number | null = (day) => da
   Array.from({ length: count }, (_, day) => value(day + 1));
 
 const CASES: [name: string, volatilities: (number | null)[], expected: IvRank][] = [
-  ['no day', [], { rank: null, percentile: null, days: 0, low: null, high: null }],
-  ['no volatility', [null, null], { rank: null, percentile: null, days: 0, low: null, high: null }],
+  ['no days', [], { rank: null, percentile: null, days: 0, low: null, high: null }],
+  ['no volatilities', [null, null], { rank: null, percentile: null, days: 0, low: null, high: null }],
   ['19 days', days(19), { rank: null, percentile: null, days: 19, low: 0.01, high: 0.19 }],
-  ['20 days, the last the largest', days(20), { rank: 100, percentile: 95, days: 20, low: 0.01, high: 0.2 }],
-  ['the last the least', days(20).reverse(), { rank: 0, percentile: 0, days: 20, low: 0.01, high: 0.2 }],
-  ['a quarter of the way', [...days(21), 0.06], { rank: 25, percentile: 500 / 22, days: 22, low: 0.01, high: 0.21 }],
+  ['20 days, the last is the highest', days(20), { rank: 100, percentile: 95, days: 20, low: 0.01, high: 0.2 }],
+  ['the last is the lowest', days(20).reverse(), { rank: 0, percentile: 0, days: 20, low: 0.01, high: 0.2 }],
+  ['a quarter of the range', [...days(21), 0.06], { rank: 25, percentile: 500 / 22, days: 22, low: 0.01, high: 0.21 }],
   ['one spike', [...days(24, () => 0.1), 0.5, 0.2], { rank: 25, percentile: 2400 / 26, days: 26, low: 0.1, high: 0.5 }],
-  ['all alike', days(30, () => 0.2), { rank: null, percentile: 0, days: 30, low: 0.2, high: 0.2 }],
-  ['none on the last day', [...days(20), null], { rank: null, percentile: null, days: 20, low: 0.01, high: 0.2 }],
+  ['all equal', days(30, () => 0.2), { rank: null, percentile: 0, days: 30, low: 0.2, high: 0.2 }],
   [
-    'none on some days, which do not count',
+    'no volatility on the last day',
+    [...days(20), null],
+    { rank: null, percentile: null, days: 20, low: 0.01, high: 0.2 },
+  ],
+  [
+    'some days without a volatility, which do not count',
     [null, ...days(19), null, 0.2],
     { rank: 100, percentile: 95, days: 20, low: 0.01, high: 0.2 },
   ],

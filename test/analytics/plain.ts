@@ -1,6 +1,6 @@
 /**
- * The same mathematics a second time, as plainly as it can be written and without the kernels: what the tests compare with.
- * Nothing here is fast or accurate in far tails; none of it is meant to be.
+ * A plain second implementation of the mathematics without the kernels, for comparison in tests. It is neither fast nor
+ * accurate in the far tails, and need not be.
  */
 export interface PlainOption {
   readonly callPut: number;
@@ -44,16 +44,16 @@ export function blackScholesDelta(option: PlainOption): number {
   return callPut * Math.exp(-dividend * tte) * normalCdf(callPut * d1);
 }
 
-/** Second difference of prices, of fourth order, over steps of a fiftieth of a standard deviation. */
+/** Second difference of prices, of fourth order, with steps of a fiftieth of a standard deviation. */
 export function bumpedGamma(option: PlainOption): number {
   const step = 0.02 * option.spot * option.iv * Math.sqrt(option.tte);
-  // Out of the money, prices are small and lose least to cancellation; both sides have the same gamma.
+  // Out-of-the-money prices are small and lose the fewest digits to cancellation. Both sides have the same gamma.
   const callPut = option.strike >= option.spot ? 1 : -1;
   const at = (steps: number) => blackScholesPrice({ ...option, callPut, spot: option.spot + steps * step });
   return (-at(2) + 16 * at(1) - 30 * at(0) + 16 * at(-1) - at(-2)) / (12 * step * step);
 }
 
-/** The contracts' net gamma, dollars per 1 % move, with spot at a level and each volatility standing still. */
+/** The contracts' net gamma, dollars per 1 % move, with spot at a level and each volatility unchanged. */
 export function netGex(
   contracts: readonly (PlainOption & { readonly weight: number; readonly multiplier: number })[],
   level: number,
@@ -65,7 +65,7 @@ export function netGex(
   }, 0);
 }
 
-/** The sign change nearest a spot: outward in small steps until one is met, then halved. */
+/** The sign change nearest spot: searched outward in small steps, then refined by bisection. */
 export function nearestSignChange(value: (level: number) => number, spot: number, step: number): number {
   let [above, below] = [spot, spot];
   let [valueAbove, valueBelow] = [value(spot), value(spot)];
@@ -90,7 +90,7 @@ function halve(value: (level: number) => number, from: number, to: number): numb
   return (low + high) / 2;
 }
 
-/** The strike that pays out least: every option at every listed strike, the lowest on a tie. */
+/** The strike with the smallest payout: every option at every listed strike, the lowest on a tie. */
 export function bruteMaxPain(options: readonly { callPut: number; strike: number; contracts: number }[]): number {
   const strikes = [...new Set(options.map(({ strike }) => strike))].sort((a, b) => a - b);
   let best = Number.NaN;

@@ -4,7 +4,7 @@ import { PAGE, renewedPage } from '../fixtures/recorded-table.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 
 describeRecorded('the recorded chains in docs/methods.md', (dir) => {
-  test('says what the analysis says now (bun test/fixtures/recorded-table.ts --write)', () => {
+  test('equals the current output of the analysis (bun test/fixtures/recorded-table.ts --write)', () => {
     expect(readFileSync(PAGE, 'utf8')).toBe(renewedPage(dir));
   });
 });

@@ -6,7 +6,7 @@ import { type GexLevels, gexLevels } from '../../src/analytics/exposure/gex-leve
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from './recorded.ts';
 
-/** As most open tools reckon: no rates, each contract by its own volatility. */
+/** The conventions of most open-source tools: no rates, each contract by its own volatility. */
 const FLAT: Partial<AnalysisOptions> = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' };
 
 describeRecorded('levels of recorded chains', (dir) => {
@@ -28,7 +28,8 @@ describeRecorded('levels of recorded chains', (dir) => {
     });
   });
 
-  // From a plain script written from the definitions alone: net in millions, flip, walls, max pain, dominant expiry.
+  // Expected values from a plain script that follows only the definitions: net in millions, flip, walls, max pain,
+  // dominant expiry.
   describe('by the default options', () => {
     test.each([
       ['SPX 2022-12-12', -1555, 3998.5, 4000, 3950, 3915, '2022-12-16'],
@@ -57,12 +58,12 @@ describeRecorded('levels of recorded chains', (dir) => {
     expect(methods.filter((method) => method === 'delta')).toHaveLength(50);
   });
 
-  test('the side rule hides a larger strike of TSLA, which the unsided wall shows', () => {
+  test('the side rule skips a larger strike of TSLA, which the unsided wall reports', () => {
     const { walls } = levels('TSLA 2026-08-21');
     expect([walls.call.strike, walls.callUnsided]).toEqual([400, 360]);
   });
 
-  describe('every contract is somewhere', () => {
+  describe('every contract is counted', () => {
     test.each(recordedNames(dir))('%s', (name) => {
       for (const options of [{}, { iv: 'own' }, { expiries: { kind: 'next', days: 30 } }] as const) {
         const { counts, count, iv } = prepare(name, options);
@@ -77,7 +78,7 @@ describeRecorded('levels of recorded chains', (dir) => {
   });
 });
 
-/** Rounded to as many digits after the point as the figure shows. */
+/** Rounds to as many decimals as the figure has. */
 function rounded(value: number, figure: number): number {
   return Number(value.toFixed(String(figure).split('.')[1]?.length ?? 0));
 }

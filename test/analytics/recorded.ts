@@ -4,12 +4,12 @@ import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
 import { atOnce } from '../../src/feeds/in-pieces.ts';
 import type { Chain } from '../../src/market/chain.ts';
 
-/** Every chain of a folder of recordings, by `UNDERLYING YYYY-MM-DD`: the name that its file begins with. */
+/** Names of all chains in a folder of recordings, as `UNDERLYING YYYY-MM-DD`: the beginning of the file name. */
 export function recordedNames(dir: string): string[] {
   return files(dir).map((file) => nameOf(file));
 }
 
-/** One recorded chain, read once. */
+/** One recorded chain, read only once. */
 export function recordedChain(dir: string, name: string): Chain {
   const file = files(dir).find((each) => nameOf(each) === name);
   if (file === undefined) throw new Error(`no recording of ${name}`);

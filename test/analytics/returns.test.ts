@@ -13,7 +13,7 @@ function closes(prices: readonly number[], from = '2026-01-05'): Close[] {
   }));
 }
 
-/** Prices whose log returns are these. */
+/** Prices with these log returns. */
 function from(returns: readonly number[]): number[] {
   const prices = [100];
   for (const each of returns) prices.push(prices.at(-1)! * Math.exp(each));
@@ -22,11 +22,11 @@ function from(returns: readonly number[]): number[] {
 
 describe('realised volatility', () => {
   test.each([
-    ['of a steady swing', [0.01, -0.01, 0.01, -0.01], 4, 0.01 * Math.sqrt(252)],
-    ['about zero, not about the mean', [0.01, 0.01, 0.01, 0.01], 4, 0.01 * Math.sqrt(252)],
-    ['of the last days only', [0.5, 0.5, 0.02, -0.02], 2, 0.02 * Math.sqrt(252)],
-    ['root mean square', [0.03, 0.04], 2, Math.sqrt((0.0009 + 0.0016) / 2) * Math.sqrt(252)],
-    ['of no move', [0, 0, 0], 3, 0],
+    ['of an alternating return', [0.01, -0.01, 0.01, -0.01], 4, 0.01 * Math.sqrt(252)],
+    ['is about zero, not about the mean', [0.01, 0.01, 0.01, 0.01], 4, 0.01 * Math.sqrt(252)],
+    ['uses only the last days', [0.5, 0.5, 0.02, -0.02], 2, 0.02 * Math.sqrt(252)],
+    ['is the root mean square', [0.03, 0.04], 2, Math.sqrt((0.0009 + 0.0016) / 2) * Math.sqrt(252)],
+    ['is 0 without moves', [0, 0, 0], 3, 0],
   ])('%s', (_what, returns, days, expected) => {
     expect(realisedVolatility(closes(from(returns)), days)).toBeCloseTo(expected, 12);
   });
@@ -34,7 +34,7 @@ describe('realised volatility', () => {
   test.each([
     ['one return too few', 4, 4],
     ['one close', 1, 1],
-    ['none', 0, 1],
+    ['no closes', 0, 1],
   ])('%s: null', (_what, count, days) => {
     expect(realisedVolatility(closes(Array.from({ length: count }, () => 100)), days)).toBeNull();
   });
@@ -46,22 +46,22 @@ describe('correlation', () => {
 
   test.each([
     ['with itself', x, 1],
-    ['with twice itself and a drift', x.map((each) => 2 * each + 0.01), 1],
-    ['with its mirror', x.map((each) => -each), -1],
-    // Deviations of x about its mean 0.00625, against those of (1, 0, 0, -1).
-    ['by hand', [0.01, 0, 0, -0.01], (0.00375 - -0.00125) / Math.sqrt(2 * 0.00126875)],
+    ['with twice itself plus a drift', x.map((each) => 2 * each + 0.01), 1],
+    ['with its negative', x.map((each) => -each), -1],
+    // The deviations of x from its mean 0.00625, against those of (1, 0, 0, -1).
+    ['computed by hand', [0.01, 0, 0, -0.01], (0.00375 - -0.00125) / Math.sqrt(2 * 0.00126875)],
   ])('%s', (_what, y, expected) => {
     expect(returnCorrelation(a, closes(from(y)), 5)).toBeCloseTo(expected, 9);
   });
 
-  test('is over the days that both have', () => {
+  test('uses only the days that both series have', () => {
     const b = a.filter((_, at) => at !== 2);
     expect(returnCorrelation(a, b, 4)).toBeCloseTo(1, 12);
     expect(returnCorrelation(a, b, 5)).toBeNull();
     expect(returnCorrelation(b, a, 5)).toBeNull();
   });
 
-  test('null without a day in common, or without variance', () => {
+  test('is null without a common day or without variance', () => {
     expect(returnCorrelation(a, closes(from(x), '2027-01-01'), 1)).toBeNull();
     expect(returnCorrelation(a, closes([1, 1, 1, 1, 1]), 5)).toBeNull();
     expect(returnCorrelation([], [], 0)).toBeNull();

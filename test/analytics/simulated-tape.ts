@@ -2,10 +2,10 @@ import type { Chain } from '../../src/market/chain.ts';
 import type { Print } from '../../src/market/prints.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, quoted, range } from './small-chains.ts';
 
-/** A tape whose every aggressor is known, and told to nobody: what signing it finds can be held against the truth. */
+/** A tape with known aggressors that the prints do not state, so that the result of signing can be compared with the truth. */
 export interface Tape {
   readonly chain: Chain;
-  /** In time order, over thirty days up to the chain; no side is given. */
+  /** In time order, over the thirty days before the chain. No print states a side. */
   readonly trades: readonly Trade[];
   /** Customers' true net position by row of the chain, within open interest. */
   readonly book: Float64Array;
@@ -13,19 +13,20 @@ export interface Tape {
 
 export interface Trade {
   readonly print: Print;
-  /** +1 a customer bought, -1 sold. */
+  /** +1 if a customer bought, -1 if a customer sold. */
   readonly truth: 1 | -1;
-  /** Whether it traded at the middle of the quote that it met. */
+  /** Whether it traded at the middle of the quote at that moment. */
   readonly atMid: boolean;
 }
 
-/** Share of prints whose quote is one from before a move, and that come without any. */
+/** Share of prints with a quote from before a move (STALE), and of prints without a quote (WITHOUT). */
 const STALE = 0.03;
 const WITHOUT = 0.02;
 
 /**
- * Customers overwrite calls and buy puts, more or less; every net position is come by in many trades either way. Two in three trade
- * at the quote, a quarter between it and its middle, the rest at the middle; each moves the middle its way.
+ * Customers mostly sell calls and buy puts. Every net position results from many trades in both directions. Two thirds
+ * trade at the quote, a quarter between the quote and its middle, the rest at the middle. Each trade moves the middle
+ * in its direction.
  */
 export function simulatedTape(seed: number): Tape {
   const uniform = mulberry(seed);
@@ -85,7 +86,7 @@ function lotsOf(contracts: number, truth: 1 | -1, uniform: () => number): { size
   return lots;
 }
 
-/** Mulberry32: small, seeded, good enough to draw a market. */
+/** Mulberry32: a small seeded generator, good enough to draw a market. */
 function mulberry(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -3,10 +3,10 @@ import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 
-/** Every ticker of the standard universe. */
+/** All tickers of the standard universe. */
 export const SIMULATED: readonly string[] = [...STANDARD_UNIVERSE.tickers];
 
-/** Its simulated chain on a Wednesday at noon in Chicago. */
+/** The simulated chain of a ticker on a Wednesday at noon in Chicago. */
 export function simulated(ticker: string): Chain {
   const instrument = instrumentsOf(7, STANDARD_UNIVERSE).find((each) => each.ticker === ticker);
   if (!instrument) throw new Error(`nothing simulates ${ticker}`);

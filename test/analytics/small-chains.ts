@@ -11,13 +11,13 @@ import { blackScholesPrice } from './plain.ts';
 /** 15:00 in New York on a Monday, one hour before the close. */
 export const AS_OF = Date.parse('2026-01-05T20:00:00Z');
 export const TODAY = '2026-01-05';
-/** A third Friday, 11 days on. */
+/** A third Friday, 11 days later. */
 export const EXPIRY = '2026-01-16';
 export const LATER = '2026-02-20';
 
 export const HEAD: ChainHead = { underlying: 'ACME', asOf: AS_OF, spot: 100, source: 'test', simulated: false };
 
-/** A contract of which nothing is given but what it is. */
+/** A contract without any value except its terms. */
 export function contract(over: Partial<ContractRow> = {}): ContractRow {
   const none = Number.NaN;
   return {
@@ -42,19 +42,19 @@ export interface Quotes {
   readonly strikes: readonly number[];
   readonly root?: string;
   readonly expiry?: string;
-  /** Decimal per year, the same for call and put of a strike. */
+  /** Decimal per year, the same for the call and the put of a strike. */
   readonly iv?: number | ((strike: number) => number);
   readonly rate?: number;
   readonly dividend?: number;
   readonly spot?: number;
   readonly asOf?: number;
-  /** Half the distance of bid and ask. */
+  /** Half the distance between bid and ask. */
   readonly halfSpread?: number;
-  /** Whatever the quotes do not say. */
+  /** The values other than quotes. */
   readonly rest?: Partial<ContractRow>;
 }
 
-/** Calls and puts quoted around their Black-Scholes prices; without the feed's own volatility, delta and gamma. */
+/** Calls and puts quoted around their Black-Scholes prices, without the feed's own volatility, delta and gamma. */
 export function quoted(quotes: Quotes): ContractRow[] {
   const { strikes, root = 'ACME', expiry = EXPIRY, iv = 0.3, rate = 0.04, dividend = 0, halfSpread = 0 } = quotes;
   const { spot = HEAD.spot, asOf = AS_OF, rest = {} } = quotes;
@@ -84,7 +84,7 @@ export function prepared(
   return prepareChain(chainOf(rows, head), { ...DEFAULT_OPTIONS, ...options });
 }
 
-/** Gamma as a feed would give it, so that a test can say what every contract weighs; forward at spot, no rates. */
+/** Gamma as given by a feed, so that a test can set the weight of every contract. The forward is spot, without rates. */
 export const FEED_GAMMA = { gamma: 'feed', forward: 'flat', rate: 0, dividend: 0 } as const;
 
 export function range(from: number, to: number, step = 1): number[] {

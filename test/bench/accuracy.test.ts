@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { measureAccuracy } from '../../src/bench/accuracy.ts';
 
-/** What `zomma bench` says of accuracy is what the reference says, and within the bound that the kernels are held to. */
+/** The accuracy that `zomma bench` reports equals the reference's, and is within the bound of the kernels. */
 const measured = measureAccuracy();
 
-test('every output of both references is there', () => {
+test('reports every output of both references', () => {
   expect(measured.map(({ kernel, output }) => `${kernel} ${output}`)).toEqual([
     ...['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'].map(
       (each) => `Black-Scholes-Merton ${each}`,

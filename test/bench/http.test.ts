@@ -5,7 +5,7 @@ import { FROM_SOURCE } from '../support/process.ts';
 
 const SMALL: HttpOptions = { connections: 3, rows: 64, rounds: 2, sliceMs: 20 };
 
-test('every installed server gives the same answers, and every row and target of the section has its figures', async () => {
+test('all installed servers give the same answers, and every row and target has figures', async () => {
   const figures = await measureHttp(FROM_SOURCE, SMALL);
   const { tables } = figures;
   expect(tables.map(({ contest }) => contest.title)).toEqual([
@@ -29,7 +29,7 @@ test('every installed server gives the same answers, and every row and target of
     }
     if (isOffered) expect([rows[0]!.name.startsWith(ZOMMA), rows[0]!.rateRatio]).toEqual([true, [1, 1, 1]]);
   }
-  // A peer that is not installed is named as missing.
+  // A peer that is not installed is listed as missing.
   const [greeks] = tables;
   const named = [...greeks!.rows.map(({ name }) => name), ...greeks!.contest.missing].join();
   for (const peer of [RAW_WORK, ELYSIA, HONO, FASTIFY.split(' ')[0]!]) expect(named).toContain(peer);
@@ -42,7 +42,7 @@ test('every installed server gives the same answers, and every row and target of
   expect(httpSection(`# Page\n\n${section}\n## Next\n\ntext\n`)).toBe(`${section}\n`);
 }, 60_000);
 
-/** A peer at twice Zomma's rate, for 0.8 of its CPU time. */
+/** A peer with twice Zomma's rate and 0.8 of its CPU time. */
 const PEER: Row = {
   ...{ name: 'peer', rate: 2, cpu: 0.8, requests: 1 },
   ...{ rateRatio: [0.4, 0.5, 0.6], cpuRatio: [0.7, 0.8, 0.9] },
@@ -58,7 +58,7 @@ test.each<[by: HttpTarget['by'], bound: number, peer: Row | undefined, line: str
   ['time', 1.2, PEER, '<= 1.2: missed (1.25)'],
   ['cpu', 0.5, { ...PEER, cpu: Number.NaN, cpuRatio: UNKNOWN }, '>= 0.5: not measured'],
   ['rate', 0.5, undefined, '>= 0.5: not measured'],
-])('a target by %s of %d', (by, bound, peer, line) => {
+])('judges a target by %s of %d', (by, bound, peer, line) => {
   const target: HttpTarget = { text: 'a figure', against: 'peer', by, bound };
   const contest = { title: 'A request', connections: 1, runners: [], missing: [], targets: [target] };
   const figures = { tables: [{ contest, rows: peer ? [peer] : [] }], clientCpu: 1 };

@@ -4,13 +4,13 @@ import { buildNative } from '../../bench/native.ts';
 import { loadPeers } from '../../bench/peers.ts';
 import { race } from '../../src/bench/race.ts';
 
-/** The bench itself, tiny: its answers are checked as they are before any timing, its times mean nothing here. */
+/** The benchmark at a tiny size. Its answers are checked as before any timing. Its times mean nothing here. */
 const native = buildNative(false);
 const peers = await loadPeers();
 const all = contests(native, peers, 64);
 
 test.each(all.map((contest) => [contest.title, contest] as const))(
-  '%s: all give the same answers',
+  '%s: all runners give the same answers',
   (_title, contest) => {
     for (const { name, worstDifference, tolerance } of contest.runners) {
       expect([name, worstDifference <= tolerance]).toEqual([name, true]);
@@ -18,7 +18,7 @@ test.each(all.map((contest) => [contest.title, contest] as const))(
   },
 );
 
-test('a race gives every runner a time and a ratio, the first one itself', () => {
+test('a race returns a time and a ratio for every runner, and the ratio of the first is 1', () => {
   const { runners, units } = all[0]!;
   const results = race(runners, { units, rounds: 3, sliceMs: 0.1 });
   expect(results.map(({ name }) => name)).toEqual(runners.map(({ name }) => name));
@@ -31,7 +31,7 @@ test('a race gives every runner a time and a ratio, the first one itself', () =>
 test.each([
   [0.5, true],
   [3, false],
-])('a target is judged by the time over the rival’s (%d)', (ours, reached) => {
+])('judges a target by the time relative to the rival’s (%d)', (ours, reached) => {
   const results = [
     { name: 'Zomma (WASM)', ns: ours, ratio: 1, spread: [1, 1] as const },
     { name: 'rival', ns: 1, ratio: 1 / ours, spread: [1, 1] as const },

@@ -11,7 +11,7 @@ const SMALL: McpOptions = {
   calls: { rounds: 1, sliceMs: 50 },
 };
 
-test('idle streams of every kind stay open, every way to call answers, and all of it is told', async () => {
+test('idle streams of every kind stay open, every way to call answers, and all are reported', async () => {
   const { idle, calls } = await measureMcp(FROM_SOURCE, SMALL);
   expect(idle.map(({ kind, streams, lost }) => [kind, streams, lost])).toEqual(
     STREAM_KINDS.map((kind) => [kind, 60, 0]),

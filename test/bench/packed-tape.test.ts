@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { measureTape } from '../../bench/packed-tape.ts';
 
-/** Real processes: `zomma ingest` packs a tape that the service of the other folder reads as rows; both are asked the same. */
+/** Uses real processes: `zomma ingest` packs a tape, and another service reads the same tape as rows. Both get the same requests. */
 const ROWS = 120_000;
 
-test('a tape in columns is small, and answers as its rows do, to the digit', async () => {
+test('a tape in columns is small and gives exactly the same answers as its rows', async () => {
   const packed = await measureTape(ROWS, 3);
   expect(packed.kept).toBe(ROWS);
   expect(packed.bytesPerPrint).toBeLessThan(28);
@@ -17,7 +17,7 @@ test('a tape in columns is small, and answers as its rows do, to the digit', asy
   expect(prints!.of as unknown).toBe(ROWS);
 }, 60_000);
 
-/** Ages go on, and the way it came is told. */
+/** Removes the provenance, which has a changing age and a different source. */
 function told(body: unknown): unknown {
   const { provenance, ...rest } = body as Record<string, unknown>;
   return rest;

@@ -8,7 +8,7 @@ const SMALL: LiveOptions = {
   ...{ slow: 1, logged: 20_000 },
 };
 
-test('live levels reach every client within a second, also those that were away, and each once', async () => {
+test('live levels reach every client within a second, exactly once, also after a reconnection', async () => {
   const live = await measureLive(SMALL);
   expect(live.drops).toBeGreaterThan(5);
   expect(live.events).toBeGreaterThan(8 * 5 * 10);

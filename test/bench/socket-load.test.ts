@@ -6,7 +6,7 @@ const REQUEST = Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
 let stop = () => {};
 afterEach(() => stop());
 
-/** A server that answers each request by these packets, each sent in an iteration of the event loop of its own. */
+/** A server that answers each request with these packets, each sent in its own event-loop iteration. */
 function serve(packets: readonly string[]): string {
   const answer = async (socket: Socket<undefined>): Promise<void> => {
     for (const packet of packets) {
@@ -21,14 +21,14 @@ function serve(packets: readonly string[]): string {
 }
 
 test.each([
-  ['a whole answer', ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'], 0],
-  ['a name in lower case', ['HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello'], 0],
-  ['a header in parts', ['HTTP/1.1 200 OK\r\nContent-Le', 'ngth: 5\r\n\r', '\nhello'], 0],
-  ['a body in parts', ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', 'hel', 'lo'], 0],
+  ['a whole response', ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'], 0],
+  ['a header name in lower case', ['HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello'], 0],
+  ['a header in several packets', ['HTTP/1.1 200 OK\r\nContent-Le', 'ngth: 5\r\n\r', '\nhello'], 0],
+  ['a body in several packets', ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', 'hel', 'lo'], 0],
   ['an empty body', ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'], 0],
   ['another status', ['HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n'], 1],
-  ['304, which has no length', ['HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n'], 1],
-])('%s is counted once', async (_name, packets, unexpectedShare) => {
+  ['304, which has no Content-Length', ['HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n'], 1],
+])('counts %s once', async (_name, packets, unexpectedShare) => {
   let sent = 0;
   const next = () => {
     sent++;
@@ -45,7 +45,7 @@ test.each([
   expect(seconds).toBeGreaterThanOrEqual(0.02);
 });
 
-test('a body larger than the socket buffers is sent whole', async () => {
+test('sends a body larger than the socket buffers completely', async () => {
   const body = new Uint8Array(8 * 1024 * 1024).fill(0x61);
   let received = 0;
   const server = Bun.serve({
@@ -66,7 +66,7 @@ test('a body larger than the socket buffers is sent whole', async () => {
 
 test.each([
   [
-    'an answer without Content-Length',
+    'a response without Content-Length',
     ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
     'without Content-Length',
   ],

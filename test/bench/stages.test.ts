@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { stageTables } from '../../bench/stages.ts';
 
-test('every stage of a small chain has its time, the whole first', () => {
+test('reports a time for every stage of a small chain, the total first', () => {
   const lines = stageTables(64, { rounds: 1, sliceMs: 0.1 });
   const rows = lines.filter((line) => /^\| \S.* \| [\d.e+-]+ \| [\d.e+]+ % \|$/.test(line));
   expect(rows[0]).toStartWith('| **from columns to all levels** | ');
   const chains = lines.filter((line) => line.startsWith('## Stages'));
   expect(rows).toHaveLength(10 * chains.length);
   expect(chains[0]).toMatch(/: [\d,]+ contracts in 8 series$/);
-  // One short round measures nothing.
+  // One short round is not enough to judge a target.
   expect(lines.filter((line) => line.startsWith('- all levels'))).toEqual(
     chains.map(() => '- all levels within 15 ms: not measured'),
   );

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { measureStarts, sectionOf, startSection } from '../../bench/start.ts';
 import { FROM_SOURCE } from '../support/process.ts';
 
-test('a service starts beside the bare runtime, and says what it takes', async () => {
+test('measures starts of the service and of the bare runtime, and reports memory and time', async () => {
   const options = { starts: 1, restMs: 10 };
   const measured = await measureStarts(FROM_SOURCE, options);
   expect(measured).toHaveLength(3);

@@ -6,7 +6,7 @@ import { greeks, inMarketUnits } from '../../src/math/black-scholes.ts';
 import { reference, worst } from '../math/reference.ts';
 import { FROM_SOURCE, ROOT, type Run, run } from '../support/process.ts';
 
-/** `zomma greeks`, `zomma iv` and `zomma merton` as a person meets them. */
+/** `zomma greeks`, `zomma iv` and `zomma merton`, run as processes. */
 const BSM = join(ROOT, 'src/bench/reference/bsm.csv');
 const MERTON = join(ROOT, 'src/bench/reference/merton.csv');
 const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
@@ -25,7 +25,7 @@ function file(name: string, content: string | Buffer): string {
   return path;
 }
 
-/** Cells of an output by column. */
+/** The cells of a CSV output by column. */
 function tableOf(csv: string): { header: string[]; column(name: string): string[] } {
   const [header, ...rows] = csv
     .trimEnd()
@@ -34,7 +34,7 @@ function tableOf(csv: string): { header: string[]; column(name: string): string[
   return { header: header!, column: (name) => rows.map((row) => row[header!.indexOf(name)]!) };
 }
 
-describe('against 60-digit values: the columns come out where they stood, within what rounding of the inputs can do', () => {
+describe('against 60-digit values: columns stay in place, and errors are within the rounding of the inputs', () => {
   const cases: [args: string[], path: string, expected: 'bsm.csv' | 'merton.csv', outputs: readonly string[]][] = [
     [['greeks', '--units', 'raw'], BSM, 'bsm.csv', GREEKS],
     [['merton'], MERTON, 'merton.csv', ['prob_above', 'call', 'put']],
@@ -57,7 +57,7 @@ describe('against 60-digit values: the columns come out where they stood, within
   });
 });
 
-test('market units are the default, and the kernel’s to the bit', async () => {
+test('market units are the default, and the values equal the kernel’s bit for bit', async () => {
   const lines = readFileSync(BSM, 'utf8').split('\n').slice(0, 200).join('\n');
   const { column } = tableOf((await zomma(['greeks'], lines)).stdout);
   const numbers = (name: string) => Float64Array.from(column(name), Number);
@@ -73,12 +73,12 @@ test('market units are the default, and the kernel’s to the bit', async () => 
       dividend: numbers('dividend'),
     }),
   );
-  // Of a zero the sign is not written.
+  // The output omits the sign of a zero.
   const written = (value: number) => value + 0;
   for (const name of GREEKS) expect([name, [...numbers(name)]]).toEqual([name, [...market[name]].map(written)]);
 });
 
-test('iv gives back the volatilities that the prices were made with, through a pipe', async () => {
+test('iv recovers the volatilities that priced the options, read through a pipe', async () => {
   const options = ['put_call,spot,strike,tte,iv', 'C,100,105,0.25,0.22', 'P,100,90,0.5,0.4', 'P,100,120,1,0.15'].join(
     '\n',
   );
@@ -94,7 +94,7 @@ test('iv gives back the volatilities that the prices were made with, through a p
     });
 });
 
-test('a file of a spreadsheet: mark at its beginning, CRLF, quotes, any encoding', async () => {
+test('reads a spreadsheet export: byte order mark, CRLF, quotes, any encoding', async () => {
   const path = file(
     'sheet.csv',
     Buffer.from(
@@ -136,7 +136,7 @@ describe('rows that cannot be computed', () => {
     for (const name of outputs) expect([name, tableOf(stdout).column(name)[1] ?? '']).toEqual([name, '']);
   });
 
-  test('at the edge there is an answer: expired, without volatility, at or below intrinsic', async () => {
+  test('returns edge values: expired, zero volatility, price at or below intrinsic', async () => {
     const expired = await zomma(['greeks'], `${HEADER}\nC,100,90,0,0.2,0\nP,100,90,0.5,0,0\n`);
     expect(expired.code).toBe(0);
     expect(tableOf(expired.stdout).column('price').map(Number)).toEqual([10, 0]);
@@ -145,16 +145,16 @@ describe('rows that cannot be computed', () => {
     expect(tableOf(below.stdout).column('iv').map(Number)).toEqual([0, 0]);
   });
 
-  test('too many jumps', async () => {
+  test('rejects a row with more than 256 expected jumps', async () => {
     const csv = 'spot,strike,tte,iv,jump_intensity,jump_mean,jump_vol\n100,100,1,0.2,1e6,0,0.1\n';
     const { code, stderr } = await zomma(['merton'], csv);
     expect([code, stderr]).toEqual([1, expect.stringContaining('line 2: more than 256 jumps are expected by expiry')]);
   });
 });
 
-describe('refuses, in a line and a hint', () => {
+describe('fails with one line and a hint for', () => {
   test.each([
-    ['no such file', ['greeks', 'missing.csv'], undefined, /no file missing\.csv/],
+    ['a missing file', ['greeks', 'missing.csv'], undefined, /no file missing\.csv/],
     ['a folder', ['iv', '.'], undefined, /\. is a folder/],
     ['an empty input', ['iv'], '', /input is empty\n {2}.*put_call,price,spot/],
     ['blank lines', ['iv'], '\n\r\n', /input is empty/],
@@ -164,8 +164,8 @@ describe('refuses, in a line and a hint', () => {
       'spot,strike\n1,2\n',
       /no column tte, iv, jump_intensity.*\n {2}.*rate \(default 0\.04\)/,
     ],
-    ['units that are none', ['greeks', '--units', 'metric'], '', /units/],
-    ['a quote that never closes', ['greeks'], 'put_call,spot,strike,tte,iv\n"C,1,1,1,1\n', /line 2 has no end/],
+    ['unknown units', ['greeks', '--units', 'metric'], '', /units/],
+    ['an unterminated quote', ['greeks'], 'put_call,spot,strike,tte,iv\n"C,1,1,1,1\n', /line 2 has no end/],
   ])('%s', async (_what, args, stdin, told) => {
     const { code, stdout, stderr } = await zomma(args, stdin);
     expect(code).toBe(1);
@@ -175,12 +175,12 @@ describe('refuses, in a line and a hint', () => {
   });
 });
 
-test('a header alone is a table without rows', async () => {
+test('a header without rows gives a table without rows', async () => {
   const { code, stdout, stderr } = await zomma(['iv'], 'put_call,price,spot,strike,tte');
   expect([code, stdout, stderr]).toEqual([0, 'put_call,price,spot,strike,tte,iv\n', '']);
 });
 
-test('more rows than are worked on at a time come out in their order, each as it would alone', async () => {
+test('more rows than one batch are output in order with unchanged values', async () => {
   const rows = Array.from({ length: 30_000 }, (_, at) => `${at},${at % 2 ? 'C' : 'P'},100,${80 + (at % 40)},0.25,0.2`);
   const { code, stdout } = await zomma(['greeks'], `id,put_call,spot,strike,tte,iv\n${rows.join('\n')}`);
   expect(code).toBe(0);
@@ -191,7 +191,7 @@ test('more rows than are worked on at a time come out in their order, each as it
   expect(new Set(deltas).size).toBe(40);
 });
 
-test('ends quietly where nobody reads on', async () => {
+test('exits quietly if the reader closes the pipe', async () => {
   const path = file('long.csv', `put_call,spot,strike,tte,iv\n${'C,100,105,0.25,0.22\n'.repeat(100_000)}`);
   const child = Bun.spawn([...FROM_SOURCE, 'greeks', path], { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' });
   const reader = child.stdout.getReader();

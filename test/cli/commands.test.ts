@@ -8,7 +8,7 @@ import { openStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { FROM_SOURCE, type Run, run } from '../support/process.ts';
 
-/** The command line as a person meets it, run from source in another folder. */
+/** The command line, run from source in another folder. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
 const MEMBERS = ['add', 'list', 'revoke', 'link'];
@@ -52,7 +52,7 @@ describe('help', () => {
 });
 
 describe('gex FILE', () => {
-  test('prints the contract’s fields at the top of one object, and needs no data folder', async () => {
+  test('prints one JSON object with the contract’s fields at the top level, without a data folder', async () => {
     const { code, stdout } = await zomma('gex', chain, '--json', '--data-dir', join(folder, 'none'));
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
@@ -73,7 +73,7 @@ describe('gex FILE', () => {
     expect(existsSync(join(folder, 'none'))).toBe(false);
   });
 
-  test('prints a table for people', async () => {
+  test('prints a readable table by default', async () => {
     const { code, stdout } = await zomma('gex', chain);
     expect(code).toBe(0);
     expect(stdout).toContain('call wall   105');
@@ -91,7 +91,7 @@ describe('gex FILE', () => {
     for (const cell of rest.flatMap((row) => row.split(','))) expect(cell).toMatch(/^-?\d+(\.\d+)?(e[+-]\d+)?$/);
   });
 
-  test('strikes add up to the net GEX, and so does the profile at spot', async () => {
+  test('the strikes and the profile at spot both equal the net GEX', async () => {
     const { net_gex_mil } = JSON.parse((await zomma('gex', chain, '--json')).stdout);
     const table = async (...flags: string[]) =>
       (await zomma('gex', chain, '--csv', ...flags)).stdout
@@ -109,10 +109,10 @@ describe('gex FILE', () => {
   });
 
   const drawn: [name: string, flags: string[], env: Record<string, string>, told: string][] = [
-    ['colours and blocks', [], { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '' }, '\u001b[32m██'],
-    ['blocks', [], { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '1' }, '│██'],
+    ['colours and block characters', [], { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '' }, '\u001b[32m██'],
+    ['block characters', [], { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '1' }, '│██'],
     ['ASCII', [], { LC_ALL: 'C', TERM: 'dumb' }, '|##'],
-    ['nothing', ['--no-plot'], { LC_ALL: 'C.UTF-8', TERM: 'xterm' }, 'interpolated'],
+    ['no plot', ['--no-plot'], { LC_ALL: 'C.UTF-8', TERM: 'xterm' }, 'interpolated'],
   ];
   test.each(drawn)('draws %s below the levels in a terminal, within its width', async (_name, flags, env, told) => {
     const decoder = new TextDecoder();
@@ -137,26 +137,26 @@ describe('gex FILE', () => {
     if (env.NO_COLOR === '1' || env.TERM === 'dumb') expect(shown).not.toContain('\u001b[');
   });
 
-  test('draws into a pipe only where it is told to', async () => {
+  test('draws into a pipe only with --plot', async () => {
     expect((await zomma('gex', chain)).stdout).not.toContain('net GEX by strike');
     expect((await zomma('gex', chain, '--plot')).stdout).toContain('TEST  net GEX by strike');
   });
 
   const options: [name: string, flags: string[], expected: Record<string, unknown>][] = [
     [
-      'flat forward',
+      'a flat forward',
       ['--forward', 'flat', '--rate', '0', '--dividend', '0'],
       { series: [expect.objectContaining({ forward: 100 })] },
     ],
     [
-      'own volatilities',
+      'each contract’s own volatility',
       ['--iv', 'own'],
       { contracts: expect.objectContaining({ iv: expect.objectContaining({ taken: 18 }) }) },
     ],
-    ['feed gamma, not given', ['--gamma', 'feed'], { net_gex_mil: 0 }],
-    ['volume', ['--weight', 'volume'], { gross_gex_mil: expect.any(Number) }],
-    ['one date', ['--expiries', '2026-09-18'], { expiry: '2026-09-18' }],
-    ['the next days', ['--expiries', 'next:30'], { expiry: '2026-09-18' }],
+    ['the feed’s gamma, which this chain lacks', ['--gamma', 'feed'], { net_gex_mil: 0 }],
+    ['weight by volume', ['--weight', 'volume'], { gross_gex_mil: expect.any(Number) }],
+    ['one expiry date', ['--expiries', '2026-09-18'], { expiry: '2026-09-18' }],
+    ['the expiries of the next days', ['--expiries', 'next:30'], { expiry: '2026-09-18' }],
   ];
   test.each(options)('takes %s', async (_name, flags, expected) => {
     const { code, stdout } = await zomma('gex', chain, '--json', ...flags);
@@ -180,17 +180,18 @@ describe('gex FILE', () => {
       writeFileSync(tape, `${[header, ...rows].join('\n')}\n`);
     });
 
-    test('levels by flow stand beside the convention', async () => {
+    test('shows the levels by flow beside those by convention', async () => {
       const { by_flow, net_gex_mil } = JSON.parse((await zomma('gex', chain, '--prints', tape, '--json')).stdout);
       expect(by_flow).toMatchObject({ contracts_signed: 2, prints: { feed: 1, quote: 1, tick: 0, unknown: 0 } });
-      // 60 calls bought, so dealers are short; 40 puts sold, so they are long: of 11,600 open.
+      // Customers bought 60 calls, so dealers are short. Customers sold 40 puts, so dealers are long. The open interest
+      // is 11,600.
       expect(by_flow.signed_share_pct).toBeCloseTo(100 / 116, 9);
       expect(net_gex_mil).not.toBe(by_flow.net_gex_mil);
       const { stdout } = await zomma('gex', chain, '--prints', tape);
       expect(stdout).toMatch(/by flow {5}-?[\d.]+ million per 1 %, flip .*\n.*0\.9 % of open interest signed/);
     });
 
-    test('or take its place', async () => {
+    test('--sign flow replaces the levels by convention', async () => {
       const { by_flow, ...report } = JSON.parse(
         (await zomma('gex', chain, '--prints', tape, '--sign', 'flow', '--json')).stdout,
       );
@@ -202,7 +203,7 @@ describe('gex FILE', () => {
     });
   });
 
-  test('says what is wrong with a file, a flag or a selection, in two lines and no stack', async () => {
+  test('reports an invalid file, flag or selection in two lines without a stack trace', async () => {
     const junk = join(folder, 'junk.txt');
     writeFileSync(junk, 'hello');
     const faults: [args: string[], told: RegExp][] = [
@@ -230,7 +231,7 @@ describe('gex FILE', () => {
 });
 
 describe('call', () => {
-  test('answers a tool, plain and extended', async () => {
+  test('answers a tool call, plain and extended', async () => {
     const args = ['calculate_kelly_sizing', '{"win_prob":0.6}', '--data-dir', dataDir];
     const plain = JSON.parse((await zomma('call', ...args)).stdout);
     expect(plain).toEqual({
@@ -243,16 +244,16 @@ describe('call', () => {
 
   test.each([
     ['an unknown tool', ['no_such', '{}'], /Tool 'no_such' is not registered/],
-    ['no JSON', ['calculate_kelly_sizing', '{'], /not JSON/],
+    ['invalid JSON', ['calculate_kelly_sizing', '{'], /not JSON/],
     ['a missing field', ['calculate_kelly_sizing', '{}'], /win_prob/],
-  ])('refuses %s', async (_name, args, told) => {
+  ])('rejects %s', async (_name, args, told) => {
     const { code, stderr } = await zomma('call', ...args, '--data-dir', dataDir);
     expect(code).toBe(1);
     expect(stderr).toMatch(told);
   });
 });
 
-test('chains lists what is stored, and forgets one', async () => {
+test('`chains` lists the stored chains and forgets one', async () => {
   const own = join(folder, 'stored');
   mkdirSync(own);
   const kept = openStore(join(own, 'zomma.sqlite'));
@@ -270,7 +271,7 @@ test('chains lists what is stored, and forgets one', async () => {
 });
 
 describe('members', () => {
-  test('adds one and prints the key; the same key every time', async () => {
+  test('adds a member and prints the same key every time', async () => {
     const first = await zomma('members', 'add', '--uuid', UUID, '--json', '--data-dir', dataDir);
     const again = await zomma('members', 'add', '--uuid', UUID.toUpperCase(), '--json', '--data-dir', dataDir);
     expect(JSON.parse(first.stdout)).toEqual({
@@ -283,7 +284,7 @@ describe('members', () => {
     expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
   });
 
-  test('lists, revokes and links', async () => {
+  test('lists, revokes and links members', async () => {
     expect(
       (await zomma('members', 'link', '--uuid', UUID, '--telegram', '5551234567', '--data-dir', dataDir)).code,
     ).toBe(0);
@@ -299,14 +300,14 @@ describe('members', () => {
     ['a bad tier', ['--uuid', UUID, '--tier', 'gold'], /tier/],
     ['a bad expiry', ['--uuid', UUID, '--expires', 'never'], /--expires/],
     ['no uuid', [], /--uuid/],
-  ])('refuses %s', async (_name, args, told) => {
+  ])('rejects %s', async (_name, args, told) => {
     const { code, stderr } = await zomma('members', 'add', ...args, '--data-dir', dataDir);
     expect(code).toBe(1);
     expect(stderr).toMatch(told);
   });
 });
 
-test('a switch in the environment is off where it says so', async () => {
+test('an environment switch set to `false` is off', async () => {
   const child = Bun.spawn([...FROM_SOURCE, 'serve', '--host', '0.0.0.0', '--port', '0', '--data-dir', dataDir], {
     env: { ...process.env, ZOMMA_BEHIND_PROXY: 'false' },
     stdout: 'pipe',
@@ -316,16 +317,16 @@ test('a switch in the environment is off where it says so', async () => {
   expect(await new Response(child.stderr).text()).toContain('in the clear');
 });
 
-describe('serve refuses', () => {
+describe('serve rejects', () => {
   test.each([
-    ['a feed that is none', ['--feed', 'magic'], /not a feed/],
-    ['a folder that is none', ['--feed', 'files:/no/such'], /not a folder/],
-    ['a universe that is not there', ['--universe', 'no.json'], /no such file.*no\.json/],
-    ['a port that is none', ['--port', '70000'], /not a port/],
-    ['a rate that is none', ['--rate-limit', 'fast'], /not a rate limit/],
-    ['plain HTTP on the network', ['--host', '0.0.0.0'], /in the clear/],
+    ['an unknown feed', ['--feed', 'magic'], /not a feed/],
+    ['a missing folder', ['--feed', 'files:/no/such'], /not a folder/],
+    ['a missing universe file', ['--universe', 'no.json'], /no such file.*no\.json/],
+    ['an invalid port', ['--port', '70000'], /not a port/],
+    ['an invalid rate limit', ['--rate-limit', 'fast'], /not a rate limit/],
+    ['plain HTTP on a network address', ['--host', '0.0.0.0'], /in the clear/],
     ['a certificate without its key', ['--tls-cert', 'c.pem'], /go together/],
-    ['a certificate that is not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], /cannot read no\.pem/],
+    ['a missing certificate file', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], /cannot read no\.pem/],
   ])('%s', async (_name, args, told) => {
     const { code, stdout, stderr } = await zomma('serve', '--port', '0', '--data-dir', dataDir, ...args);
     expect(code).toBe(1);

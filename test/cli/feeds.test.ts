@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { FROM_SOURCE, type Run, run } from '../support/process.ts';
 
-/** `zomma feeds` as an operator meets it, over a ledger as a server leaves it. */
+/** `zomma feeds` as an operator runs it, with a feed database written as by a server. */
 let dataDir: string;
 beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'zomma-feeds-'));
@@ -25,11 +25,11 @@ const came = (feed: string, ticker: string, at: number, expected: number, receiv
   ...{ feed, ticker, at, asOf: at, isFresh: true, expected, received, refused: { bad_symbol: 2 } },
 });
 
-test('without a server there is nothing to tell, and nothing is well', async () => {
+test('reports no feed and exits as unhealthy if no server has run', async () => {
   expect(await feeds('--check')).toMatchObject({ code: 1, stdout: expect.stringContaining('No server has run') });
 });
 
-test('a feed of which all is fresh is told in five lines, its tickers with --all', async () => {
+test('shows a feed whose tickers are all fresh in four lines, and its tickers with --all', async () => {
   ledger((store, now) => {
     store.openFeeds([{ name: 'cboe', simulated: false, tickers: ['SPY', 'XOM'] }]);
     for (const ticker of ['SPY', 'XOM']) store.snapshotCame(came('cboe', ticker, now, 1_000, 1_000));
@@ -44,7 +44,7 @@ test('a feed of which all is fresh is told in five lines, its tickers with --all
   expect((await feeds('--all')).stdout).toMatch(/\n {4}SPY {5}fresh .* 1000 of 1000 {2}2 bad_symbol\n/);
 });
 
-test('what is not well is told with its reason, and the exit code says so', async () => {
+test('shows the reason for each problem, and the exit code reports it', async () => {
   ledger((store, now) => {
     store.openFeeds([{ name: 'massive', simulated: false, tickers: ['GS', 'SPY', 'XOM'] }]);
     store.snapshotCame(came('massive', 'SPY', now, 1_000, 600));

@@ -6,12 +6,12 @@ import { openStore } from '../../src/store/sqlite.ts';
 import { DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../store/samples.ts';
 import { FROM_SOURCE, type Run, run, startServer, withFolder } from '../support/process.ts';
 
-/** `zomma history` as a person meets it, run from source in another folder. */
+/** `zomma history`, run from source in another folder. */
 let dataDir: string;
 beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'zomma-history-'));
   const store = openStore(join(dataDir, 'zomma.sqlite'));
-  // Monday to Friday, two snapshots a day; the flip of the last is not resolved, its volatility not known.
+  // Monday to Friday, two snapshots a day. The last snapshot has an unresolved flip and no volatility.
   for (const day of [0, 1, 2, 3, 4]) {
     keepLevels(store, { asOf: MONDAY_MS + day * DAY_MS - 1000, spot: 1 });
     const last = day === 4 ? { flipResolved: false, atmIv30d: null } : {};
@@ -23,7 +23,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const history = (...args: string[]): Promise<Run> => run(FROM_SOURCE, ['history', ...args, '--data-dir', dataDir]);
 
-test('prints the answer of the route as one object', async () => {
+test('prints the response of the HTTP route as one object', async () => {
   const { code, stdout, stderr } = await history('spx', '--json', '--from', '2026-01-06', '--to', '2026-01-07');
   expect([code, stderr, stdout.trimEnd().split('\n').length]).toEqual([0, '', 1]);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -32,7 +32,7 @@ test('prints the answer of the route as one object', async () => {
   });
 });
 
-test('prints one table, every double of it to be had back', async () => {
+test('prints one table whose numbers can be read back exactly', async () => {
   const { code, stdout } = await history('SPX', '--csv');
   const [header, ...rows] = stdout.trimEnd().split('\n');
   expect([code, rows.length]).toEqual([0, 5]);
@@ -48,7 +48,7 @@ test('prints one table, every double of it to be had back', async () => {
   expect([rows[4]!.split(',')[6], rows[4]!.endsWith(',')]).toEqual(['false', true]);
 });
 
-test('prints a table for people, and what its marks mean', async () => {
+test('prints a readable table and explains its marks', async () => {
   const { stdout } = await history('SPX', '--from', '2026-01-08');
   expect(stdout.split('\n')).toEqual([
     'SPX  2 days  simulated',
@@ -61,7 +61,7 @@ test('prints a table for people, and what its marks mean', async () => {
   ]);
 });
 
-test('says on stderr how many rows are left out', async () => {
+test('reports on stderr how many rows are left out', async () => {
   const { stdout, stderr } = await history('SPX', '--per', 'snapshot', '--points', '3', '--csv');
   expect(stdout.trimEnd().split('\n')).toHaveLength(4);
   expect(stderr).toContain('3 of 10 rows');
@@ -72,7 +72,7 @@ describe('a ticker without history', () => {
     [['--json'], '"count":0'],
     [['--plot'], 'No levels of this ticker are stored'],
     [['--csv'], 'as_of,day,spot'],
-  ])('is no error where it is tracked: %p', async (flags, told) => {
+  ])('is no error if the ticker is tracked: %p', async (flags, told) => {
     const { code, stdout } = await history('SPY', ...flags);
     expect(code).toBe(0);
     expect(stdout).toContain(told);
@@ -86,24 +86,24 @@ test.each([
   [['SPX', '--points', 'many'], /points must be an integer/],
   [['SPX', '--per', 'week'], /Allowed choices are snapshot, day/],
   [['SPX', '--csv', '--json'], /--json and --csv exclude each other/],
-])('%p is refused in words, without a stack', async (args, told) => {
+])('rejects %p with a message and without a stack trace', async (args, told) => {
   const { code, stdout, stderr } = await history(...args);
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(told);
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 
-test('draws into a pipe only where it is told to', async () => {
+test('draws into a pipe only with --plot', async () => {
   expect((await history('SPX')).stdout).not.toContain('spot and levels');
   const { stdout } = await history('SPX', '--plot');
   expect(stdout).toContain('SPX  spot and levels, dollars');
   expect(stdout).toContain('spot 6,004.25');
   expect(stdout).toContain('2026-01-09');
-  // Not resolved at the end.
+  // The flip is not resolved in the last snapshot.
   expect(stdout).not.toContain('flip 6,010.5');
 });
 
-test('draws in a terminal, within its width', async () => {
+test('draws in a terminal within its width', async () => {
   const decoder = new TextDecoder();
   let shown = '';
   const child = Bun.spawn([...FROM_SOURCE, 'history', 'SPX', '--data-dir', dataDir], {
@@ -125,7 +125,7 @@ test('draws in a terminal, within its width', async () => {
 });
 
 test(
-  'a running server keeps levels, which stay until they are forgotten',
+  'a running server stores levels, which remain until they are forgotten',
   () =>
     withFolder(async (folder) => {
       const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);

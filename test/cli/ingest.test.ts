@@ -8,7 +8,7 @@ import { openStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { FROM_SOURCE, run, startServer } from '../support/process.ts';
 
-/** `zomma ingest` as a person meets it. */
+/** `zomma ingest`, run as a process. */
 let folder: string;
 let dataDir: string;
 beforeEach(() => {
@@ -39,7 +39,7 @@ function stored<T>(work: (store: ReturnType<typeof openStore>) => T): T {
 }
 const prints = () => stored((store) => store.prints('TEST', 0, Date.now(), false, 0));
 
-test('a tape is kept once, however often and in whatever pieces it comes', async () => {
+test('stores a tape once, however often and in however many pieces it is loaded', async () => {
   const rows = Array.from({ length: 100 }, (_, at) => trade(at));
   writeTape('morning.csv', [...rows.slice(0, 60), trade(60, { price: 'x' }), trade(61, { price: '0' })]);
   writeTape('day.csv', rows);
@@ -69,7 +69,7 @@ test('a tape is kept once, however often and in whatever pieces it comes', async
   expect(prints()).toHaveLength(99);
 });
 
-test('a folder gives tapes, chains and closes, by content; what it serves can be asked for', async () => {
+test('loads tapes, chains and closes from a folder by their content, and serves them', async () => {
   mkdirSync(path('in/deep'), { recursive: true });
   writeTape('in/deep/tape', [trade(0), trade(1)]);
   writeChain(path('in/chain.txt'));
@@ -89,7 +89,7 @@ test('a folder gives tapes, chains and closes, by content; what it serves can be
   expect(answer.call_fiat_paid).toBe(2 * 2.5 * 500 * 100);
 });
 
-test('chains meet the rules of the feed', async () => {
+test('applies the feed’s rules to chains', async () => {
   writeChain(path('good.csv'));
   writeChain(path('ahead.csv'), 'TEST', '2999-08-21T16:00:00-04:00');
   const { code, stdout, stderr } = await ingest(path('good.csv'), path('ahead.csv'));
@@ -100,13 +100,13 @@ test('chains meet the rules of the feed', async () => {
   expect(stored((store) => store.snapshots('TEST'))).toHaveLength(1);
 });
 
-describe('says in two lines', () => {
+describe('reports in two lines', () => {
   test.each([
-    ['that a path is not there', ['missing.csv'], /no file or folder .*missing\.csv/],
-    ['that a file is no market data', ['notes.md'], /notes\.md: no market data/],
-    ['that a folder has none', ['empty'], /empty: no market data/],
-    ['that no row could be taken', ['bad.csv'], /bad\.csv: no market data/],
-    ['that a tape lacks a column', ['cut.csv'], /cut\.csv: no market data/],
+    ['a path that does not exist', ['missing.csv'], /no file or folder .*missing\.csv/],
+    ['a file that is not market data', ['notes.md'], /notes\.md: no market data/],
+    ['a folder without market data', ['empty'], /empty: no market data/],
+    ['a file of which every row is rejected', ['bad.csv'], /bad\.csv: no market data/],
+    ['a tape that lacks a column', ['cut.csv'], /cut\.csv: no market data/],
   ])('%s', async (_name, names, told) => {
     writeFileSync(path('notes.md'), 'nothing');
     writeTape('bad.csv', [trade(0, { price: 'x' })]);
@@ -118,19 +118,19 @@ describe('says in two lines', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  test('nothing of a path that is not there: the others are not loaded either', async () => {
+  test('a missing path: the other paths are not loaded either', async () => {
     writeTape('tape.csv', [trade(0)]);
     expect(await ingest(path('tape.csv'), path('missing.csv'))).toMatchObject({ code: 1, stdout: '' });
     expect(prints()).toEqual([]);
   });
 });
 
-test('a tape without rows is fine', async () => {
+test('accepts a tape without rows', async () => {
   writeTape('tape.csv', []);
   expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a running server sees what is loaded beside it', async () => {
+test('a running server sees data that another process loads', async () => {
   mkdirSync(path('feed'));
   writeChain(path('feed/chain.csv'));
   const add = ['members', 'add', '--uuid', '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90', '--json', '--data-dir', dataDir];
@@ -157,7 +157,7 @@ test('a running server sees what is loaded beside it', async () => {
   }
 });
 
-test('broken off, it leaves what was committed and can be run again', async () => {
+test('an interrupted run leaves the committed rows and can be repeated', async () => {
   const rows = Array.from({ length: 150_000 }, (_, at) => trade(at));
   writeTape('tape.csv', rows);
   const isPartly = () => {
@@ -180,7 +180,7 @@ test('broken off, it leaves what was committed and can be run again', async () =
 test.each([
   [true, ['[=====               ]  25 %  1.0 MB, 2,000 rows, 1,000 rows/s', '']],
   [false, []],
-])('where stderr is a terminal (%p) it shows how far it is', async (isTTY, expected) => {
+])('shows progress only if stderr is a terminal (%p)', async (isTTY, expected) => {
   const clock = spyOn(performance, 'now').mockReturnValue(0);
   const written = spyOn(process.stderr, 'write').mockReturnValue(true);
   const answered = spyOn(process.stdout, 'write').mockReturnValue(true);

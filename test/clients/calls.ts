@@ -3,7 +3,7 @@ import { findTool } from '../../src/operations/registry.ts';
 import { satisfies } from '../../src/operations/validate.ts';
 import type { Connection } from './client.ts';
 
-/** Calls every tool of the simulated market once; rejects where an answer is not of the tool's form. */
+/** Calls every tool on the simulated market once. Rejects if an answer does not have the tool's form. */
 export async function callEach(connection: Connection): Promise<void> {
   const ask = async (name: string, args: Record<string, unknown>) => {
     const answer = await connection.call(name, args);
@@ -28,7 +28,7 @@ export async function callEach(connection: Connection): Promise<void> {
   });
 }
 
-/** One call that needs no market, to see whether a connection works. */
+/** One call that needs no market, to check a connection. */
 export async function callOne(connection: Connection): Promise<void> {
   await connection.call('calculate_kelly_sizing', { win_prob: 0.6 });
 }

@@ -1,21 +1,21 @@
-/** A client as the steps see it: one row of the table. */
+/** A client as the steps use it: one row of the table. */
 export interface ClientUnderTest {
   readonly packageName: string;
-  /** What it is installed as, where that is another name: an older version beside the newest. */
+  /** The installed package name, if it differs: an older version beside the newest. */
   readonly installedAs?: string;
-  /** Where one package has several rows on a transport. */
+  /** Distinguishes several rows of one package on a transport. */
   readonly mode?: string;
   readonly transport: Transport;
-  /** What runs it. */
+  /** The runtime. */
   readonly runtime: 'bun' | 'node';
-  /** Looks a name up in the list that it fetched, and asks for none that is not there. */
+  /** True if the client rejects a tool name that is not in its fetched list, without a request. */
   readonly asksOnlyForListed?: true;
   connect(to: Target): Promise<Connection>;
 }
 
 export type Transport = 'HTTP+SSE' | 'Streamable HTTP' | 'stdio' | 'stdio, bridged';
 
-/** Where the server is, and what opens it. */
+/** The address of the server and the credentials. */
 export interface Target {
   readonly url: string;
   readonly key: string;
@@ -23,14 +23,14 @@ export interface Target {
 }
 
 export interface Connection {
-  /** Names of the tools. */
+  /** The names of the listed tools. */
   list(): Promise<readonly string[]>;
-  /** The structured answer; rejects with the server's words where there is none. */
+  /** Resolves with the structured answer. Rejects with the server's message if there is none. */
   call(name: string, args: Record<string, unknown>): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** What most client libraries have in common. */
+/** The common interface of most client libraries. */
 interface Caller {
   listTools(): Promise<{ tools: readonly { name: string }[] }>;
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
@@ -45,7 +45,7 @@ export function connectionOf(client: Caller): Connection {
   };
 }
 
-/** The answer in a tool's result: structured, or the JSON of its text. */
+/** The answer in a tool result: structured content, or the JSON of its text. */
 export function answerOf(result: unknown): unknown {
   const { isError, structuredContent, content } = result as {
     isError?: boolean;

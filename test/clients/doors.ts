@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { BINARY } from '../support/process.ts';
 import type { Target } from './client.ts';
 
-/** The ways in, as clients are told of them. */
+/** The ways to connect, as the documentation describes them. */
 export interface Command {
   readonly command: string;
   readonly args: string[];
@@ -13,12 +13,12 @@ export function keyHeader(key: string): { headers: Record<string, string> } {
   return { headers: { 'X-API-Key': key } };
 }
 
-/** A process of the client's own, on the data folder. */
+/** A process that the client starts, on the data folder. */
 export function local({ dataDir }: Target): Command {
   return { command: BINARY[0]!, args: ['mcp', '--data-dir', dataDir] };
 }
 
-/** A process of the client's own, that speaks to the running server. */
+/** A process that the client starts, which connects to the running server. */
 export function bridged({ url, key }: Target): Command {
   return { command: BINARY[0]!, args: ['mcp', '--url', url, '--key', key] };
 }
@@ -29,7 +29,7 @@ export function program(runtime: 'bun' | 'node', file: string, args: readonly st
   return {
     command: run[0]!,
     args: [...run.slice(1), join(import.meta.dir, 'node_modules', file), ...args],
-    // What it keeps of its own goes where it is thrown away.
+    // The program stores its files in a temporary home folder.
     env: { ...(process.env as Record<string, string>), HOME: home },
   };
 }

@@ -6,7 +6,7 @@ import { MultiServerMCPClient as MultiServerMCPClientV10 } from 'langchain-mcp-a
 import { answerOf, type ClientUnderTest, type Connection, connectionOf, type Transport } from './client.ts';
 import { bridged, keyHeader, local } from './doors.ts';
 
-/** The agent frameworks' own clients, by the calls that their documentation shows. */
+/** The clients of agent frameworks, called as in their documentation. */
 export const LIBRARIES: readonly ClientUnderTest[] = [
   ...each('@ai-sdk/mcp', {
     'HTTP+SSE': async ({ url, key }) =>
@@ -68,14 +68,14 @@ async function langchain(client: InstanceType<Langchain>): Promise<Connection> {
     async call(name, args) {
       const tool = tools.find((each) => each.name === name);
       if (tool) return answered(await tool.invoke(args));
-      // It calls nothing that it was not told of: only the client beneath can.
+      // It rejects tool names that are not listed, so the call uses the underlying client.
       return answerOf(await (await client.getClient('zomma'))!.callTool({ name, arguments: args }));
     },
     close: () => client.close(),
   };
 }
 
-/** What a model is given: text, or pieces of content of which the first has it. */
+/** The text that a model gets: a string, or content blocks of which the first has the text. */
 function answered(said: string | { text: string } | readonly { text: string }[]): unknown {
   const [first] = [said].flat();
   return JSON.parse(typeof first === 'string' ? first : first!.text);

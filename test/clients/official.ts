@@ -9,7 +9,7 @@ import { INFO, overStdio } from './stdio.ts';
 
 const V1 = { packageName: '@modelcontextprotocol/sdk', runtime: 'bun' } as const;
 
-/** The official clients of both generations; the second asks for the newest protocol in mode `auto`. */
+/** The official clients of both generations. The second requests the newest protocol in mode `auto`. */
 export const OFFICIAL: readonly ClientUnderTest[] = [
   {
     ...V1,
@@ -26,7 +26,7 @@ export const OFFICIAL: readonly ClientUnderTest[] = [
     async connect({ url, key }) {
       const client = new Client(INFO);
       const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: keyHeader(key) });
-      // Its optional members are declared looser than those of the interface that it implements.
+      // Its optional members are declared less strictly than in the interface that it implements.
       await client.connect(transport as never);
       return connectionOf(client);
     },

@@ -3,7 +3,7 @@ import { BINARY, ROOT } from '../support/process.ts';
 import type { Service } from './service.ts';
 
 export const PAGE = join(ROOT, 'docs/clients.md');
-/** A block that is silent for so long hangs. */
+/** Time limit for a block without output. */
 const BLOCK_MS_MAX = 60_000;
 
 /** A block of the page that can be run. */
@@ -13,7 +13,7 @@ export interface Block {
   readonly text: string;
 }
 
-/** The blocks of a page but for those that it says are not run. */
+/** The blocks of a page, without those marked as not run. */
 export function blocksOf(page: string): Block[] {
   return [...page.matchAll(/(<!-- not run -->\n\n)?^```(json|sh|ts)\n([\s\S]*?)^```$/gm)]
     .filter(([, skipped]) => !skipped)
@@ -24,14 +24,14 @@ export function blocksOf(page: string): Block[] {
     }));
 }
 
-/** Runs a block as a reader would, with this service's address, key and data folder in it; rejects with what was said instead of an answer. */
+/** Runs a block as a reader would, with this service's address, key and data folder. Rejects with the output if it contains no answer. */
 export async function runBlock({ language, text }: Block, service: Service): Promise<void> {
   const filled = text
     .replaceAll('http://127.0.0.1:8080', service.wire.url)
     .replaceAll('ZOMMA_…', service.key)
     .replaceAll('/var/lib/zomma', service.dataDir);
   const said = await SPOKEN[language](filled, service.dataDir);
-  // A settings file is good where a tool of it answers; so is a program.
+  // A settings file or a program passes if a tool call with it returns an answer.
   if (!said.includes('call_wall')) throw new Error(said);
 }
 
@@ -54,14 +54,14 @@ const SPOKEN: Record<Block['language'], (text: string, folder: string) => Promis
   },
 };
 
-/** What a command says on both of its outputs, run where the packages are, with `zomma` at hand. */
+/** The output of a command on stdout and stderr. The command runs in the package folder, with `zomma` on the path. */
 async function spoken(command: string[], home: string, stdin = ''): Promise<string> {
   const child = Bun.spawn(command, {
     cwd: import.meta.dir,
     env: {
       ...process.env,
       PATH: `${dirname(BINARY[0]!)}${delimiter}${process.env.PATH}`,
-      // What programs keep of their own, and the keys that they are given, go where they are thrown away.
+      // The programs store their files and keys in a temporary home folder.
       HOME: home,
       MCP_INSPECTOR_SECRET_STORE: 'memory',
     },

@@ -5,7 +5,7 @@ import { overStdio } from './stdio.ts';
 
 const INSPECTOR = '@modelcontextprotocol/inspector';
 
-/** Programs that stand between a client and the server, and the inspector's command line. */
+/** Programs between a client and the server, and the inspector's command line. */
 export const PROGRAMS: readonly ClientUnderTest[] = [
   bridge('mcp-remote', 'HTTP+SSE', ({ url, key }) => [`${url}/sse`, '--header', `X-API-Key:${key}`]),
   bridge('mcp-remote', 'Streamable HTTP', ({ url, key }) => [`${url}/mcp`, '--header', `X-API-Key:${key}`]),

@@ -10,8 +10,8 @@ import { nameOf, type Row, tables } from './table.ts';
 import type { Heard } from './wire.ts';
 
 /**
- * `bun test/clients/run.ts [--write] [word ...]`: takes the clients in whose row all the words are through the steps; without
- * words all of them, after every block of the page. `--write` keeps the tables on the page.
+ * `bun test/clients/run.ts [--write] [word ...]` runs the steps with the clients whose row contains all the words.
+ * Without words it runs every block of the page, then all clients. `--write` writes the tables to the page.
  */
 const MARKS = ['<!-- made by bun run test:clients --write -->', '<!-- end of what is made -->'] as const;
 
@@ -19,7 +19,7 @@ const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const clients = [...OFFICIAL, ...LIBRARIES, ...PROGRAMS].filter((client) =>
   words.every((word) => `${nameOf(client)} ${client.transport}`.toLowerCase().includes(word.toLowerCase())),
 );
-// A client may leave a promise of its own behind when its connection goes; that is no step's failure.
+// A client may leave a pending promise when its connection ends. Its rejection is not a failure of a step.
 process.on('unhandledRejection', (error) => told(`left behind: ${error}`));
 
 await withFolder(async (folder) => {
@@ -35,7 +35,7 @@ await withFolder(async (folder) => {
   if (process.argv.includes('--write')) await write(text);
   if (rows.some(({ steps }) => Object.values(steps).some(({ verdict }) => verdict === 'fails'))) process.exitCode = 1;
 });
-// Clients that were cut off may hold on to timers of theirs.
+// Disconnected clients may have active timers.
 process.exit();
 
 async function runPage(service: Service): Promise<void> {

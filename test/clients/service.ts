@@ -1,12 +1,12 @@
 import { BINARY, type Server, startServer } from '../support/process.ts';
 import { openWire, type Wire } from './wire.ts';
 
-/** The compiled server at the end of a wire, on a data folder that outlives it. */
+/** The compiled server behind a controllable connection, on a data folder that outlives the server. */
 export interface Service {
   readonly wire: Wire;
   readonly key: string;
   readonly dataDir: string;
-  /** Ends the server and starts another on the same data folder, behind the same address. */
+  /** Stops the server and starts another on the same data folder, at the same address. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }

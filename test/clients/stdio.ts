@@ -5,10 +5,10 @@ import type { Command } from './doors.ts';
 
 export const INFO = { name: 'zomma-clients', version: '1.0.0' };
 
-/** How much of what a program says on stderr is repeated. */
+/** The maximum length of a program's stderr output in an error. */
 const SAID_MAX = 2_000;
 
-/** The official client over a program's pipes; where the program gives up, its own words say why. */
+/** The official client over a program's pipes. If the program exits, the error contains its stderr output. */
 export async function overStdio(command: Command): Promise<Connection> {
   const client = new Client(INFO);
   const transport = new StdioClientTransport({ ...command, stderr: 'pipe' });

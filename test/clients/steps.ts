@@ -4,13 +4,13 @@ import type { ClientUnderTest, Connection, Target } from './client.ts';
 import type { Service } from './service.ts';
 
 export interface Seen {
-  /** In a word or two. */
+  /** A short result for the table. */
   readonly verdict: string;
-  /** In the client's own words, where there are any. */
+  /** The client's own message, if there is one. */
   readonly said?: string;
 }
 
-/** Takes a client through a step: it fails where an answer is not what it must be, or does not come. */
+/** Runs a step with a client. The verdict is `fails` if an answer is wrong or missing. */
 export async function take(step: Step, client: ClientUnderTest, service: Service): Promise<Seen> {
   try {
     return await step(client, service);
@@ -21,7 +21,7 @@ export async function take(step: Step, client: ClientUnderTest, service: Service
 
 type Step = (client: ClientUnderTest, service: Service) => Promise<Seen>;
 
-/** What every client goes through, each time over a connection of its own. */
+/** The steps of every client. Each step uses a new connection. */
 export const STEPS: Readonly<Record<string, Step>> = {
   'lists nine tools': (client, service) =>
     connected(client, targetOf(service), async (connection) => {
@@ -29,7 +29,7 @@ export const STEPS: Readonly<Record<string, Step>> = {
       if (names === NAMES) return { verdict: 'ok' };
       throw new Error(`listed ${names}`);
     }),
-  'calls each': (client, service) =>
+  'calls each tool': (client, service) =>
     connected(client, targetOf(service), async (connection) => {
       await callEach(connection);
       return { verdict: 'ok' };
@@ -45,7 +45,7 @@ export const STEPS: Readonly<Record<string, Step>> = {
     if (client.transport === 'stdio') return NOTHING_TO_SEE;
     const wrong = { ...targetOf(service), key: WRONG_KEY };
     const said = await refusal(connected(client, wrong, (connection) => connection.list()));
-    if (/\b40[13]\b|Invalid Subscriber Key/.test(said)) return { verdict: 'refused', said: brief(said) };
+    if (/\b40[13]\b|Invalid Subscriber Key/.test(said)) return { verdict: 'rejected', said: brief(said) };
     throw new Error(said);
   },
   'connection cut': (client, service) => dropped(client, service, async () => service.wire.cut()),
@@ -56,11 +56,11 @@ const NAMES = TOOLS.map(({ name }) => name)
   .toSorted()
   .join(', ');
 const NOTHING_TO_SEE: Seen = { verdict: '' };
-/** Of the right form, and nobody's. */
+/** A key of the right form that belongs to no member. */
 const WRONG_KEY = 'ZOMMA_0000000000000000';
-/** A client that says nothing for so long hangs. */
+/** Time limit for a client without a response. */
 const SILENCE_MS_MAX = 20_000;
-/** In which a client that was cut off must find back by itself, and the pause between two tries. */
+/** Time limit for a disconnected client to recover by itself, and the pause between two attempts. */
 const RETURN_MS_MAX = 10_000;
 const RETRY_MS = 250;
 const SAID_MAX = 120;
@@ -76,7 +76,7 @@ function targetOf({ wire, key, dataDir }: Service): Target {
   return { url: wire.url, key, dataDir };
 }
 
-/** Works over a connection that is closed afterwards. */
+/** Runs `work` on a connection, and closes the connection afterwards. */
 async function connected<T>(
   client: ClientUnderTest,
   to: Target,
@@ -86,12 +86,12 @@ async function connected<T>(
   try {
     return await within(SILENCE_MS_MAX, work(connection));
   } finally {
-    // Some say that they are closed already.
+    // Some clients reject because they are already closed.
     await connection.close().catch(() => {});
   }
 }
 
-/** After a drop the same connection must work again, or else a new one. */
+/** After a disconnection the same connection must work again, or a new one must. */
 function dropped(client: ClientUnderTest, service: Service, drop: () => Promise<void>): Promise<Seen> {
   if (client.transport === 'stdio') return Promise.resolve(NOTHING_TO_SEE);
   const target = targetOf(service);
@@ -126,11 +126,11 @@ async function refusal(answer: Promise<unknown>): Promise<string> {
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`silent for ${Math.round(ms / 1000)} s`)), ms);
+  const timer = setTimeout(() => late.reject(new Error(`no response for ${Math.round(ms / 1000)} s`)), ms);
   return await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** The first sentence or so; what is known of a refusal goes before what stands around it. */
+/** The first 120 characters. A known message is extracted from the text around it. */
 function brief(said: string): string {
   const [known] = KNOWN.map((words) => said.match(words)?.[0]).filter(Boolean);
   const line = known ?? said.replaceAll(/\s+/g, ' ').trim();

@@ -4,15 +4,15 @@ import type { ClientUnderTest } from './client.ts';
 import type { Seen } from './steps.ts';
 import type { Heard } from './wire.ts';
 
-/** What a client did, step by step. */
+/** The results of a client, by step. */
 export interface Row {
   readonly client: ClientUnderTest;
   readonly steps: Readonly<Record<string, Seen>>;
-  /** What it sent to connect and to list the tools. */
+  /** The requests that it sent to connect and to list the tools. */
   readonly heard: Heard;
 }
 
-/** The matrix as a page tells it: what holds for each client, then what they send and say. */
+/** The tables of the page: the results of each client, then its requests and error messages. */
 export function tables(rows: readonly Row[], node: string): string {
   const titles = Object.keys(rows[0]?.steps ?? {});
   return [
@@ -29,10 +29,18 @@ export function tables(rows: readonly Row[], node: string): string {
       ]),
     ),
     '',
-    'What each sends, and what its user reads:',
+    'The requests of each client, and the errors that its user sees:',
     '',
     ...markdown(
-      ['client', 'transport', 'asks', 'protocol version', 'key in', 'said of a wrong key', 'said before it was back'],
+      [
+        'client',
+        'transport',
+        'requests',
+        'protocol version',
+        'key in',
+        'error for a wrong key',
+        'errors before the recovery',
+      ],
       rows
         .filter(({ heard }) => heard.requests.length > 0)
         .map(({ client, steps, heard }) => [

@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A stretch of network between clients and the server, on an address that stays: it can be cut, and it hears what clients send. */
+/** A proxy between clients and the server at a constant address. It can cut connections, and records the clients' requests. */
 export interface Wire {
   readonly url: string;
-  /** Where it leads from the next connection on. */
+  /** The target of new connections. */
   leadTo(url: string): void;
-  /** Resets every connection that is open. */
+  /** Resets every open connection. */
   cut(): void;
-  /** What was sent since this was asked last. */
+  /** Returns the requests recorded since the previous call. */
   heard(): Heard;
   close(): void;
 }
@@ -16,7 +16,7 @@ export interface Wire {
 export interface Heard {
   /** Methods with their paths. */
   readonly requests: readonly string[];
-  /** Headers that carry the key. */
+  /** Headers that contain the key. */
   readonly keys: readonly string[];
   /** Protocol versions, of `initialize` and of the header. */
   readonly versions: readonly string[];
@@ -55,7 +55,7 @@ export async function openWire(): Promise<Wire> {
     },
     heard() {
       const heard = {
-        // Where OAuth's descriptions might be has many names. A request may follow the body of another without a line's end.
+        // OAuth metadata has many possible paths. A request may follow the body of the previous one without a line end.
         requests: all(text, /((?:GET|POST|DELETE) \/(?:\S*(?=\.well-known)\.well-known|[^ ?]*))\S* HTTP\/1\.1\r$/gm),
         keys: all(text, /^(X-API-Key|Authorization):/gim).map((name) => name.toLowerCase()),
         versions: all(text, /(?:^MCP-Protocol-Version: *|"protocolVersion": *")([0-9-]+)/gim),
@@ -70,7 +70,7 @@ export async function openWire(): Promise<Wire> {
   };
 }
 
-/** What a pattern's group takes, each once, in order of appearance. */
+/** The distinct matches of a pattern's group, in order of appearance. */
 function all(text: string, pattern: RegExp): string[] {
   return [...new Set([...text.matchAll(pattern)].map(([, group]) => group!))];
 }

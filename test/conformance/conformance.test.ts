@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { faultsOf, parseExpected, resultsTable } from './report.ts';
 import { areInstalled, type Check, EXPECTED_FAILURES, type Outcome, runSuites } from './suites.ts';
 
-/** The suites are a package of their own, which `bun run test:conformance` installs. Without it there is nothing to run; in CI it has to be there. */
+/**
+ * The suites are a separate package, which `bun run test:conformance` installs. Without it the test is skipped, except
+ * in CI, where it must be installed.
+ */
 const missing = areInstalled ? '' : ' (not installed: test/conformance)';
 test.skipIf(!areInstalled && process.env.CI === undefined)(
-  `the official suites fail only where something is not offered${missing}`,
+  `the official suites fail only for features that are not offered${missing}`,
   async () => {
     const expected = parseExpected(readFileSync(EXPECTED_FAILURES, 'utf8'));
     const outcomes = await runSuites();
@@ -31,23 +34,23 @@ describe('the report', () => {
     [['FAILURE'], 'prompts', 'not offered | no prompts', idle('caching:hints')],
     [['SUCCESS', 'FAILURE'], 'caching', 'passed but for 1 of 2 | no hints', idle('prompts')],
     [['FAILURE', 'FAILURE'], 'caching', '**failed** | no hints', [`${SUITE} caching:check-0: why`, ...idle('prompts')]],
-  ])('of %j in %s says %s', (statuses, scenario, cells, faults) => {
+  ])('for %j in %s prints %s', (statuses, scenario, cells, faults) => {
     const outcome = outcomeOf(scenario, statuses);
     expect(resultsTable([outcome], expected)).toEndWith(`\n| \`${scenario}\` | ${cells} |`);
     expect(faultsOf([outcome], expected)).toEqual(faults);
   });
 
-  test('tells of a suite that is not content, and of one that ran nothing', () => {
+  test('reports a suite with unexpected results, and a suite that ran nothing', () => {
     const outcome = { ...outcomeOf('ping', []), isAsExpected: false, verdict: 'ping failed', scenarios: new Map() };
     expect(faultsOf([outcome], new Map())).toEqual([`${SUITE}: ping failed`, `${SUITE}: ran nothing`]);
   });
 
-  test('every expected failure has its reason', () => {
+  test('rejects an expected failure without a reason', () => {
     expect(() => parseExpected('server:\n  - prompts\n')).toThrow('without its reason:   - prompts');
   });
 });
 
-/** One scenario, whose last check is called `hints`. */
+/** A suite's outcome with one scenario, whose last check is called `hints`. */
 function outcomeOf(scenario: string, statuses: readonly Check['status'][]): Outcome {
   const last = statuses.length - 1;
   const checks = statuses.map((status, at) => ({

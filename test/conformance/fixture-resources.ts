@@ -1,7 +1,7 @@
 import { ResourceNotFoundError } from '@modelcontextprotocol/server';
 import type { Resources } from '../../src/mcp/resources.ts';
 
-/** The resources that the suites read: a text, a picture, and what a template is filled in with. */
+/** The resources that the suites read: a text, an image, and a resource template. */
 export const FIXTURE_RESOURCES: Resources = {
   templates: [{ uriTemplate: 'test://template/{id}/data', name: 'template' }],
   list: () => ({
@@ -24,6 +24,6 @@ type Content = { readonly mimeType: string } & ({ readonly text: string } | { re
 
 const FIXED: Readonly<Record<string, Content>> = {
   'test://static-text': { mimeType: 'text/plain', text: 'This is the content of the static text resource.' },
-  // The signature that every PNG begins with.
+  // The signature at the start of every PNG.
   'test://static-binary': { mimeType: 'image/png', blob: 'iVBORw0KGgo=' },
 };

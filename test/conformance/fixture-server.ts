@@ -7,12 +7,12 @@ import { createFixtureTools } from './fixture-tools.ts';
 const STOP_DEADLINE_MS = 1_000;
 
 export interface FixtureServer {
-  /** Of `/mcp`. */
+  /** The URL of `/mcp`. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** The service over the fixtures in place of its own tools and resources, without its rate limit; sessions are in that revision. */
+/** Serves the fixtures instead of the service's own tools and resources, without a rate limit. Sessions use the given revision. */
 export async function serveFixtures(revision: string): Promise<FixtureServer> {
   const tools = createFixtureTools(() => service.app.mcp.wake());
   const service = await startService({ offered: { tools, resources: FIXTURE_RESOURCES } });
@@ -28,7 +28,7 @@ export async function serveFixtures(revision: string): Promise<FixtureServer> {
   };
 }
 
-/** The suites can send no header of their own: the key is added on the way in. */
+/** The suites cannot send a custom header, so the proxy adds the key. */
 function withKey(key: string, handle: Handler): Handler {
   return (request) => {
     request.headers.set('X-API-Key', key);
@@ -36,7 +36,7 @@ function withKey(key: string, handle: Handler): Handler {
   };
 }
 
-/** The suites' client begins every session with its newest revision, whichever is tested: it gets to say the one that is. */
+/** The suites' client starts every session with its newest revision. The proxy replaces it with the revision under test. */
 function inRevision(revision: string, handle: Handler): Handler {
   const said = `"protocolVersion":"${revision}"`;
   return async (request) => {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Failure } from '../../src/errors.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 
-/** The tools that the suites call by name, as operations like any other. `changed` is called where one of them has changed the list. */
+/** The tools that the suites call by name, as operations. `changed` is called if one of them has changed the list. */
 export function createFixtureTools(changed: () => void): () => readonly Operation[] {
   const toggle = tool('test_trigger_tool_change', 'Offers one tool more, or one less.', () => {
     offered = offered === few ? more : few;
@@ -28,7 +28,7 @@ const STEPWISE = tool('test_tool_with_progress', 'Answers in three steps.', func
 
 const ADDED = tool('test_added_tool', 'Comes and goes.', () => say('Here.'));
 
-/** Has keywords of JSON Schema 2020-12 that the registry's schemas have no use for: they are carried along. */
+/** Has keywords of JSON Schema 2020-12 that the registry's schemas do not use. They are passed through. */
 const WITH_SCHEMA: Operation = {
   ...tool('json_schema_2020_12_tool', 'Has a schema with many keywords.', () => say('ok')),
   input: Type.Object(

@@ -1,10 +1,10 @@
 import { table } from '../fixtures/reference-tables.ts';
 import { type Check, type Outcome, versionOf } from './suites.ts';
 
-/** Scenarios, and checks as `scenario:check`, that are expected to fail, to the reasons. */
+/** The reasons by expected failure: a scenario, or a single check as `scenario:check`. */
 export type Expected = ReadonlyMap<string, string>;
 
-/** Reads the suites' own file, with the reasons in its comments. Throws where one is missing. */
+/** Reads the suites' own file, with the reasons in its comments. Throws if a reason is missing. */
 export function parseExpected(yaml: string): Expected {
   const entries = yaml.split('\n').filter((line) => line.trimStart().startsWith('- '));
   return new Map(
@@ -16,7 +16,7 @@ export function parseExpected(yaml: string): Expected {
   );
 }
 
-/** What is not as it should be; empty where all is well. */
+/** All unexpected results. Empty if every result is as expected. */
 export function faultsOf(outcomes: readonly Outcome[], expected: Expected): string[] {
   const failures = outcomes.flatMap(({ suite, scenarios }) =>
     [...scenarios].flatMap(([scenario, checks]) =>
@@ -36,7 +36,7 @@ export function faultsOf(outcomes: readonly Outcome[], expected: Expected): stri
   ];
 }
 
-/** Every scenario, how it ended in each suite that has it, and what is not offered. */
+/** A table of every scenario with its result in each suite that has it, and the reasons of those not offered. */
 export function resultsTable(outcomes: readonly Outcome[], expected: Expected): string {
   const names = [...new Set(outcomes.flatMap(({ scenarios }) => [...scenarios.keys()]))].sort();
   const rows = names.map((name) => {
@@ -57,12 +57,12 @@ function endOf(name: string, checks: readonly Check[] | undefined, expected: Exp
   return failures.length > 0 ? `passed but for ${failures.length} of ${made.length}` : 'passed';
 }
 
-/** Warnings count: the suites' verdicts count them too. */
+/** Warnings count as failures, as in the suites' verdicts. */
 function isFailure({ status }: Check): boolean {
   return status === 'FAILURE' || status === 'WARNING';
 }
 
-/** A check may be made several times. */
+/** The distinct ids, because a check may be made several times. */
 function idsOf(checks: readonly Check[]): string[] {
   return [...new Set(checks.map(({ id }) => id))];
 }

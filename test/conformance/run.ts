@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { faultsOf, parseExpected, resultsTable } from './report.ts';
 import { EXPECTED_FAILURES, runSuites } from './suites.ts';
 
-/** `bun test/conformance/run.ts [--write]`: all suites, their results as a table; `--write` keeps it in the page. */
+/** `bun test/conformance/run.ts [--write]` runs all suites and prints a table of the results. `--write` writes it to the page. */
 const RESULTS = '\n## Results\n';
 const page = Bun.file(join(import.meta.dir, '../../docs/conformance.md'));
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { serveFixtures } from './fixture-server.ts';
 import { dependencies } from './package.json';
 
-/** A revision of the protocol as one of the suites tests it. */
+/** A protocol revision as tested by one of the suites. */
 export interface Suite {
   readonly package: keyof typeof dependencies;
   readonly revision: string;
@@ -19,11 +19,11 @@ export const SUITES: readonly Suite[] = [
 
 export interface Outcome {
   readonly suite: Suite;
-  /** The suite's own verdict: every failure is expected, and every expected one fails. */
+  /** The suite's own verdict: every failure is expected, and every expected failure occurs. */
   readonly isAsExpected: boolean;
-  /** Its words for what is not as expected. */
+  /** The suite's description of unexpected results. */
   readonly verdict: string;
-  /** Its checks by scenario. */
+  /** The suite's checks by scenario. */
   readonly scenarios: ReadonlyMap<string, readonly Check[]>;
 }
 
@@ -35,12 +35,12 @@ export interface Check {
 
 export const EXPECTED_FAILURES = join(import.meta.dir, 'expected-failures.yaml');
 
-/** A run takes seconds; one that hangs is ended. */
+/** A run takes seconds. A run that hangs is killed after this time. */
 const SUITE_MAX_MS = 60_000;
 
 export const areInstalled = SUITES.every((suite) => existsSync(entryOf(suite)));
 
-/** Runs each suite in turn, each against a server of its own over the fixtures. Needs no network. */
+/** Runs the suites in turn, each against its own server with the fixtures. Needs no network. */
 export async function runSuites(): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const suite of SUITES) outcomes.push(await runSuite(suite));
@@ -64,7 +64,7 @@ async function runSuite(suite: Suite): Promise<Outcome> {
     );
     const [printed, code] = await Promise.all([run.stdout.text(), run.exited]);
     const words = Bun.stripANSI(printed);
-    // Of a run that was ended, the scenario in which it was.
+    // If the run was killed, the scenario during which it was killed.
     const from = Math.max(words.search(/^(?:Stale|Unexpected)/m), words.lastIndexOf('\n=== '));
     const verdict = words.slice(from).trim();
     return { suite, isAsExpected: code === 0, verdict, scenarios: readResults(folder) };

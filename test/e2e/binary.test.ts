@@ -12,7 +12,7 @@ import { writeChain } from '../support/chain-file.ts';
 import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 
-/** The compiled binary, run from another folder, as an operator and a stranger meet it. */
+/** The compiled binary, run from another folder, as operators and new users run it. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
   expect([code, stderr.includes('build/zomma written')]).toEqual([0, true]);
 }, 60_000);
 
-test('start prints a demo key before the ready line, on stdout alone, and the key works', async () => {
+test('start prints a demo key before the ready line, only on stdout, and the key works', async () => {
   await withFolder(async (dataDir) => {
     const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir]);
     const key = server.before.join('\n').match(/ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/)?.[0];
@@ -58,7 +58,7 @@ describe('agents', () => {
 
   test.each([
     ['from what is stored', () => ['--data-dir', folder]],
-    ['from the running server', () => ['--url', server.url, '--key', key]],
+    ['through the running server', () => ['--url', server.url, '--key', key]],
   ])('over standard input and output, %s', async (_name, args) => {
     const client = new Client({ name: 'e2e', version: '1' });
     await client.connect(new StdioClientTransport({ command: BINARY[0]!, args: ['mcp', ...args()] }));
@@ -66,14 +66,14 @@ describe('agents', () => {
     await client.close();
   });
 
-  /** Each tool of the list by the example in its description, a name that is none, and the longest of the resources. */
+  /** Calls each listed tool with the example in its description, calls an unknown tool, and reads the longest resource. */
   async function useAll(client: McpClient): Promise<void> {
     const { tools } = await client.listTools();
     expect(tools).toHaveLength(9);
     for (const { name, description } of tools) {
       const [, example] = /Example: (\{.*\})/.exec(description!)!;
       const answer = await client.callTool({ name, arguments: JSON.parse(example!) });
-      // The date of an example may not be listed: the refusal says which are.
+      // The date of an example may not be listed. The error then names the listed dates.
       if (answer.isError)
         expect([name, JSON.stringify(answer.content)]).toEqual(['get_whale_prints', expect.stringContaining('listed')]);
       else expect(answer.structuredContent).toBeObject();
@@ -114,7 +114,7 @@ describe('serving a folder of chains', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('a member added beside the running server is known to it at once, and gone when revoked', async () => {
+  test('a running server accepts a member added by another process at once, and rejects it once revoked', async () => {
     const uuid = '5f0c1d9e-3b2a-4c6d-8e7f-9a0b1c2d3e4f';
     const change = (verb: string) =>
       run(BINARY, [
@@ -138,7 +138,7 @@ describe('serving a folder of chains', () => {
     expect(await ask()).toBe(403);
   });
 
-  test('the typed client calls and is told what is wrong', async () => {
+  test('the typed client calls operations and throws a ProblemError', async () => {
     const client = createClient({ baseUrl: server.url, apiKey: key });
     const nodes = await client.call('get_live_gex_nodes', { ticker: 'TEST' });
     expect(nodes).toMatchObject({ ticker: 'TEST', call_wall: 105, put_wall: 95 });
@@ -148,7 +148,7 @@ describe('serving a folder of chains', () => {
     expect(refusal).toMatchObject({ status: 422, code: 'invalid_body' });
   });
 
-  test('zomma call and zomma gex work on the same data beside the server', async () => {
+  test('zomma call and zomma gex work on the same data while the server runs', async () => {
     const data = ['--data-dir', join(folder, 'data')];
     const called = await run(BINARY, ['call', 'get_live_gex_nodes', '{"ticker":"TEST"}', ...data]);
     const listed = await run(BINARY, ['gex', 'TEST', '--json', ...data]);
@@ -158,7 +158,7 @@ describe('serving a folder of chains', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject({ ...nodes, net_gex_mil });
   });
 
-  test('the page of the OpenAPI document is within the binary', async () => {
+  test('the binary contains the OpenAPI documentation page', async () => {
     for (const path of DOCS_PATHS) {
       const plain = await fetch(server.url + path, { headers: { 'Accept-Encoding': 'identity' } });
       expect([path, plain.status, plain.headers.get('content-encoding')]).toEqual([path, 200, null]);
@@ -169,18 +169,18 @@ describe('serving a folder of chains', () => {
       const compressed = await fetch(server.url + path, { headers: { 'Accept-Encoding': 'gzip' } });
       expect(await compressed.text()).toBe(text);
     }
-    // It reads them from itself: it knows of no folder of packages.
+    // The binary serves its embedded files: it knows no package folder.
     expect(readFileSync(BINARY[0]!).includes(join(ROOT, 'node_modules'))).toBe(false);
   });
 
-  test('a ticker without a chain is a 400 that says which kind it is', async () => {
+  test('a ticker without a chain gets a 400 that names the reason', async () => {
     const ask = async (ticker: string) =>
       (await fetch(`${server.url}/api/v1/nodes/gex/${ticker}`, { headers: { 'X-API-Key': key } })).json();
     expect(await ask('QQQ')).toMatchObject({ status: 400, code: 'no_chain' });
     expect(await ask('NOPE')).toMatchObject({ status: 400, code: 'unknown_ticker' });
   });
 
-  test('flow without prints is taken from snapshots, and says so', async () => {
+  test('without prints the flow comes from snapshots, with a note', async () => {
     const response = await fetch(`${server.url}/api/v1/tools/get_whale_prints`, {
       method: 'POST',
       headers: { 'X-API-Key': key },
@@ -190,7 +190,7 @@ describe('serving a folder of chains', () => {
     expect(response.headers.get('x-data-notes')).toContain('no prints');
   });
 
-  test('ten megabytes are refused in the one error shape, over a socket', async () => {
+  test('rejects a ten-megabyte body over a socket with the standard error format', async () => {
     const response = await fetch(`${server.url}/api/v1/physics/greeks`, {
       method: 'POST',
       headers: { 'X-API-Key': key },
@@ -201,7 +201,7 @@ describe('serving a folder of chains', () => {
   });
 });
 
-test('bench prints a table, and as JSON, with nothing beside the binary', async () => {
+test('bench prints a table and JSON without any file besides the binary', async () => {
   const table = await run(BINARY, ['bench', '--quick']);
   expect(table.code).toBe(0);
   expect(table.stdout).toContain('implied volatility, per option');
@@ -211,7 +211,7 @@ test('bench prints a table, and as JSON, with nothing beside the binary', async 
   for (const { worstScaledError } of accuracy) expect(worstScaledError).toBeLessThan(4);
 });
 
-test('a request without a Host is answered by its path', async () => {
+test('answers a request without a Host header', async () => {
   await withFolder(async (folder) => {
     const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
     const answer = Promise.withResolvers<string>();
@@ -232,7 +232,7 @@ test('a request without a Host is answered by its path', async () => {
   });
 });
 
-test('a second server on the same port is refused', async () => {
+test('a second server on the same port fails to start', async () => {
   await withFolder(async (folder) => {
     const first = await startServer(BINARY, ['start', '--port', '0', '--data-dir', join(folder, 'a')]);
     const port = first.url.split(':').at(-1)!;
@@ -323,7 +323,8 @@ describeRecorded('recorded chains', (recorded) => {
               expect(stdout).toBe(`${body}\n${version} 200`);
             }
           }
-          // Refused bodies, of a declared length and of none: a client hears the answer, whatever it has sent by then.
+          // Rejected bodies with and without a declared length: the client always gets the response, whatever it has
+          // sent by then.
           const bad = 'ZOMMA_0000000000000000';
           const GREEKS = '/api/v1/physics/greeks';
           for (const [bytes, isDeclared, key, path, status] of [

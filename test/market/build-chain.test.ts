@@ -16,7 +16,7 @@ function contract(over: Partial<ContractRow> = {}): ContractRow {
   return { root: 'SPX', expiry: '2022-12-16', callPut: 1, strike: 4000, ...quote, ...model, ...over };
 }
 
-test('series by settlement, then root; rows by strike, calls first', () => {
+test('orders series by settlement, then root, and rows by strike, calls first', () => {
   const chain = buildChain(head, [
     contract({ root: 'SPXW', callPut: -1, strike: 4100 }),
     contract({ root: 'SPXW', callPut: 1, strike: 4100 }),
@@ -50,7 +50,7 @@ function series(
   return { root, expiry, settlement, settlesAt: Date.parse(at), adjusted, start, end };
 }
 
-test('values arrive as given, shares default to 100', () => {
+test('passes values through, and shares per contract default to 100', () => {
   const chain = buildChain(head, [contract(), contract({ callPut: -1, delta: -0.5, multiplier: 10 })]);
   expect([...chain.bid, ...chain.ask, ...chain.last]).toEqual([10, 10, 11, 11, 10.5, 10.5]);
   expect([...chain.volume, ...chain.openInterest]).toEqual([3, 3, 100, 100]);
@@ -76,18 +76,18 @@ describe('a bad optional value becomes "not given" and is counted', () => {
     expect(chain.refused).toEqual({ bad_value: 1 });
   });
 
-  test('shares of zero or below are the usual hundred', () => {
+  test('shares per contract of 0 or below become 100', () => {
     expect(buildChain(head, [contract({ multiplier: -1 })]).multiplier[0]).toBe(100);
     expect(buildChain(head, [contract({ multiplier: 0 })]).multiplier[0]).toBe(100);
   });
 
-  test('an IV of 0 is not given, which is no fault', () => {
+  test('an IV of 0 counts as not given, which is not an error', () => {
     const chain = buildChain(head, [contract({ iv: 0 })]);
     expect(chain.iv[0]).toBeNaN();
     expect(chain.refused).toEqual({});
   });
 
-  test('nothing given at all still is a contract', () => {
+  test('a contract without any optional value is accepted', () => {
     const none = Number.NaN;
     const empty = {
       bid: none,
@@ -105,7 +105,7 @@ describe('a bad optional value becomes "not given" and is counted', () => {
   });
 });
 
-describe('a contract that cannot be refuses its row', () => {
+describe('rejects a row with an impossible contract', () => {
   test.each([
     ['strike', 0, 'bad_contract'],
     ['strike', -5, 'bad_contract'],
@@ -124,34 +124,39 @@ describe('a contract that cannot be refuses its row', () => {
     expect(chain.refused).toEqual({ [reason]: 1 });
   });
 
-  test('of a contract that comes twice the first counts', () => {
+  test('of a duplicated contract the first row counts', () => {
     const chain = buildChain(head, [contract({ bid: 1 }), contract({ bid: 2 }), contract({ bid: 3, callPut: -1 })]);
     expect([...chain.bid]).toEqual([1, 3]);
     expect(chain.refused).toEqual({ duplicate: 1 });
   });
 
-  test('refusals add to those of the feed', () => {
+  test('adds its rejections to those of the feed', () => {
     const refused = { bad_symbol: 4, duplicate: 1 };
     const chain = buildChain({ ...head, refused }, [contract(), contract()]);
     expect(chain.refused).toEqual({ bad_symbol: 4, duplicate: 2 });
   });
 });
 
-describe('no chain can come of', () => {
+describe('builds no chain from', () => {
   const rows = [contract()];
   test.each([
     ['no rows', head, [], /no usable rows/],
-    ['bad rows only, and it says why', head, [contract({ strike: 0 })], /no usable rows \(1 bad_contract\)/],
+    [
+      'only bad rows, and the error names the reason',
+      head,
+      [contract({ strike: 0 })],
+      /no usable rows \(1 bad_contract\)/,
+    ],
     ['a spot of zero', { ...head, spot: 0 }, rows, /spot/],
-    ['a spot that is not known', { ...head, spot: Number.NaN }, rows, /spot/],
-    ['a spot beyond reason', { ...head, spot: 1e10 }, rows, /spot/],
+    ['an unknown spot', { ...head, spot: Number.NaN }, rows, /spot/],
+    ['a spot beyond the bound', { ...head, spot: 1e10 }, rows, /spot/],
     ['no time', { ...head, asOf: Number.NaN }, rows, /time/],
   ])('%s', (_what, bad, given, message) => {
     expect(() => buildChain(bad, given)).toThrow(message);
     expect(() => buildChain(bad, given)).toThrow(Failure);
   });
 
-  test('more contracts than a chain may have', () => {
+  test('more contracts than the limit of a chain', () => {
     function* many() {
       for (let i = 0; i <= CONTRACTS_MAX; i++) yield contract({ strike: 1 + i / 10 });
     }

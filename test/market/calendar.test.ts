@@ -22,10 +22,10 @@ const at = (text: string) => Date.parse(text);
 
 describe('closed', () => {
   test.each([
-    ['New Year on a Sunday, kept on Monday', '2023-01-02'],
+    ['New Year on a Sunday, observed on Monday', '2023-01-02'],
     ['New Year', '2024-01-01'],
     ['Martin Luther King', '2024-01-15'],
-    ['Martin Luther King, the first year', '1998-01-19'],
+    ['Martin Luther King, the first observed year', '1998-01-19'],
     ["Washington's Birthday", '2024-02-19'],
     ['Good Friday', '2019-04-19'],
     ['Good Friday', '2022-04-15'],
@@ -35,17 +35,17 @@ describe('closed', () => {
     ['Good Friday, the latest of the century', '2038-04-23'],
     ['Memorial Day', '2025-05-26'],
     ['Memorial Day on the 31st', '2021-05-31'],
-    ['Juneteenth on a Sunday, kept on Monday', '2022-06-20'],
+    ['Juneteenth on a Sunday, observed on Monday', '2022-06-20'],
     ['Juneteenth', '2023-06-19'],
-    ['Juneteenth on a Saturday, kept on Friday', '2027-06-18'],
-    ['Independence Day on a Saturday, kept on Friday', '2026-07-03'],
-    ['Independence Day on a Sunday, kept on Monday', '2021-07-05'],
+    ['Juneteenth on a Saturday, observed on Friday', '2027-06-18'],
+    ['Independence Day on a Saturday, observed on Friday', '2026-07-03'],
+    ['Independence Day on a Sunday, observed on Monday', '2021-07-05'],
     ['Labor Day', '2024-09-02'],
     ['Thanksgiving', '2024-11-28'],
-    ['Christmas on a Saturday, kept on Friday', '2021-12-24'],
-    ['Christmas on a Sunday, kept on Monday', '2022-12-26'],
+    ['Christmas on a Saturday, observed on Friday', '2021-12-24'],
+    ['Christmas on a Sunday, observed on Monday', '2022-12-26'],
     ['September 11', '2001-09-11'],
-    ['the last day of that closure', '2001-09-14'],
+    ['the last day of the closure after September 11', '2001-09-14'],
     ['Reagan', '2004-06-11'],
     ['Ford', '2007-01-02'],
     ['Sandy', '2012-10-29'],
@@ -82,24 +82,24 @@ describe('half-days', () => {
     ['day after Thanksgiving', '2025-11-28', true],
     ['Christmas Eve on a Tuesday', '2024-12-24', true],
     ['Christmas Eve on a Thursday', '2026-12-24', true],
-    ['Christmas Eve on a Friday is the holiday', '2027-12-24', false],
+    ['Christmas Eve on a Friday is the observed holiday', '2027-12-24', false],
     ['Friday before a Christmas on Sunday', '2022-12-23', false],
     ['July 3 on a Monday', '2023-07-03', true],
     ['July 3 on a Tuesday', '2018-07-03', true],
     ['July 3 on a Wednesday', '2024-07-03', true],
     ['July 3 on a Thursday', '2025-07-03', true],
-    ['July 2 before a Fourth kept on Friday', '2026-07-02', false],
-    ['Friday before a Fourth on Sunday', '2021-07-02', false],
+    ['July 2 before an Independence Day observed on Friday', '2026-07-02', false],
+    ['Friday before an Independence Day on Sunday', '2021-07-02', false],
     ['Wednesday July 3 until 2012', '2002-07-03', false],
     ['Friday July 5 until 2012', '2002-07-05', true],
-    ['Friday July 5 since', '2024-07-05', false],
+    ['Friday July 5 since 2013', '2024-07-05', false],
     ["New Year's Eve", '2024-12-31', false],
   ])('%s, %s: %p', (_why, date, half) => {
     expect(isHalfDay(date)).toBe(half);
   });
 });
 
-test('trading days a year, as the exchange counts them', () => {
+test('counts the trading days of a year as the exchange does', () => {
   const count = (year: number) => {
     let days = 0;
     for (let date = `${year}-01-01`; date.startsWith(`${year}`); date = addDays(date, 1))
@@ -130,14 +130,14 @@ describe('opening hours', () => {
     ['winter', '2024-01-16', '2024-01-16T14:30:00Z', '2024-01-16T21:00:00Z'],
     ['summer', '2024-07-16', '2024-07-16T13:30:00Z', '2024-07-16T20:00:00Z'],
     ['Friday before the clocks go forward', '2024-03-08', '2024-03-08T14:30:00Z', '2024-03-08T21:00:00Z'],
-    ['Monday after', '2024-03-11', '2024-03-11T13:30:00Z', '2024-03-11T20:00:00Z'],
-    ['Friday before they go back', '2024-11-01', '2024-11-01T13:30:00Z', '2024-11-01T20:00:00Z'],
-    ['Monday after', '2024-11-04', '2024-11-04T14:30:00Z', '2024-11-04T21:00:00Z'],
+    ['Monday after the clocks go forward', '2024-03-11', '2024-03-11T13:30:00Z', '2024-03-11T20:00:00Z'],
+    ['Friday before the clocks go back', '2024-11-01', '2024-11-01T13:30:00Z', '2024-11-01T20:00:00Z'],
+    ['Monday after the clocks go back', '2024-11-04', '2024-11-04T14:30:00Z', '2024-11-04T21:00:00Z'],
     ['April under the rules until 2006', '2006-03-31', '2006-03-31T14:30:00Z', '2006-03-31T21:00:00Z'],
     ['half-day', '2024-11-29', '2024-11-29T14:30:00Z', '2024-11-29T18:00:00Z'],
     ['leap day', '2024-02-29', '2024-02-29T14:30:00Z', '2024-02-29T21:00:00Z'],
-    ['a Sunday is its Friday', '2024-06-16', '2024-06-14T13:30:00Z', '2024-06-14T20:00:00Z'],
-    ['after a half-day Friday', '2024-11-30', '2024-11-29T14:30:00Z', '2024-11-29T18:00:00Z'],
+    ['a Sunday uses the preceding Friday', '2024-06-16', '2024-06-14T13:30:00Z', '2024-06-14T20:00:00Z'],
+    ['the day after a half-day Friday', '2024-11-30', '2024-11-29T14:30:00Z', '2024-11-29T18:00:00Z'],
   ])('%s: %s', (_what, date, open, close) => {
     expect(openOf(date)).toBe(at(open));
     expect(closeOf(date)).toBe(at(close));
@@ -170,19 +170,19 @@ describe('New York time', () => {
     expect(newYorkTime(at(instant))).toBe(time);
   });
 
-  test('an hour that comes twice is the earlier, one that is skipped the later', () => {
+  test('a repeated local time means the earlier instant, a skipped one the later', () => {
     expect(newYorkInstant('2024-11-03', '01:30')).toBe(at('2024-11-03T05:30:00Z'));
     expect(newYorkInstant('2024-03-10', '02:30')).toBe(at('2024-03-10T07:30:00Z'));
   });
 });
 
-test('days to either side', () => {
+test('previous and next trading days', () => {
   expect(nextTradingDay('2024-03-28')).toBe('2024-04-01');
   expect(previousTradingDay('2024-04-01')).toBe('2024-03-28');
   expect(nextTradingDay('2001-09-10')).toBe('2001-09-17');
 });
 
-test('every day: neighbours trade and come back, opening is before closing, on that date in New York', () => {
+test('next and previous trading day are inverse, and the session has the right date and length', () => {
   const day = fc.nat({ max: 25_000 }).map((days) => addDays('1995-01-01', days));
   fc.assert(
     fc.property(day, (date) => {
@@ -216,7 +216,7 @@ describe('dates', () => {
     expect(isDate(text)).toBe(valid);
   });
 
-  test('arithmetic', () => {
+  test('date arithmetic', () => {
     expect(addDays('2024-02-28', 2)).toBe('2024-03-01');
     expect(daysBetween('2024-02-28', '2024-03-01')).toBe(2);
     expect(weekdayOf('2024-03-01')).toBe(5);

@@ -4,7 +4,7 @@ import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { chainOf, DAY_MS, keepLevels, MONDAY_MS, printOf } from '../store/samples.ts';
 
-/** Of what is dated after the moment, nothing is seen; of what is dated up to it, all. */
+/** A market at a past moment shows no data dated after that moment, and all data dated up to it. */
 const HOUR_MS = 3_600_000;
 const NOON = MONDAY_MS - 3 * HOUR_MS;
 const AFTER = MONDAY_MS;
@@ -33,24 +33,29 @@ const largeOf = (market: Market) =>
   [...market.largeOn(market.chain('SPX'), DATE, 1).columns].flatMap(({ at }) => [...at]);
 
 const SEEN: [name: string, read: (market: Market) => unknown, then: unknown, now: unknown][] = [
-  ['whether it is past', ({ isPast }) => isPast, true, false],
+  ['isPast', ({ isPast }) => isPast, true, false],
   ['the newest chain', (market) => market.chain('SPX').asOf, NOON, AFTER + 1],
   ['flow', (market) => market.flow(market.chain('SPX'), 30, 1).map(({ prints }) => prints), [2], [4]],
-  ['large prints of its day', (market) => largeOf(market).map((at) => at - NOON), [-1, 0], [-1, 0, 1, AFTER - NOON]],
+  [
+    "large prints of the chain's day",
+    (market) => largeOf(market).map((at) => at - NOON),
+    [-1, 0],
+    [-1, 0, 1, AFTER - NOON],
+  ],
   ['the tape', (market) => [...market.tape(market.chain('SPX'), 30).prints].length, 2, 4],
-  ['days before', (market) => market.recentChainIds(market.chain('SPX'), 30).length, 2, 2],
+  ['recent chains of earlier days', (market) => market.recentChainIds(market.chain('SPX'), 30).length, 2, 2],
   ['closes filled from snapshots', (market) => market.closes('SPX', DATE, 9).map(({ close }) => close), [1, 2], [1, 5]],
   ['the last levels', (market) => market.lastLevelsAt('SPX', Number.MAX_SAFE_INTEGER), NOON, AFTER],
-  ['times of levels', (market) => market.levelTimes('SPX', 0, Number.MAX_SAFE_INTEGER, 'snapshot').length, 2, 3],
-  ['levels that are due', (market) => market.levelsDue('SPX'), 1, 2],
-  ['a moment within it', (market) => market.at(NOON - 1).chain('SPX').spot, 4, 4],
-  ['a moment after it', (market) => market.at(AFTER + 2).chain('SPX').asOf, NOON, AFTER + 1],
+  ['the times of levels', (market) => market.levelTimes('SPX', 0, Number.MAX_SAFE_INTEGER, 'snapshot').length, 2, 3],
+  ['the snapshots whose levels are due', (market) => market.levelsDue('SPX'), 1, 2],
+  ['a market at a moment before it', (market) => market.at(NOON - 1).chain('SPX').spot, 4, 4],
+  ['a market at a moment after it', (market) => market.at(AFTER + 2).chain('SPX').asOf, NOON, AFTER + 1],
 ];
 test.each(SEEN)('%s', (_name, read, before, present) => {
   expect([read(then), read(now)]).toEqual([before, present]);
 });
 
-test('chains of the past are the same objects while they are asked for, and a bounded number is held', () => {
+test('returns the same object for a recently requested past chain, and caches a bounded number', () => {
   const past = now.at(NOON).chain('SPX');
   expect(now.at(NOON + 5).chain('SPX')).toBe(past);
   for (let day = 1; day <= 10; day++) keepLevels(store, { asOf: NOON - (day + 1) * DAY_MS });

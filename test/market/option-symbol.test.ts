@@ -14,7 +14,7 @@ import {
   settlementOf,
 } from '../../src/market/option-symbol.ts';
 
-describe('reading', () => {
+describe('parses', () => {
   const apple = {
     root: 'AAPL',
     underlying: 'AAPL',
@@ -44,14 +44,14 @@ describe('reading', () => {
   });
 });
 
-describe('refused', () => {
+describe('rejects', () => {
   test.each([
     ['a strike of zero', 'AAPL260918C00000000'],
-    ['February 29 of a common year', 'AAPL270229C00320000'],
+    ['February 29 outside a leap year', 'AAPL270229C00320000'],
     ['month 13', 'AAPL261318C00320000'],
     ['day 0', 'AAPL260900C00320000'],
     ['lower case', 'aapl260918C00320000'],
-    ['a side that is neither', 'AAPL260918X00320000'],
+    ['a side other than C or P', 'AAPL260918X00320000'],
     ['seven digits of strike', 'AAPL260918C0320000'],
     ['nine digits of strike', 'AAPL260918C003200000'],
     ['too little padding', 'AAPL 260918C00320000'],
@@ -59,17 +59,17 @@ describe('refused', () => {
     ['a root of seven letters', 'ABCDEFG260918C00320000'],
     ['no root', '260918C00320000'],
     ['a root of digits', '123260918C00320000'],
-    ['text after it', 'AAPL260918C00320000 '],
-    ['a line end after it', 'AAPL260918C00320000\n'],
+    ['trailing text', 'AAPL260918C00320000 '],
+    ['a trailing line break', 'AAPL260918C00320000\n'],
     ['another prefix', 'I:AAPL260918C00320000'],
-    ['nothing', ''],
+    ['empty text', ''],
     ['a plain ticker', 'AAPL'],
   ])('%s', (_what, text) => {
     expect(parseOptionSymbol(text)).toBeUndefined();
   });
 });
 
-test('what is written is read back, padded and compact', () => {
+test('formats a symbol that parses back, padded and compact', () => {
   const contract = fc.record({
     root: fc.stringMatching(/^[A-Z]{1,5}[1-9]?$/),
     expiry: fc.nat({ max: 36_523 }).map((days) => addDays('2000-01-01', days)),
@@ -86,7 +86,7 @@ test('what is written is read back, padded and compact', () => {
   );
 });
 
-test('any text is read or refused, never thrown at', () => {
+test('parses or rejects any text without throwing', () => {
   fc.assert(fc.property(fc.string(), (text) => parseOptionSymbol(text) === undefined || text.length >= 16));
 });
 
@@ -99,16 +99,16 @@ describe('roots', () => {
     ['BRKB', 'BRK.B'],
     ['SPX', 'SPX'],
     ['SPY', 'SPY'],
-  ])('%s is about %s', (root, underlying) => {
+  ])('%s has the underlying %s', (root, underlying) => {
     expect(rootOf(root)).toEqual({ underlying, adjusted: false });
   });
 
-  test('a ticker with a share class loses its dot', () => {
+  test('the root of a ticker with a share class has no dot', () => {
     expect(rootOfTicker('BRK.B')).toBe('BRKB');
     expect(rootOf(rootOfTicker('BRK.B')).underlying).toBe('BRK.B');
   });
 
-  test('AM-settled are exactly six', () => {
+  test('exactly six roots are AM-settled', () => {
     expect([...AM_SETTLED_ROOTS].sort()).toEqual(['DJX', 'NDX', 'RUT', 'SPX', 'VIX', 'VIXW']);
     expect(['SPXW', 'NDXP', 'RUTW', 'XSP', 'SPY'].map(settlementOf)).toEqual(['PM', 'PM', 'PM', 'PM', 'PM']);
     expect(settlementOf('SPX')).toBe('AM');
@@ -136,13 +136,13 @@ describe('tickers', () => {
     ['BRK-B', 'BRK.B'],
     [' spy ', 'SPY'],
     ['IWM', 'IWM'],
-  ])('%p is %s', (text, ticker) => {
+  ])('normalizes %p to %s', (text, ticker) => {
     expect(canonicalTicker(text)).toBe(ticker);
     expect(isTicker(ticker)).toBe(true);
   });
 
   test.each(['', 'spy', '1SPY', '.A', 'ABCDEFGHIJK', 'A B', 'A\n', 'A\u202e', 'A/B', '_SPX', 'Ä', 'A\u200b'])(
-    '%j is none',
+    '%j is not a ticker',
     (text) => {
       expect(isTicker(text)).toBe(false);
     },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { Failure } from '../../src/errors.ts';
 import { loadUniverse, STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 
-test('the standard universe is the nine themes of the contract, in its order', () => {
+test('the standard universe has the nine themes of the contract in its order', () => {
   expect(Object.entries(STANDARD_UNIVERSE.themes).map(([theme, tickers]) => `${theme} ${tickers.join(' ')}`)).toEqual([
     'beta_lords SPY QQQ IWM DIA SMH XLF VXX',
     'hyperscalers NVDA MSFT AAPL GOOGL AMZN META AVGO ORCL TSM',
@@ -17,7 +17,7 @@ test('the standard universe is the nine themes of the contract, in its order', (
   expect(STANDARD_UNIVERSE.tickers.size).toBe(59);
 });
 
-test('single names have their sector fund, funds have none', () => {
+test('single names have their sector fund as proxy, funds have no proxy', () => {
   const proxies = STANDARD_UNIVERSE.proxies;
   expect(['NVDA', 'BRK.B', 'MSTR', 'XOM', 'AMD', 'WMT'].map((name) => proxies.get(name))).toEqual([
     ...['SMH', 'XLF', 'IBIT', 'XLE', 'SMH', 'XLP'],
@@ -51,24 +51,28 @@ describe("an operator's universe", () => {
     expect([...universe.proxies]).toEqual([['BRK.B', 'XLF']]);
   });
 
-  test('keeps the standard proxies where it names none', () => {
+  test('uses the standard proxies if the file names none', () => {
     expect(loadUniverse('{"themes":{"mine":["SPY"]}}').proxies).toEqual(STANDARD_UNIVERSE.proxies);
   });
 
   test.each([
-    ['no JSON', '{"themes":', /not JSON/],
-    ['no object', '[]', /themes/],
+    ['invalid JSON', '{"themes":', /not JSON/],
+    ['no JSON object', '[]', /themes/],
     ['no themes', '{"proxies":{}}', /themes/],
     ['no tickers', '{"themes":{}}', /at least one ticker/],
-    ['a list that is none', '{"themes":{"a":"SPY"}}', /\/themes\/a must be a list/],
+    ['a theme that is not a list', '{"themes":{"a":"SPY"}}', /\/themes\/a must be a list/],
     ['a number', '{"themes":{"a":["SPY",7]}}', /\/themes\/a\/1 must be a ticker/],
-    ['a word that is no ticker', '{"themes":{"a":["S&P 500"]}}', /\/themes\/a\/0 must be a ticker/],
+    ['text that is not a ticker', '{"themes":{"a":["S&P 500"]}}', /\/themes\/a\/0 must be a ticker/],
     ['a ticker twice', '{"themes":{"a":["SPY"],"b":["SPY"]}}', /\/themes\/b\/0 must be listed once/],
     ['a name with two proxies', '{"themes":{"a":["SPY"]},"proxies":{"X":["A"],"Y":["A"]}}', /\/proxies\/Y\/0/],
-    ['a proxy that is no ticker', '{"themes":{"a":["SPY"]},"proxies":{"no way":["A"]}}', /\/proxies\/no way/],
+    ['a proxy that is not a ticker', '{"themes":{"a":["SPY"]},"proxies":{"no way":["A"]}}', /\/proxies\/no way/],
     ['an unknown key', '{"themes":{"a":["SPY"]},"proxy":{}}', /\/proxy must be themes or proxies/],
-    ['too many', JSON.stringify({ themes: { a: Array.from({ length: 1001 }, (_, i) => `A${i}`) } }), /at most 1000/],
-  ])('%s is refused', (_what, json, message) => {
+    [
+      'more than 1,000 tickers',
+      JSON.stringify({ themes: { a: Array.from({ length: 1001 }, (_, i) => `A${i}`) } }),
+      /at most 1000/,
+    ],
+  ])('rejects %s', (_what, json, message) => {
     let failure: unknown;
     try {
       loadUniverse(json);

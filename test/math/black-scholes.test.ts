@@ -53,13 +53,13 @@ describe('modes', () => {
   test.each([
     ['computed', undefined],
     ['given', discountsOf(options)],
-  ])('call and put together have the bits each has alone, discounts %s', (_, discounts) => {
+  ])('call and put together equal each alone bit for bit, discounts %s', (_, discounts) => {
     const both = callPutGreeks(options, discounts);
     expect(both.call).toEqual(greeks({ ...options, callPut: 1 }, discounts));
     expect(both.put).toEqual(greeks({ ...options, callPut: -1 }, discounts));
   });
 
-  test('a discount given is used, for each leg its own', () => {
+  test('uses given discounts, for each leg its own', () => {
     const { spot, strike, tte } = call;
     const plain = { ...call, count: 1, iv: 1e-9 };
     const { price, delta, rho } = greeks({ ...plain, strike: 50 }, { discount: 0.5, dividendDiscount: 0.75 });
@@ -144,7 +144,7 @@ describe('published values', () => {
     expect(greeksOf(option)[name]).toBeCloseTo(published, digits);
   });
 
-  // The whole of the same table, "Option pricing formulas", McGraw-Hill 1998, as there: strike, spot, q, r, T, v, price.
+  // The complete table of "Option pricing formulas", McGraw-Hill 1998, as in the same source: strike, spot, q, r, T, v, price.
   test.each([
     // Pages 2 to 8.
     ['call', 65, 60, 0, 0.08, 0.25, 0.3, 2.1334],
@@ -196,7 +196,7 @@ describe('published values', () => {
     '%s, K %d, S %d, q %d, r %d, T %d, v %d: %d',
     (side, strike, spot, dividend, rate, tte, iv, published) => {
       const { price } = greeksOf({ callPut: side === 'call' ? 1 : -1, spot, strike, tte, iv, rate, dividend });
-      // Half a unit of the last digit, and what his N(x) of seven digits adds: 1.8734 stands for 1.873345.
+      // Half a unit of the last printed digit, plus the error of the book's seven-digit N(x): 1.8734 is printed for 1.873345.
       expect(Math.abs(price - published)).toBeLessThan(0.6e-4);
     },
   );
@@ -236,7 +236,7 @@ describe('published values', () => {
   });
 });
 
-/** A Greek, of what it is the slope, in which input, and with which sign. */
+/** Each Greek, the value of which it is the slope, the input, and the sign. */
 const SLOPES = [
   ['delta', 'price', 'spot', 1],
   ['gamma', 'delta', 'spot', 1],
@@ -250,7 +250,7 @@ const SLOPES = [
 ] as const;
 
 describe('relations', () => {
-  test('parity: a call less a put is a forward, in price and every Greek', () => {
+  test('parity: a call minus a put is a forward, in price and in every Greek', () => {
     const [c, p] = [greeksOf(call), greeksOf(put)];
     const { spot: S, strike: K, tte: T, rate: r, dividend: q } = call;
     const [spotNow, strikeNow] = [S * Math.exp(-q * T), K * Math.exp(-r * T)];
@@ -266,14 +266,14 @@ describe('relations', () => {
     for (const option of [call, put, { ...call, strike: 80 }, { ...put, tte: 2, dividend: 0.08 }]) {
       const step = 1e-4 * option[input];
       const bumped = (by: number) => greeksOf({ ...option, [input]: option[input] + by })[of];
-      // Fourth order: the remainder is of the order of 1e-16, the rounding of 1e-11.
+      // Fourth order: the truncation error is about 1e-16, the rounding error 1e-11.
       const slope = (8 * (bumped(step) - bumped(-step)) - (bumped(2 * step) - bumped(-2 * step))) / (12 * step);
       const analytic = greeksOf(option)[name];
       expect(Math.abs(sign * slope - analytic)).toBeLessThan(1e-8 * Math.max(1, Math.abs(analytic)));
     }
   });
 
-  test('homogeneous of degree one: eight shares of an option are an option on eight shares, to the last bit', () => {
+  test('homogeneous of degree one: eight times an option is an option on eight shares, bit for bit', () => {
     const [one, eight] = [greeksOf(call), greeksOf({ ...call, spot: 8 * call.spot, strike: 8 * call.strike })];
     for (const name of ['price', 'vega', 'theta', 'rho', 'volga'] as const) expect(eight[name]).toBe(8 * one[name]);
     for (const name of ['delta', 'vanna', 'charm'] as const) expect(eight[name]).toBe(one[name]);
@@ -281,10 +281,10 @@ describe('relations', () => {
   });
 });
 
-describe('relations of drawn options, out to the bounds', () => {
+describe('relations of random options, out to the bounds', () => {
   const drawn = drawOptions(250);
   const { call: calls, put: puts } = callPutGreeks(columnsOf(drawn));
-  /** What each leg is worth for certain, and how much of it roundings of its discount move. */
+  /** The certain value of each leg, and how much roundings of its discount change it. */
   const legs = drawn.map((option) => {
     const [spotNow, strikeNow] = [1, -1].map((callPut) => exactBounds({ ...option, callPut }).cap.high);
     const { tte, rate, dividend } = option;
@@ -292,7 +292,7 @@ describe('relations of drawn options, out to the bounds', () => {
     return { spotNow: spotNow!, strikeNow: strikeNow!, unit };
   });
 
-  test('parity, in price and every Greek that has one', () => {
+  test('parity in price and in every Greek to which it applies', () => {
     drawn.forEach(({ spot, tte, rate, dividend }, row) => {
       const { spotNow, strikeNow, unit } = legs[row]!;
       const spotPart = (spotNow / spot) * (1 + Math.abs(dividend * tte));
@@ -314,13 +314,13 @@ describe('relations of drawn options, out to the bounds', () => {
     });
   });
 
-  test('a price rises with volatility, a call falls with its strike and a put rises, both convex', () => {
+  test('prices rise with volatility; calls fall and puts rise with the strike; both are convex', () => {
     const count = 41;
     drawn.forEach((option, row) => {
       const noise = 4 * EPSILON * legs[row]!.unit;
       const ratio = Float64Array.from({ length: count }, (_, at) => 1.05 ** (at - 20));
       const { price, vega } = greeks({ ...option, count, iv: ratio.map((x) => x * option.iv) });
-      // An arithmetic row of strikes, for the convexity.
+      // Equally spaced strikes, for the convexity.
       const width = Math.min(0.04, 0.2 * option.iv * Math.sqrt(option.tte)) * option.strike;
       const strike = ratio.map((_, at) => option.strike + (at - 20) * width);
       const { price: struck, rho } = greeks({ ...option, count, strike });
@@ -342,7 +342,7 @@ describe('relations of drawn options, out to the bounds', () => {
       const s = iv * Math.sqrt(tte);
       const middle = (Math.log(option.spot / option.strike) + (rate - dividend) * tte) / s;
       const d = Math.abs(middle) + s / 2;
-      // A hundredth of what changes the exponent by one.
+      // A hundredth of the step that changes the exponent by one.
       const step = {
         spot: (0.01 * Math.min(1, s) * option.spot) / (1 + d),
         iv: (0.01 * iv) / (1 + d * d),
@@ -354,7 +354,7 @@ describe('relations of drawn options, out to the bounds', () => {
         count: 9,
         [input]: Float64Array.from({ length: 9 }, (_, k) => option[input] + (k - 4) * step),
       });
-      // Of the eighth order: what it leaves out is of the order of 1e-16, the rounding is larger.
+      // Eighth order: the truncation error is about 1e-16, which is below the rounding error.
       const difference = (k: number) => at[4 + k]! - at[4 - k]!;
       const slope =
         (0.8 * difference(1) - 0.2 * difference(2) + (4 / 105) * difference(3) - difference(4) / 280) / step;
@@ -365,7 +365,7 @@ describe('relations of drawn options, out to the bounds', () => {
     });
   });
 
-  test.each([-20, -1, 1, 3, 20])('spot and strike times 2^%d, to the last bit', (power) => {
+  test.each([-20, -1, 1, 3, 20])('scales exactly with spot and strike times 2^%d', (power) => {
     const factor = 2 ** power;
     const plain = greeks(columnsOf(drawn));
     const scaled = greeks(
@@ -374,7 +374,7 @@ describe('relations of drawn options, out to the bounds', () => {
     const degrees = { price: 1, delta: 0, gamma: -1, vega: 1, theta: 1, rho: 1, vanna: 0, charm: 0, volga: 1 };
     for (const name of GREEKS) {
       plain[name].forEach((value, row) => {
-        // Next to the least double bits are lost.
+        // Values close to the smallest double lose bits.
         if (Math.abs(value) < 1e-290) return;
         expect(scaled[name][row]! / factor ** degrees[name], `${name} of ${JSON.stringify(drawn[row])}`).toBe(value);
       });
@@ -388,7 +388,7 @@ describe('limits', () => {
   const [S1, K1] = [100 * Math.exp(-q), 90 * Math.exp(-r)];
   const still = { gamma: 0, vega: 0, vanna: 0, volga: 0 };
   const nothing = { ...still, price: 0, delta: 0, theta: 0, rho: 0, charm: 0 };
-  /** Spot for certain, nothing to pay. */
+  /** The spot for certain, with nothing to pay. */
   const endless = { ...still, price: S1, delta: S1 / 100, theta: q * S1, rho: 0, charm: (q * S1) / 100 };
 
   test.each([
@@ -414,9 +414,9 @@ describe('limits', () => {
       { ...still, price: S1 - K1, delta: S1 / 100, theta: q * S1 - r * K1, rho: K1, charm: (q * S1) / 100 },
     ],
     ['v = 0, put out of the money', { ...at, callPut: -1, strike: 90, tte: 1, iv: 0 }, nothing],
-    ['v without end, call', { ...at, callPut: 1, strike: 90, tte: 1, iv: 1e3 }, endless],
+    ['v to infinity, call', { ...at, callPut: 1, strike: 90, tte: 1, iv: 1e3 }, endless],
     [
-      'v without end, put',
+      'v to infinity, put',
       { ...at, callPut: -1, strike: 90, tte: 1, iv: 1e3 },
       { ...still, price: K1, delta: 0, theta: r * K1, rho: -K1, charm: 0 },
     ],
@@ -437,7 +437,7 @@ describe('limits', () => {
     for (const name of GREEKS) expect(computed[name], name).toBeCloseTo(limit[name], 12);
   });
 
-  test('are what small times and volatilities tend to', () => {
+  test('equal the values that small times and volatilities approach', () => {
     for (const option of [call, put, { ...call, strike: 90 }, { ...put, strike: 120 }]) {
       for (const [near, limit] of [
         [
@@ -455,7 +455,7 @@ describe('limits', () => {
     }
   });
 
-  test('no corner of the domain gives NaN or Infinity, nor a negative price', () => {
+  test('no corner of the domain gives NaN, Infinity or a negative price', () => {
     const corners: Option[] = [];
     for (const callPut of [1, -1])
       for (const spot of [1e-8, 1, 100, 1e8])
@@ -480,29 +480,29 @@ describe('limits', () => {
     for (const name of GREEKS) expect(far[name], name).toBe(0);
   });
 
-  test('the logarithm keeps its digits where spot and strike differ by a few roundings', () => {
-    // ln(S / K) = 2^-38 / 3 to one part in 1e12: one standard deviation, on either side.
+  test('the logarithm is accurate if spot and strike differ by a few roundings', () => {
+    // ln(S / K) = 2^-38 / 3 accurate to one part in 1e12: one standard deviation, on either side.
     const step = 2 ** -38;
     const near = { callPut: 1, tte: 1, iv: step / 3, rate: 0, dividend: 0 };
     expect(greeksOf({ ...near, spot: 3 + step, strike: 3 }).delta).toBeCloseTo(normalCdf(1), 11);
     expect(greeksOf({ ...near, spot: 3, strike: 3 + step }).delta).toBeCloseTo(normalCdf(-1), 11);
   });
 
-  test('a density that underflows on one leg does not take the other along', () => {
+  test('an underflow of the density on one leg does not affect the other', () => {
     const far = { callPut: -1, spot: 1e200, strike: 1, tte: 9, iv: 5, rate: 0, dividend: 0 };
     const nearer = 7.5 - Math.log(1e200) / 15;
     expect(greeksOf(far).rho / (-9 * normalCdf(nearer))).toBeCloseTo(1, 10);
     expect(greeksOf({ ...far, callPut: 1, spot: 1, strike: 1e200 }).delta / normalCdf(nearer)).toBeCloseTo(1, 10);
   });
 
-  test('no price below nothing where both legs differ by their rounding alone', () => {
+  test('no negative price if both legs differ only by rounding', () => {
     const count = 4000;
     const strike = Float64Array.from({ length: count }, (_, at) => 100 * (1 + (at + 1) * 2e-15));
     const { price } = greeks({ ...call, count, strike, tte: 1, iv: 1e-14, rate: 0, dividend: 0 });
     expect(Math.min(...price)).toBe(0);
   });
 
-  test('an input that is no number gives none', () => {
+  test('a NaN input gives NaN', () => {
     for (const field of Object.keys(call)) expect(greeksOf({ ...call, [field]: Number.NaN }).price, field).toBeNaN();
   });
 });
@@ -534,12 +534,12 @@ describe('columns', () => {
     }
   });
 
-  test('none gives none', () => {
+  test('no rows give no results', () => {
     const empty = greeks(rows(0, 0));
     for (const name of GREEKS) expect(empty[name]).toHaveLength(0);
   });
 
-  test('a number stands for a column of it', () => {
+  test('a number equals a column of that number', () => {
     const count = 2500;
     const filled = (value: number) => new Float64Array(count).fill(value);
     const strike = Float64Array.from({ length: count }, (_, at) => 50 + at / 25);
@@ -555,14 +555,14 @@ describe('columns', () => {
     expect(greeks({ ...call, count, strike })).toEqual(greeks({ ...columns, count, strike }));
   });
 
-  test('of unequal length are refused by name', () => {
+  test('columns of unequal length are rejected with their name', () => {
     expect(() => greeks({ ...call, count: 3, strike: new Float64Array(2) })).toThrow(
       'column strike has 2 rows, expected 3',
     );
     expect(() => greeks({ ...call, count: -1 })).toThrow('count must be a whole number');
   });
 
-  test('results stay as they are when the kernel runs again', () => {
+  test('results do not change when the kernel runs again', () => {
     const first = greeks({ ...call, count: 1 });
     const price = first.price[0]!;
     greeks({ ...put, count: 1 });
@@ -570,8 +570,8 @@ describe('columns', () => {
   });
 });
 
-describe('answers into the caller’s columns', () => {
-  test('are the same, in the very columns given', () => {
+describe('results in the caller’s columns', () => {
+  test('are the same, and are written to the given columns', () => {
     const fresh = greeks(options);
     const given = Object.fromEntries(GREEKS.map((name) => [name, new Float64Array(options.count)])) as typeof fresh;
     const answer = greeks(options, undefined, given);
@@ -588,13 +588,13 @@ describe('answers into the caller’s columns', () => {
     }
   });
 
-  test('must have room for every row', () => {
+  test('the columns must have room for every row', () => {
     const one = { count: 1, callPut: 1, spot: 100, strike: 100, tte: 1, iv: 0.2, rate: 0, dividend: 0 };
     expect(() => greeks(options, undefined, greeks(one))).toThrow(/into\[0\] has 1 rows/);
   });
 });
 
-test('market units: per volatility point, calendar day, percent of rate', () => {
+test('market units: per volatility point, per calendar day, per percent of rate', () => {
   const raw = greeks({ ...call, count: 1 });
   const market = inMarketUnits(raw);
   const factors = {

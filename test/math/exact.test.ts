@@ -23,13 +23,13 @@ import {
 import { drawOptions, referenceJumpOptions, referenceOptions } from '../fixtures/vectors.ts';
 import { reference } from './reference.ts';
 
-/** The yardstick of the accuracy tests, itself held against values of 60 digits. */
+/** The reference implementation of the accuracy tests, checked against values of 60 digits. */
 const distance = (a: DoubleDouble, b: DoubleDouble) => Math.abs(sub(a, b).high);
 
-describe('functions of 31 digits', () => {
+describe('functions with 31 digits', () => {
   const functions = { exponential, logarithm, squareRoot, mills, cumulative };
 
-  // From 60-digit arithmetic: the nearest double, and the nearest to what that leaves.
+  // From 60-digit arithmetic: the nearest double, and the nearest double to the remainder.
   test.each([
     ['exponential', -600.3, 1.9634620584977012e-261, 9.153447526726684e-279],
     ['exponential', -20.7, 1.0235385977594162e-9, -6.484174939174867e-26],
@@ -78,7 +78,7 @@ describe('functions of 31 digits', () => {
   });
 });
 
-/** Lines of the reference file whose double is not the exact value's, or whose condition is not the exact one to its digits. */
+/** Lines of the reference file whose double differs from the exact value's, or whose condition differs from the exact one in its digits. */
 function wrongLines(values: Float64Array, conditions: Float64Array, exact: readonly Exact[]): number[] {
   return exact.flatMap(({ value, condition }, row) => {
     const X = values[row]!;
@@ -88,9 +88,9 @@ function wrongLines(values: Float64Array, conditions: Float64Array, exact: reado
   });
 }
 
-// The reference has the nearest doubles. All of 39,000 are hit, so the exact values err by far less than a rounding: at 1e-20 one
-// or two would be missed.
-describe('every reference value, to its last digit', () => {
+// The reference has the nearest doubles. All 39,000 agree, so the errors of the exact values are far below a rounding:
+// with errors of 1e-20 one or two would differ.
+describe('every reference value to its last digit', () => {
   const bsm = reference('bsm.csv');
   const exact = referenceOptions().map(exactGreeks);
   test.each(['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const)('%s', (name) => {
@@ -109,7 +109,7 @@ describe('every reference value, to its last digit', () => {
     expect(wrongLines(rows.column(column), rows.column(`condition_${column}`), values)).toEqual([]);
   });
 
-  test('Merton, both sides make one', () => {
+  test('Merton, the probabilities of both sides add up to 1', () => {
     for (const { probAbove, probBelow } of exactJumps)
       expect(distance(add(probAbove.value, probBelow.value), exactly(1))).toBeLessThan(1e-30);
   });
@@ -118,7 +118,7 @@ describe('every reference value, to its last digit', () => {
 describe('relations of exact values', () => {
   const options = drawOptions(50);
 
-  test('gamma at a moved spot is that of an option there', () => {
+  test('gamma at a moved spot equals the gamma of an option at that spot', () => {
     for (const { callPut, ...option } of options) {
       const { gamma } = exactGreeks({ ...option, callPut });
       if (gamma.value.high < 1e-280) continue;
@@ -130,7 +130,7 @@ describe('relations of exact values', () => {
     }
   });
 
-  test('a volatility is the one the price was made of, from any guess', () => {
+  test('finds the volatility that priced the option, from any guess', () => {
     let determined = 0;
     for (const { iv, ...option } of options) {
       const price = exactPrice({ ...option, iv }).high;
@@ -139,7 +139,7 @@ describe('relations of exact values', () => {
       const [near, far] = [1.001 * iv, 0].map((guess) => exactVolatility(option, price, guess));
       if (near!.condition > 1e12 * iv) continue;
       determined++;
-      // The price is rounded, by half a unit of its last place.
+      // The price is rounded by up to half a unit of its last place.
       expect(distance(near!.value, exactly(iv))).toBeLessThan(1.2e-16 * near!.condition);
       expect(distance(near!.value, far!.value)).toBeLessThan(1e-18 * (iv + near!.condition));
     }

@@ -22,7 +22,7 @@ function book(count: number) {
 }
 
 describe('exposure sums', () => {
-  test.each([1, 2, 127, 128, 129, 1023, 1024, 1025, 4000])('of %d options are the sums of their Greeks', (count) => {
+  test.each([1, 2, 127, 128, 129, 1023, 1024, 1025, 4000])('of %d options equal the sums of their Greeks', (count) => {
     const options = book(count);
     exposureSums(book(4000)); // Leaves rows behind in the arena.
     const sums = exposureSums(options);
@@ -44,7 +44,7 @@ describe('exposure sums', () => {
     }
   });
 
-  test.each([[[1024]], [[2048, 6]], [[2, 4, 1000]]])('of parts are those of the whole, to the bit: %p', (ends) => {
+  test.each([[[1024]], [[2048, 6]], [[2, 4, 1000]]])('of parts equal those of the whole bit for bit: %p', (ends) => {
     const whole = book(3001);
     const partial = partialSums();
     let sums = exposureSums(book(0), partial);
@@ -61,7 +61,7 @@ describe('exposure sums', () => {
     expect(sums).toEqual(exposureSums(whole));
   });
 
-  test('a weight for all, an empty chain, a row without a number, a column too short', () => {
+  test('a scalar weight, an empty chain, a row with NaN, a column that is too short', () => {
     const options = book(300);
     const ones = exposureSums({ ...options, weight: new Float64Array(300).fill(2) });
     expect(exposureSums({ ...options, weight: 2 })).toEqual(ones);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { passage, type Walk } from '../../src/math/first-passage.ts';
 import { normalCdf } from '../analytics/plain.ts';
 
-/** Start, drift, variance, jumps expected, and their mean and width. */
+/** Start, drift, variance, expected number of jumps, mean and width of the jumps. */
 type Figures = readonly [number, number, number, number, number, number];
 
 function walk([start, drift, variance, jumps, jumpMean, jumpWidth]: Figures): Walk {
@@ -18,13 +18,16 @@ function generator(seed: number): { uniform(): number; normal(): number } {
   return { uniform, normal: () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()) };
 }
 
-/** Mean and its standard error over paths: jumps at uniform times; between them, the chance that a Brownian bridge passes. */
+/**
+ * Mean over simulated paths and its standard error: jumps at uniform times, and between them the probability that a
+ * Brownian bridge crosses.
+ */
 function simulatedPassage(of: Walk, paths: number): { mean: number; error: number } {
   const { uniform, normal } = generator(4711);
   let [sum, squares] = [0, 0];
   for (let path = 0; path < paths; path++) {
     const times: number[] = [];
-    // Arrivals of a Poisson process.
+    // Arrival times of a Poisson process.
     const wait = () => -Math.log(uniform()) / of.jumps;
     for (let at = wait(); at < 1; at += wait()) times.push(at);
     let [stays, place, before] = [1, of.start, 0];
@@ -58,18 +61,18 @@ const WALKS: readonly Figures[] = [
   // Near the barrier with many jumps.
   [0.05, 0, 0.25, 6.9, -0.2, 0.262],
   [0.06, 0, 0.25, 2.3, -0.3, 0.486],
-  // A day's, in logarithms of price.
+  // The variance of a day, in logarithms of price.
   [0.03, 0.0005, 0.0001, 0.69, -0.01, 0.015],
 ];
 
-test.each(WALKS.map((figures) => ({ figures })))('$figures: that of simulated paths', ({ figures }) => {
+test.each(WALKS.map((figures) => ({ figures })))('$figures: agrees with simulated paths', ({ figures }) => {
   const of = walk(figures);
   const { mean, error } = simulatedPassage(of, 100_000);
   expect(error).toBeLessThan(0.0016);
   expect(Math.abs(passage(of) - mean)).toBeLessThan(0.002 + 3 * error);
 });
 
-describe('without jumps it is the closed form', () => {
+describe('without jumps it equals the closed form', () => {
   test.each([
     [1, 0, 1],
     [1, -0.5, 1],
@@ -84,20 +87,20 @@ describe('without jumps it is the closed form', () => {
     expect(Math.abs(passage(walk([start, drift, variance, 0, -0.1, 0.1])) - known)).toBeLessThan(1e-12);
   });
 
-  // Jumps that hardly come, and jumps of nothing.
+  // Very rare jumps, and jumps of size 0.
   test.each([
     [1e-9, -0.5, 0.5, 1e-8],
     [0.7, 0, 0, 0.002],
     [3, 0, 0, 0.003],
-  ])('and near it with %d jumps of %d and %d', (jumps, mean, width, bound) => {
+  ])('and is close to it with %d jumps of %d and %d', (jumps, mean, width, bound) => {
     const [with_, without] = [jumps, 0].map((n) => passage(walk([1, -0.2, 1, n, mean, width])));
     expect(Math.abs(with_! - without!)).toBeLessThan(bound);
   });
 });
 
-describe('is likelier', () => {
+describe('the probability rises', () => {
   test.each(WALKS.map((figures) => ({ figures })))(
-    'the nearer the barrier: $figures',
+    'with proximity to the barrier: $figures',
     ({ figures: [start, ...rest] }) => {
       let before = 1;
       for (let from = 0.1 * start; from < 4 * start; from += 0.1 * start) {
@@ -108,7 +111,7 @@ describe('is likelier', () => {
     },
   );
 
-  test('the longer the time', () => {
+  test('with time', () => {
     let before = 0;
     for (let time = 0.05; time < 3; time += 0.05) {
       const found = passage(walk([1, 0.1 * time, 0.5 * time, 0.7 * time, -0.2, 0.4]));
@@ -120,10 +123,10 @@ describe('is likelier', () => {
 
 test.each([
   ['at the barrier', [0, 0.1, 1, 1, 0, 1], 1],
-  ['beyond it', [-1, 0.1, 1, 1, 0, 1], 1],
-  ['so far that nothing comes near', [1e3, 0.1, 1, 1, 0, 1], 0],
-  ['driven off beyond all numbers', [1, 1e4, 1, 1, 0, 1], 0],
-  ['driven there beyond all numbers', [1, -1e4, 1, 1, 0, 1], 1],
+  ['beyond the barrier', [-1, 0.1, 1, 1, 0, 1], 1],
+  ['so far away that no path comes near', [1e3, 0.1, 1, 1, 0, 1], 0],
+  ['an extreme drift away from the barrier', [1, 1e4, 1, 1, 0, 1], 0],
+  ['an extreme drift towards the barrier', [1, -1e4, 1, 1, 0, 1], 1],
 ] as const)('%s', (_what, figures, expected) => {
   expect(passage(walk(figures))).toEqual(expected);
 });

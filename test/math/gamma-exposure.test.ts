@@ -13,7 +13,7 @@ import {
 import { CHUNK_ROWS } from '../../src/math/kernels.ts';
 import { EPSILON } from './reference.ts';
 
-/** More contracts and levels than one chunk holds, of every kind; numbers from a fixed linear congruence. */
+/** More contracts and levels than one chunk holds, of every kind. The numbers come from a fixed linear congruential generator. */
 function book(count: number) {
   let state = 12345;
   const uniform = () => {
@@ -33,7 +33,7 @@ function book(count: number) {
 }
 
 describe('gamma profile', () => {
-  test('is the weighted sum of the Greeks’ gamma at each level', () => {
+  test('equals the weighted sum of the Greeks’ gamma at each level', () => {
     const contracts = book(1300);
     const levels = Float64Array.from({ length: 1100 }, (_, at) => 60 + 0.08 * at);
     const profile = gammaProfile(contracts, levels);
@@ -52,7 +52,7 @@ describe('gamma profile', () => {
   test.each([
     ['listed', Float64Array.from({ length: 1100 }, (_, at) => 60 + 0.08 * at)],
     ['a fixed percentage apart', { first: 60, step: 0.001, count: 1100 }],
-  ])('added up in parts is that of the whole, to the bit: levels %s', (_what, levels) => {
+  ])('added up in parts equals the whole bit for bit: levels %s', (_what, levels) => {
     const whole = book(2 * CHUNK_ROWS + 301);
     const partial = partialProfile(levels);
     for (let from = 0; from < whole.count; from += CHUNK_ROWS) {
@@ -66,18 +66,18 @@ describe('gamma profile', () => {
     expect(profileOf(partial)).toEqual(gammaProfile(whole, levels));
   });
 
-  test('keeps the gamma of levels far from the strike', () => {
+  test('is accurate for levels far from the strike', () => {
     const contract = { count: 1, strike: 100, tte: 0.01, iv: 0.2, rate: 0.03, dividend: 0.01, weight: 1 };
     const levels = Float64Array.of(100, 70, 55, 180);
     const { gamma } = greeks({ ...contract, count: levels.length, callPut: 1, spot: levels });
     const profile = gammaProfile(contract, levels);
     expect(gamma[2]).toBeLessThan(1e-180);
-    // One rounding of d moves the density by d^2, here up to 900.
+    // One rounding of d changes the density by d^2 roundings, here up to 900.
     for (const at of levels.keys())
       expect(Math.abs(profile[at]! / gamma[at]! - 1), `${levels[at]}`).toBeLessThan(1e-12);
   });
 
-  test('counts nothing for weight, time or volatility of zero, nor for an exponential below the smallest double', () => {
+  test('a zero weight, time or volatility adds nothing, nor does an underflowing exponential', () => {
     const contracts = {
       count: 5,
       strike: Float64Array.of(100, 100, 100, 100, 1e6),
@@ -91,17 +91,17 @@ describe('gamma profile', () => {
     expect(gammaProfile(contracts, Float64Array.of(100))[0]).toBeCloseTo(3 * gamma[0]!, 14);
   });
 
-  test('of nothing is zero, at no level nothing', () => {
+  test('is 0 without contracts, and empty without levels', () => {
     expect(gammaProfile(book(0), Float64Array.of(90, 100))).toEqual(Float64Array.of(0, 0));
     expect(gammaProfile(book(3), new Float64Array(0))).toHaveLength(0);
   });
 
-  test('a contract without a number spoils the sum rather than vanish', () => {
+  test('a contract with NaN makes the sum NaN', () => {
     const contracts = { ...book(2), iv: Float64Array.of(0.2, Number.NaN), weight: 1 };
     expect(gammaProfile(contracts, Float64Array.of(100))[0]).toBeNaN();
   });
 
-  test('refuses columns of unequal length by name', () => {
+  test('rejects columns of unequal length by name', () => {
     expect(() => gammaProfile({ ...book(3), weight: new Float64Array(2) }, Float64Array.of(100))).toThrow(
       'column weight has 2 rows, expected 3',
     );
@@ -109,7 +109,7 @@ describe('gamma profile', () => {
 });
 
 describe('gamma profile over levels a fixed percentage apart', () => {
-  /** The greatest distance from the levels one by one, in the sum of absolute terms. */
+  /** The largest difference from single levels, relative to the sum of the absolute terms. */
   function farthest(contracts: ProfileColumns & { readonly weight: Float64Array }, levels: LogLevels): number {
     const spots = logLevels(levels);
     const [profile, plain] = [gammaProfile(contracts, levels), gammaProfile(contracts, spots)];
@@ -129,11 +129,11 @@ describe('gamma profile over levels a fixed percentage apart', () => {
     expect(farthest(book(count), levels)).toBeLessThan(1e-12);
   });
 
-  // One contract at a time, so that nothing hides what becomes of it: over levels of 1 %, a run of 48 goes
-  // from one end of the doubles to the other and back where volatility * sqrt(T) is small. There one rounding of the level
-  // itself, or of its logarithm (up to 2), moves a gamma of 1e-300 by 38 / (v sqrt(T)) roundings.
+  // One contract at a time, so that no other contract hides its error. Over levels of 1 %, a run of 48 levels goes from
+  // one end of the doubles to the other and back if volatility * sqrt(T) is small. There one rounding of the level
+  // itself, or of its logarithm (up to 2), changes a gamma of 1e-300 by 38 / (v sqrt(T)) roundings.
   test.each([3, 1, 0.3, 0.1, 0.05, 0.03, 0.02, 0.015, 0.0127, 0.01, 0.0075, 0.005, 0.002, 0.001, 1e-4])(
-    'a gamma that comes up from nothing and goes there: v sqrt(T) = %d',
+    'a gamma that rises from underflow and falls back: v sqrt(T) = %d',
     (iv) => {
       for (const strike of [20, 61, 90, 100, 101.3, 135, 160, 1000]) {
         const one = { count: 1, strike, tte: 1, iv, rate: 0.04, dividend: 0.01, weight: Float64Array.of(2) };
@@ -144,7 +144,7 @@ describe('gamma profile over levels a fixed percentage apart', () => {
     },
   );
 
-  test('beside a contract that takes the other way each keeps its own', () => {
+  test('contracts that use different algorithms do not affect each other', () => {
     const levels = { first: 40, step: 0.01, count: 200 };
     const same = { tte: 1, rate: 0.04, dividend: 0.01 };
     const alone = (strike: number, iv: number, weight: number) =>
@@ -163,7 +163,7 @@ describe('gamma profile over levels a fixed percentage apart', () => {
     }
   });
 
-  test('weight, time or volatility of zero count nothing, no number spoils the sum', () => {
+  test('a zero weight, time or volatility adds nothing, and NaN makes the sum NaN', () => {
     const levels = { first: 90, step: 0.0025, count: 100 };
     const none = { ...book(3), iv: Float64Array.of(0.2, 0, 0.2), tte: Float64Array.of(0, 1, 1) };
     expect(gammaProfile({ ...none, weight: Float64Array.of(1, 1, 0) }, levels)).toEqual(new Float64Array(100));
@@ -173,7 +173,7 @@ describe('gamma profile over levels a fixed percentage apart', () => {
     expect(gammaProfile(book(3), { ...levels, count: 0 })).toHaveLength(0);
   });
 
-  test.each([2.5, -1, Number.NaN])('refuses %d levels', (count) => {
+  test.each([2.5, -1, Number.NaN])('rejects %d levels', (count) => {
     expect(() => gammaProfile(book(3), { first: 60, step: 0.01, count })).toThrow(
       `count must be a whole number, is ${count}`,
     );
@@ -181,7 +181,7 @@ describe('gamma profile over levels a fixed percentage apart', () => {
 });
 
 describe('gamma by strike', () => {
-  test('sums each strike’s contracts, across chunks of rows and of strikes', () => {
+  test('sums each strike’s contracts across chunks of rows and strikes', () => {
     const [count, strikes] = [5000, 2100];
     const gamma = Float64Array.from({ length: count }, (_, at) => 0.001 * ((at % 17) + 1));
     const weight = Float64Array.from({ length: count }, (_, at) => (at % 5) - 2);
@@ -191,7 +191,7 @@ describe('gamma by strike', () => {
     expect(gammaByStrike(gamma, weight, strikeIndex, strikes)).toEqual(expected);
   });
 
-  test('adds to what there is already, in the order of the contracts', () => {
+  test('adds to existing values in the order of the contracts', () => {
     const sums = new Float64Array(2);
     gammaByStrike(Float64Array.of(0.1, 0.2), Float64Array.of(1, 1), Uint32Array.of(1, 0), 2, sums);
     expect(gammaByStrike(Float64Array.of(0.3), Float64Array.of(1), Uint32Array.of(1), 2, sums)).toBe(sums);
@@ -200,14 +200,14 @@ describe('gamma by strike', () => {
     expect(() => gammaByStrike(one, one, Uint32Array.of(0), 1, sums)).toThrow('column into has 2 rows');
   });
 
-  test('a strike without contracts has zero', () => {
+  test('a strike without contracts has 0', () => {
     expect(gammaByStrike(Float64Array.of(2), Float64Array.of(3), Uint32Array.of(1), 3)).toEqual(
       Float64Array.of(0, 6, 0),
     );
     expect(gammaByStrike(new Float64Array(0), new Float64Array(0), new Uint32Array(0), 2)).toEqual(new Float64Array(2));
   });
 
-  test('refuses an index beyond the strikes, and unequal lengths', () => {
+  test('rejects an index beyond the strikes, and unequal lengths', () => {
     const two = Float64Array.of(1, 1);
     expect(() => gammaByStrike(two, two, Uint32Array.of(0, 2), 2)).toThrow('strikeIndex 2 is outside the 2 strikes');
     expect(() => gammaByStrike(two, Float64Array.of(1), Uint32Array.of(0, 1), 2)).toThrow('column weight has 1 rows');

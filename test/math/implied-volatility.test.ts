@@ -5,7 +5,7 @@ import { exactBounds, exactVolatility } from '../fixtures/exact.ts';
 import { columnsOf, drawPrices, gridPrices, neighbour } from '../fixtures/vectors.ts';
 import { EPSILON, reference } from './reference.ts';
 
-/** Beyond, one rounding of price, spot or strike moves the volatility by more than 1 %: no solver can know it. */
+/** Above this ratio one rounding of price, spot or strike changes the volatility by more than 1 %, so that no solver can determine it. */
 const CONDITION_MAX = 0.01 / EPSILON;
 
 function ivOf(option: Omit<Option, 'iv'>, price: number): number {
@@ -31,7 +31,7 @@ function grid(): Option[] {
   return options;
 }
 
-test('round trip over moneyness to 20 deviations, T 1e-4 to 10, volatility 1 % to 500 %, both sides', () => {
+test('round trip: moneyness to 20 deviations, T 1e-4 to 10, volatility 1 % to 500 %, calls and puts', () => {
   const options = grid();
   const column = (name: keyof Option) => Float64Array.from(options, (option) => option[name]);
   const columns = {
@@ -68,7 +68,7 @@ test('round trip over moneyness to 20 deviations, T 1e-4 to 10, volatility 1 % t
   expect(worst.error, JSON.stringify(worst)).toBeLessThan(4);
 });
 
-test('the volatilities of the 60-digit prices', () => {
+test('recovers the volatilities of the 60-digit prices', () => {
   const bsm = reference('bsm.csv');
   const [price, condition, vega, iv] = [
     bsm.column('price'),
@@ -99,8 +99,8 @@ test('the volatilities of the 60-digit prices', () => {
   expect(worst.error, JSON.stringify(worst)).toBeLessThan(1);
 });
 
-test.each([1e-12, 1e-6, 1e-3, 0.2, 3, 15])('at the money, to the last digits: s = %d', (s) => {
-  // Computed without cancellation: 2 N(s / 2) - 1 by its series, and by the tail.
+test.each([1e-12, 1e-6, 1e-3, 0.2, 3, 15])('at the money, accurate to the last digits: s = %d', (s) => {
+  // Computed without cancellation: 2 N(s / 2) - 1 by its series, or by the tail.
   const half = s / 2;
   const series =
     (half * (1 - half ** 2 / 6 + half ** 4 / 40 - half ** 6 / 336 + half ** 8 / 3456)) / Math.sqrt(Math.PI / 2);
@@ -111,7 +111,7 @@ test.each([1e-12, 1e-6, 1e-3, 0.2, 3, 15])('at the money, to the last digits: s 
   expect(Math.abs(solved / s - 1)).toBeLessThan(8 * attainable);
 });
 
-describe('no time value, and none possible', () => {
+describe('prices at or beyond the bounds', () => {
   const call = { callPut: 1, spot: 100, strike: 90, tte: 1, rate: 0.05, dividend: 0.02 };
   const put = { ...call, callPut: -1, strike: 110 };
   const [S, K, KPut] = [100 * Math.exp(-0.02), 90 * Math.exp(-0.05), 110 * Math.exp(-0.05)];
@@ -119,24 +119,24 @@ describe('no time value, and none possible', () => {
 
   test.each([
     ['call at its discounted intrinsic value', call, S - K, 0],
-    ['call below it', call, S - K - 1, 0],
-    ['put at it', put, KPut - S, 0],
-    ['call worth nothing', { ...call, strike: 110 }, 0, 0],
+    ['call below its intrinsic value', call, S - K - 1, 0],
+    ['put at its intrinsic value', put, KPut - S, 0],
+    ['call at a price of 0', { ...call, strike: 110 }, 0, 0],
     ['call at spot’s present value', call, S, none],
-    ['call above it', call, 101, none],
+    ['call above spot’s present value', call, 101, none],
     ['put at the strike’s present value', put, KPut, none],
-    ['no price', call, none, none],
+    ['NaN price', call, none, none],
     ['infinite price', call, infinite, none],
-    ['no spot', { ...call, spot: 0 }, 5, none],
+    ['spot of 0', { ...call, spot: 0 }, 5, none],
     ['negative strike', { ...call, strike: -1 }, 5, none],
-    ['no time', { ...call, tte: 0 }, 12, none],
+    ['T = 0', { ...call, tte: 0 }, 12, none],
     ['infinite time', { ...call, tte: infinite }, 12, none],
-    ['no rate', { ...call, rate: none }, 12, none],
+    ['NaN rate', { ...call, rate: none }, 12, none],
   ])('%s', (_, option, price, expected) => {
     expect(ivOf(option, price)).toBe(expected);
   });
 
-  test('a hair inside either bound has a volatility', () => {
+  test('a price slightly inside either bound has a volatility', () => {
     expect(ivOf(call, (S - K) * (1 + 1e-12))).toBeWithin(1e-6, 0.1);
     expect(ivOf(call, S * (1 - 1e-14))).toBeWithin(5, 20);
   });
@@ -149,7 +149,7 @@ describe('relations', () => {
   }));
   const solved = impliedVolatility(columnsOf(rows));
 
-  test.each([-20, 3])('price, spot and strike times 2^%d: the same volatility, to the last bit', (power) => {
+  test.each([-20, 3])('price, spot and strike times 2^%d: the same volatility, bit for bit', (power) => {
     const factor = 2 ** power;
     const scaled = rows.map((row) => ({
       ...row,
@@ -158,12 +158,12 @@ describe('relations', () => {
       strike: factor * row.strike,
     }));
     impliedVolatility(columnsOf(scaled)).forEach((iv, at) => {
-      // Prices next to the least double lose bits.
+      // Prices close to the smallest double lose bits.
       if (rows[at]!.price > 1e-290) expect(iv, JSON.stringify(rows[at])).toBe(solved[at]!);
     });
   });
 
-  test('four times the time, without interest: half the volatility, to the last bit', () => {
+  test('four times the time without interest: half the volatility, bit for bit', () => {
     const still = rows.filter(({ rate, dividend }) => rate === 0 && dividend === 0);
     expect(still.length).toBeGreaterThan(500);
     const [once, longer] = [1, 4].map((factor) =>
@@ -178,7 +178,7 @@ describe('relations', () => {
     const count = 200;
     for (const { price: _, ...option } of rows.filter((_, at) => at % 50 === 0)) {
       const { intrinsic, cap } = exactBounds(option);
-      // Close together at either end.
+      // Prices are closely spaced at either end.
       const share = Float64Array.from({ length: count }, (_, at) => 1 / (1 + Math.exp((count / 2 - at) / 4)));
       const price = share.map((part) => intrinsic.high + part * (cap.high - intrinsic.high));
       const ivs = impliedVolatility({ ...option, count, price });
@@ -190,11 +190,11 @@ describe('relations', () => {
     }
   });
 
-  test('parity: call and put of one volatility, priced apart by the forward, have it back', () => {
+  test('parity: a call and a put priced with one volatility both give that volatility back', () => {
     let compared = 0;
     for (const [at, { price, ...option }] of rows.entries()) {
       const { rate, dividend, spot, strike } = option;
-      // Exact only without interest, where the sum loses nothing.
+      // Exact only without interest, where the sum has no rounding error.
       const other = price - option.callPut * (spot - strike);
       if (rate !== 0 || dividend !== 0 || other + option.callPut * (spot - strike) !== price || other <= 0) continue;
       if (spot - strike + strike !== spot || other >= (option.callPut > 0 ? strike : spot)) continue;
@@ -208,7 +208,7 @@ describe('relations', () => {
   });
 });
 
-describe('at the ends', () => {
+describe('at the bounds', () => {
   const options = [
     { callPut: 1, spot: 100, strike: 90, tte: 1, rate: 0.05, dividend: 0.02 },
     { callPut: -1, spot: 100, strike: 110, tte: 0.25, rate: 0.03, dividend: 0.01 },
@@ -216,7 +216,7 @@ describe('at the ends', () => {
     { callPut: -1, spot: 64, strike: 81, tte: 1e-3, rate: 0, dividend: 0 },
   ];
 
-  test.each(options)('%j: three ulps above the cap no volatility, below it one', (option) => {
+  test.each(options)('%j: no volatility three ulps above the cap, a volatility three ulps below', (option) => {
     const { cap } = exactBounds(option);
     for (const ulps of [3, 4, 100]) {
       expect(ivOf(option, neighbour(cap.high, ulps))).toBeNaN();
@@ -224,13 +224,13 @@ describe('at the ends', () => {
     }
   });
 
-  test.each(options.slice(2))('%j: a cap that is a double counts to the ulp', (option) => {
+  test.each(options.slice(2))('%j: a cap that is a double is exact to the ulp', (option) => {
     const cap = option.callPut > 0 ? option.spot : option.strike;
     expect(ivOf(option, cap)).toBeNaN();
     expect(ivOf(option, neighbour(cap, -1))).toBeWithin(5, 1000);
   });
 
-  test.each([options[0]!, options[1]!, options[3]!])('%j: 0 below intrinsic value, and rising from there', (option) => {
+  test.each([options[0]!, options[1]!, options[3]!])('%j: 0 below intrinsic value, and rising above it', (option) => {
     const { intrinsic } = exactBounds(option);
     const larger = Math.max(option.spot, option.strike);
     const ulp = neighbour(larger) - larger;
@@ -242,7 +242,7 @@ describe('at the ends', () => {
   });
 });
 
-test('rows stand alone to the bit, in any number', () => {
+test('rows are independent bit for bit, in any number', () => {
   const options = grid().slice(0, 3000);
   const columns = (rows: readonly Option[]) => ({
     count: rows.length,

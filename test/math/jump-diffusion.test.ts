@@ -43,7 +43,7 @@ test.each([
   expect(row.scaledError, JSON.stringify(row)).toBeLessThan(2.5);
 });
 
-test('the probabilities alone, against 60-digit values, and each row alone', () => {
+test('the probabilities alone agree with 60-digit values, and each row is independent', () => {
   const { probAbove, probBelow } = mertonProbabilities(options);
   const row = worst(probAbove, rows.column('prob_above'), rows.column('condition_prob_above'));
   expect(row.scaledError, JSON.stringify(row)).toBeLessThan(2.5);
@@ -57,8 +57,8 @@ test('the probabilities alone, against 60-digit values, and each row alone', () 
   }
 });
 
-// Haug, Option Pricing Formulas (1998), page 9, as in QuantLib's test-suite/jumpdiffusion.cpp: S = 100, r = 8 %, total volatility
-// 25 %, of whose variance a share gamma is jumps of mean zero.
+// Haug, Option Pricing Formulas (1998), page 9, as in QuantLib's test-suite/jumpdiffusion.cpp: S = 100, r = 8 %, total
+// volatility 25 %. Jumps of mean zero make up a share gamma of the variance.
 test.each([
   [80, 0.1, 1, 0.25, 20.67],
   [80, 0.5, 1, 0.25, 23.63],
@@ -88,12 +88,12 @@ test.each([
     jumpMean,
     jumpVol,
   });
-  // Two printed digits.
+  // The published values have two decimals.
   expect(Math.abs(call[0]! - published)).toBeLessThan(0.0051);
 });
 
-// The whole table, by share and strike: 1, 5 and 10 jumps a year, T = 0.1, 0.25 and 0.5 each. Haug left out all terms after the
-// eleventh, QuantLib's authors corrected what that changed by 0.01 or more.
+// The complete table, by share and strike: 1, 5 and 10 jumps a year, T = 0.1, 0.25 and 0.5 each. Haug left out all
+// terms after the eleventh. QuantLib's authors corrected values that changed by 0.01 or more.
 const HAUG: Readonly<Record<number, Readonly<Record<number, readonly number[]>>>> = {
   0.25: {
     80: [20.67, 21.74, 23.63, 20.65, 21.7, 23.61, 20.64, 21.7, 23.61],
@@ -118,7 +118,7 @@ const HAUG: Readonly<Record<number, Readonly<Record<number, readonly number[]>>>
   },
 };
 
-describe.each(Object.entries(HAUG))('published, jumps making %s of the variance', (share, strikes) => {
+describe.each(Object.entries(HAUG))('published, jumps make up %s of the variance', (share, strikes) => {
   test.each(Object.entries(strikes))('K %d', (strike, published) => {
     const jumpIntensity = Float64Array.of(1, 1, 1, 5, 5, 5, 10, 10, 10);
     const tte = Float64Array.of(0.1, 0.25, 0.5, 0.1, 0.25, 0.5, 0.1, 0.25, 0.5);
@@ -128,14 +128,14 @@ describe.each(Object.entries(HAUG))('published, jumps making %s of the variance'
     const others = { count: 9, spot: 100, strike: Number(strike), iv, rate: 0.08, dividend: 0 };
     const { call } = merton({ ...others, tte, jumpIntensity, jumpMean, jumpVol });
     call.forEach((price, at) => {
-      // The terms left out show from two jumps on.
+      // The missing terms are visible from two expected jumps on.
       const tolerance = jumpIntensity[at]! * tte[at]! < 2 ? 0.0051 : 0.01;
       expect(Math.abs(price - published[at]!), `${published[at]}, T ${tte[at]}`).toBeLessThan(tolerance);
     });
   });
 });
 
-test('without jumps it is Black-Scholes-Merton', () => {
+test('without jumps it equals Black-Scholes-Merton', () => {
   for (const strike of [60, 95, 100, 160]) {
     const { probAbove, probBelow, call, put } = merton({ ...one, strike, jumpIntensity: 0 });
     const option = { ...one, strike };
@@ -150,7 +150,7 @@ test('without jumps it is Black-Scholes-Merton', () => {
   }
 });
 
-test('jumps without width, each a shift, are a Poisson mixture of diffusions', () => {
+test('jumps without width are a Poisson mixture of shifted diffusions', () => {
   const { count: _, ...rest } = { ...one, jumpVol: 0 };
   const k = Math.expm1(rest.jumpMean);
   let [above, weight] = [0, Math.exp(-rest.jumpIntensity * rest.tte)];
@@ -163,7 +163,7 @@ test('jumps without width, each a shift, are a Poisson mixture of diffusions', (
   expect(merton({ ...rest, count: 1 }).probAbove[0]).toBeCloseTo(above, 14);
 });
 
-test('above and below sum to one, and the tail is not one minus the other', () => {
+test('above and below add up to 1, and the tail is not computed as 1 minus the other', () => {
   const off = computed.probAbove.map((above, at) => Math.abs(above + computed.probBelow[at]! - 1));
   expect(Math.max(...off)).toBeLessThan(3e-15);
   expect(Math.max(...computed.probAbove, ...computed.probBelow)).toBe(1);
@@ -173,7 +173,7 @@ test('above and below sum to one, and the tail is not one minus the other', () =
   expect(far.probBelow[0]).toBeLessThan(1e-18);
 });
 
-test('parity: call less put is the discounted forward', () => {
+test('parity: call minus put is the discounted forward', () => {
   const [S, K, T, r, q] = [options.spot, options.strike, options.tte, options.rate, options.dividend] as Float64Array[];
   for (let at = 0; at < options.count; at++) {
     const spotNow = S![at]! * Math.exp(-q![at]! * T![at]!);
@@ -183,11 +183,11 @@ test('parity: call less put is the discounted forward', () => {
   }
 });
 
-describe('relations of drawn options', () => {
+describe('relations of random options', () => {
   const drawn = drawJumpOptions(400);
   const columns = columnsOf(drawn);
 
-  test.each([-20, 3])('spot and strike times 2^%d, to the last bit', (power) => {
+  test.each([-20, 3])('scales exactly with spot and strike times 2^%d', (power) => {
     const factor = 2 ** power;
     const plain = merton(columns);
     const scaled = merton(
@@ -196,19 +196,19 @@ describe('relations of drawn options', () => {
     for (const name of ['probAbove', 'probBelow', 'call', 'put'] as const) {
       plain[name].forEach((value, row) => {
         const unit = name === 'call' || name === 'put' ? factor : 1;
-        // Next to the least double bits are lost.
+        // Values close to the smallest double lose bits.
         if (value > 1e-280) expect(scaled[name][row]! / unit, `${name} of ${JSON.stringify(drawn[row])}`).toBe(value);
       });
     }
   });
 
-  test('above the higher strike is less, a call worth less and a put more', () => {
+  test('for a higher strike the probability above and the call are lower, and the put is higher', () => {
     const count = 41;
     for (const option of drawn) {
       const strike = Float64Array.from({ length: count }, (_, at) => option.strike * 1.05 ** (at - 20));
       const { probAbove, probBelow, call, put } = merton({ ...option, count, strike });
       for (let at = 1; at < count; at++) {
-        // Two roundings a jump at most, and the logarithm's in each term.
+        // At most two roundings per jump, and the logarithm's in each term.
         const noise = 64 * EPSILON;
         expect(probAbove[at]!, JSON.stringify(option)).toBeLessThanOrEqual(probAbove[at - 1]! * (1 + noise));
         expect(probBelow[at]! * (1 + noise), JSON.stringify(option)).toBeGreaterThanOrEqual(probBelow[at - 1]!);
@@ -219,11 +219,11 @@ describe('relations of drawn options', () => {
     }
   });
 
-  test('prices rise with the volatility of diffusion and of jumps', () => {
+  test('prices rise with the volatility of the diffusion and of the jumps', () => {
     const count = 20;
     for (const option of drawn.filter(({ jumpMean, jumpVol }) => jumpMean + jumpVol ** 2 / 2 < 0.3)) {
       for (const name of ['iv', 'jumpVol'] as const) {
-        // Wider jumps of the same mean factor: spread alone.
+        // Wider jumps with the same mean factor: only the spread changes.
         const grown = Float64Array.from({ length: count }, (_, at) => option[name] * 1.02 ** at);
         const shift = grown.map((width) => (name === 'iv' ? 0 : (option.jumpVol ** 2 - width ** 2) / 2));
         const jumpMean = shift.map((by) => option.jumpMean + by);
@@ -237,11 +237,11 @@ describe('relations of drawn options', () => {
     }
   });
 
-  // A call pays the strike where it ends above.
+  // A call pays the strike if the underlying ends above it.
   test.each([
     ['call', 'probAbove', -1],
     ['put', 'probBelow', 1],
-  ] as const)('the %s falls or rises with the strike by the discounted %s', (price, probability, sign) => {
+  ] as const)('the %s changes with the strike by the discounted %s', (price, probability, sign) => {
     for (const option of drawn) {
       const { tte, iv, rate, strike } = option;
       const exact = exactMerton(option);
@@ -260,7 +260,7 @@ describe('relations of drawn options', () => {
   });
 });
 
-/** From the forward without a jump, in deviations of the diffusion. */
+/** Distance of the strike from the forward without a jump, in deviations of the diffusion. */
 function distance({ spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol }: JumpOption): number {
   const compensator = jumpIntensity * tte * Math.expm1(jumpMean + jumpVol ** 2 / 2);
   return Math.abs(Math.log(spot / strike) + (rate - dividend) * tte - compensator) / (iv * Math.sqrt(tte));
@@ -272,15 +272,15 @@ describe('limits', () => {
     ['T = 0, below', { tte: 0, strike: 110 }, { probAbove: 0, probBelow: 1, call: 0, put: 10 }],
     ['T = 0, at the strike: at or above', { tte: 0, strike: 100 }, { probAbove: 1, probBelow: 0, call: 0, put: 0 }],
     [
-      'nothing moves',
+      'no volatility and no jumps',
       { iv: 0, jumpIntensity: 0, rate: 0, dividend: 0 },
       { probAbove: 1, probBelow: 0, call: 5, put: 0 },
     ],
-    ['v without end', { iv: 1e3, rate: 0, dividend: 0 }, { probAbove: 0, probBelow: 1, call: 100, put: 95 }],
+    ['v to infinity', { iv: 1e3, rate: 0, dividend: 0 }, { probAbove: 0, probBelow: 1, call: 100, put: 95 }],
     ['S to 0', { spot: 1e-14, rate: 0, dividend: 0 }, { probAbove: 0, probBelow: 1, call: 0, put: 95 }],
     ['K to 0', { strike: 1e-14, rate: 0, dividend: 0 }, { probAbove: 1, probBelow: 0, call: 100, put: 0 }],
     [
-      'only jumps, of width',
+      'only jumps, with width',
       { iv: 0, strike: 1e-3, rate: 0, dividend: 0 },
       { probAbove: 1, probBelow: 0, call: 99.999, put: 0 },
     ],
@@ -292,7 +292,7 @@ describe('limits', () => {
     expect(put[0]).toBeCloseTo(limit.put, 12);
   });
 
-  test('up to 256 jumps expected; beyond, no number', () => {
+  test('accepts up to 256 expected jumps, and returns NaN beyond', () => {
     const many = merton({ ...one, jumpIntensity: 512, jumpMean: -5e-5, jumpVol: 0.01 });
     expect(many.probAbove[0]! + many.probBelow[0]!).toBeCloseTo(1, 13);
     expect(many.call[0]! - many.put[0]!).toBeCloseTo(100 * Math.exp(-0.005) - 95 * Math.exp(-0.015), 10);
@@ -302,7 +302,7 @@ describe('limits', () => {
     expect(tooManyInSpot.probAbove[0]).toBeNaN();
   });
 
-  test('an input that is no number gives none', () => {
+  test('a NaN input gives NaN', () => {
     const { count: _, ...inputs } = one;
     for (const field of Object.keys(inputs)) {
       expect(merton({ ...one, [field]: Number.NaN }).probAbove[0], field).toBeNaN();
@@ -310,7 +310,7 @@ describe('limits', () => {
   });
 });
 
-test('each row stands alone, to the bit', () => {
+test('each row is independent, bit for bit', () => {
   for (const at of [0, 1, 499, 998, 999]) {
     const cut = (column: Float64Array | number) => (typeof column === 'number' ? column : column.slice(at, at + 1));
     const { count: _, ...columns } = options;

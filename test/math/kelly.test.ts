@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { kellyAllocationPct, kellyFraction } from '../../src/math/kelly.ts';
 
-// f* = p - (1 - p) / b (Kelly 1956), by hand.
+// f* = p - (1 - p) / b (Kelly 1956), computed by hand.
 test.each([
   [0.55, 2, 0.325],
   [0.6, 1, 0.2],
@@ -24,7 +24,7 @@ test.each([
   expect(kellyAllocationPct(p, b, fraction)).toBeCloseTo(percent, 12);
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   test.each([
     [-0.1, 1, 1, 'winProbability'],
     [1.1, 1, 1, 'winProbability'],

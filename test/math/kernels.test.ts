@@ -10,9 +10,9 @@ import type { JumpOption } from '../fixtures/exact.ts';
 import { columnsOf, drawJumpOptions, drawOptions, edgePrices, gridPrices } from '../fixtures/vectors.ts';
 import { EPSILON } from './reference.ts';
 
-test('the arena lies above the module’s own data, its columns apart', () => {
+test('the arena lies above the module’s own data, and its columns do not overlap', () => {
   expect(arenaColumn(0).byteOffset).toBeGreaterThanOrEqual(kernels.heapBase());
-  // Room for the row after an odd count, and no multiple of a page of 4,096 bytes.
+  // Room for one row beyond an odd count, and no multiple of a page of 4,096 bytes.
   const distance = arenaColumn(1).byteOffset - arenaColumn(0).byteOffset;
   expect(distance).toBeGreaterThan(CHUNK_ROWS * 8);
   expect(distance % 4096).toBeGreaterThanOrEqual(64);
@@ -20,14 +20,14 @@ test('the arena lies above the module’s own data, its columns apart', () => {
   expect(arenaColumn(31)).toHaveLength(CHUNK_ROWS);
 });
 
-test('a column beyond the arena is refused', () => {
+test('rejects a column beyond the arena', () => {
   expect(() => arenaColumn(32)).toThrow('the kernel arena has 32 columns, there is no column 32');
   const inputs = Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`x${at}`, 0]));
   expect(() => mapColumns(() => {}, 1, inputs, [])).toThrow('there is no column 32');
   expect(() => mapColumns(() => {}, 1, { x: 0 }, [32])).toThrow('there is no column 32');
 });
 
-test('chunks cover every row once, constants in each', () => {
+test('chunks cover every row once, with the constants in each chunk', () => {
   const counts: number[] = [];
   const add = (count: number, block: number) => {
     counts.push(count);
@@ -42,7 +42,7 @@ test('chunks cover every row once, constants in each', () => {
   expect(counts).toEqual([CHUNK_ROWS, CHUNK_ROWS, 5]);
 });
 
-test('a build with nothing changed says nothing, and an unknown step is named', () => {
+test('a build without changes prints nothing, and an unknown step is named in the error', () => {
   const build = (step: string) =>
     Bun.spawnSync([process.execPath, 'build.ts', step], { cwd: join(import.meta.dir, '../..') });
   build('kernels');
@@ -54,11 +54,11 @@ test('a build with nothing changed says nothing, and an unknown step is named', 
   expect(unknown.stderr.toString()).toContain('no step "kernel"');
 });
 
-/** As many rows as `all` has, again from the first where there are fewer. */
+/** As many rows as `all` has, repeated from the first if `all` has fewer. */
 const repeated = <Row>(all: readonly Row[], count: number) =>
   Array.from({ length: count }, (_, at) => all[at % all.length]!);
 
-/** Each in an order that has rows of every kind side by side. */
+/** Reorders rows so that rows of every kind are adjacent. */
 const mixed = <Row>(all: readonly Row[]) => all.map((_, at) => all[(at * 7919) % all.length]!);
 
 const options: readonly Option[] = mixed(drawOptions(520));
@@ -73,7 +73,7 @@ const discounts = (rows: readonly Option[]) => ({
 });
 const both = ({ call, put }: ReturnType<typeof callPutGreeks>) => [...Object.values(call), ...Object.values(put)];
 
-/** Kernels that answer row by row: their rows, and all their columns for some rows. */
+/** Kernels that compute row by row: their rows, and all their output columns for some rows. */
 const ROW_KERNELS: readonly (readonly [string, readonly object[], (rows: never) => readonly Float64Array[]])[] = [
   ['greeks', options, (rows: Option[]) => Object.values(greeks(columnsOf(rows, options[0])))],
   [
@@ -90,7 +90,7 @@ const ROW_KERNELS: readonly (readonly [string, readonly object[], (rows: never) 
   ['implied volatility', prices, (rows: typeof prices) => [impliedVolatility(columnsOf(rows, prices[0]))]],
   ['jump diffusion', jumpOptions, (rows: JumpOption[]) => Object.values(merton(columnsOf(rows, jumpOptions[0])))],
   [
-    'its probabilities',
+    'jump diffusion, only probabilities',
     jumpOptions,
     (rows: JumpOption[]) => Object.values(mertonProbabilities(columnsOf(rows, jumpOptions[0]))),
   ],
@@ -103,14 +103,14 @@ describe.each(ROW_KERNELS)('%s, row by row', (_, rows, answersTo) => {
     const differing: number[] = [];
     for (let at = from; at < columns[0]!.length; at += every) {
       const own = alone[((at - from) / every) % alone.length]!;
-      // To the bit, but for what kind of NaN it is.
+      // Equal bit for bit, except for the kind of NaN.
       if (columns.some((column, output) => !Object.is(column[at], own[output]))) differing.push(at);
     }
     expect(differing).toEqual([]);
   };
 
   test.each([0, 1, 2, 3, 7, 127, 128, 129, 1023, 1024, 1025, 2047, 2048, 2049, 20_000])('%d rows', (count) => {
-    // What lies in the arena from before must not matter.
+    // Data left in the arena by an earlier call must not matter.
     answers(rows);
     const columns = answers(repeated(rows.slice(0, 300), count));
     for (const column of columns) expect(column).toHaveLength(count);
@@ -120,32 +120,32 @@ describe.each(ROW_KERNELS)('%s, row by row', (_, rows, answersTo) => {
   const anyRow = rows[0]!;
   const all = (value: number) => Object.fromEntries(Object.keys(anyRow).map((name) => [name, value]));
   test.each([
-    ['no numbers', all(Number.NaN)],
+    ['NaN', all(Number.NaN)],
     ['zeros', all(0)],
     ['infinities', all(Number.POSITIVE_INFINITY)],
     ['negative numbers', all(-1)],
-    ['numbers of no size', all(1e-300)],
-    ['giants', all(1e300)],
-  ])('beside %s', (_, other) => {
+    ['tiny numbers', all(1e-300)],
+    ['huge numbers', all(1e300)],
+  ])('next to rows of %s', (_, other) => {
     const some = rows.slice(0, 300);
     expectAlone(answers(some.flatMap((row) => [row, other])), 0, 2);
     expectAlone(answers(some.flatMap((row) => [other, row])), 1, 2);
   });
 
-  test('in any order', () => {
+  test('in reverse order', () => {
     const some = rows.slice(0, 300).toReversed();
     const columns = answers(some);
     expectAlone(columns.map((column) => column.toReversed()));
   });
 });
 
-describe('sums over rows are those of the rows one by one', () => {
+describe('sums over rows equal the sums of single rows', () => {
   const book = options.map(({ callPut, spot: _, ...contract }, at) => ({
     ...contract,
     weight: callPut * (1 + (at % 50)),
   }));
   const counts = [1, 2, 3, 4, 5, 7, 8, 9, 1023, 1024, 1025, 2049];
-  /** Each to the rounding of as many sums. */
+  /** Equal within the rounding of that many sums. */
   const expectSum = (sum: number, terms: readonly number[], relative: number) => {
     const gross = terms.reduce((total, term) => total + Math.abs(term), 0);
     const total = terms.reduce((partial, term) => partial + term, 0);

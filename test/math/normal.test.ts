@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { inverseNormalCdf, normalCdf } from '../../src/math/normal.ts';
 
-// Both tables: 50-digit arithmetic, rounded once. One rounding of x moves N(x) by x^2 of it in the lower tail.
+// Both tables come from 50-digit arithmetic, rounded once. One rounding of x changes N(x) by x^2 roundings in the lower tail.
 describe('N', () => {
-  test('of 0 is a half, to the bit', () => {
+  test('N(0) is exactly one half', () => {
     expect(normalCdf(0)).toBe(0.5);
     expect(normalCdf(-0)).toBe(0.5);
   });
@@ -36,7 +36,7 @@ describe('N', () => {
     expect(normalCdf(x)).toBe(p);
   });
 
-  test('rises, and both sides make one', () => {
+  test('is monotonic, and both sides add up to 1', () => {
     let last = 0;
     for (let x = -37; x <= 9; x += 1 / 64) {
       const p = normalCdf(x);
@@ -48,7 +48,7 @@ describe('N', () => {
     }
   });
 
-  test('of no number is none', () => {
+  test('N(NaN) is NaN', () => {
     expect(normalCdf(Number.NaN)).toBeNaN();
   });
 });
@@ -70,15 +70,15 @@ describe('inverse of N', () => {
     expect(Math.abs(inverseNormalCdf(p) / x - 1)).toBeLessThan(1e-15);
   });
 
-  test('undoes N', () => {
+  test('is the inverse of N', () => {
     for (let x = -37; x <= 5; x += 0.37) {
-      // What one rounding of p can do: p / phi(x).
+      // The effect of one rounding of p: p / phi(x).
       const attainable = 2.22e-16 * (1 + (normalCdf(x) * Math.sqrt(2 * Math.PI) * Math.exp(x ** 2 / 2)) / Math.abs(x));
       expect(Math.abs(inverseNormalCdf(normalCdf(x)) / x - 1), `x = ${x}`).toBeLessThan(8 * attainable);
     }
   });
 
-  test('ends and outside', () => {
+  test('the ends of the range and values outside', () => {
     expect(inverseNormalCdf(0)).toBe(Number.NEGATIVE_INFINITY);
     expect(inverseNormalCdf(0.5)).toBe(0);
     expect(inverseNormalCdf(1)).toBe(Number.POSITIVE_INFINITY);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Columns of a reference file by name; `put_call` as +1 and -1. */
+/** Columns of a reference file by name. `put_call` is +1 or -1. */
 export interface Reference {
   readonly count: number;
   column(name: string): Float64Array;
@@ -27,8 +27,8 @@ export function reference(file: 'bsm.csv' | 'merton.csv'): Reference {
 export const EPSILON = 2.22e-16;
 
 /**
- * The row farthest from the reference, in units of what one rounding of each input can do (see the fixture's README); with the
- * numbers, so that a failing expectation shows them.
+ * The row with the largest error, in units of the effect of one rounding of each input (see the fixture's README). It
+ * includes the numbers, so that a failing expectation shows them.
  */
 export function worst(computed: Float64Array, expected: Float64Array, condition: Float64Array) {
   let found = { scaledError: 0, row: -1, computed: Number.NaN, expected: Number.NaN };

@@ -5,8 +5,8 @@ const volatilities = volatilityErrors();
 const measured = await measureAll(volatilities);
 
 /**
- * Exponential, logarithm and Mills' ratio in units of the last place, the rest in what one rounding of each input can do. A gamma
- * that comes by recurrence has gathered those of sixty levels.
+ * Exponential, logarithm and Mills' ratio in units of the last place, the rest in units of the effect of one rounding
+ * of each input. A gamma that is computed by recurrence accumulates the errors of sixty levels.
  */
 const BOUNDS: Readonly<Record<string, number>> = {
   'exp.ts': 2.4,
@@ -28,18 +28,18 @@ describe.each(Object.entries(measured))('assembly/%s', (file, outputs) => {
     expect(error, `at ${at}`).toBeLessThan(BOUNDS[file]!);
   });
 
-  test('states its worst error', () => {
+  test('the file states its worst error', () => {
     expect(statedIn(file), 'bun test/fixtures/worst-errors.ts --write').toBe(worstOf(outputs));
   });
 });
 
 describe('implied volatilities', () => {
-  test('are measured on as many rows as they should be', () => {
+  test('are measured on at least 50,000 rows', () => {
     expect(volatilities.rows).toBeGreaterThanOrEqual(50_000);
     expect(volatilities.determined).toBeGreaterThan(40_000);
   });
 
-  test('that roundings of the inputs blur are numbers, and within what these can do', () => {
+  test('that input roundings make uncertain are finite and attainable with rounded inputs', () => {
     expect(volatilities.wrong.slice(0, 20)).toEqual([]);
   });
 });

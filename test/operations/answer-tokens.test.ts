@@ -7,9 +7,9 @@ import { describeRecorded } from '../support/recorded-chains.ts';
 import { ANSWER_TOKENS_MAX, DEFAULT_ANSWER_TOKENS_MAX } from '../support/tokens.ts';
 import { defaultTokens, longestTokens, resourceTokens } from '../support/tool-tokens.ts';
 
-/** Answers of the nine tools, and resources, fit a model's context, with their provenance. */
+/** The answers of the nine tools and the resources, with their provenance, fit into a model's context. */
 describe('on the simulated market', () => {
-  // The most contracts, the fewest, and a name with a dot.
+  // The chain with the most contracts, the one with the fewest, and a ticker with a dot.
   test.each(['SPY', 'UUP', 'BRK.B'])('%s', (ticker) => expectBounded(simulated(ticker)));
 });
 

@@ -11,7 +11,7 @@ function ask(over: object = {}, holdings: Holdings = {}): unknown {
   return call(evaluateEtfContagion, { ...QUESTION, ...over }, smallMarket(holdings).context).etf_proxy;
 }
 
-/** Daily closes of NVDA up to a day, and of SMH that move with it (1) or against it (-1). */
+/** Daily closes of NVDA up to a day, and of SMH that move with NVDA (1) or against it (-1). */
 function closes(days: number, sign: 1 | -1, until = TODAY): Close[] {
   return Array.from({ length: days }, (_, at) => {
     const date = addDays(until, at - days + 1);
@@ -40,24 +40,24 @@ describe('names the sector ETF', () => {
 });
 
 test.each([
-  ['volatility below its ceiling', { current_iv: 0.49 }, null],
+  ['volatility below the ceiling', { current_iv: 0.49 }, null],
   ['flow below a million', { whale_fiat: 999_999 }, null],
   ['a million sold', { whale_fiat: -1e6 }, 'SMH'],
 ])('%s', (_what, over, expected) => {
   expect(ask(over)).toBe(expected);
 });
 
-describe('with a chain and prints of the name', () => {
+describe('with a chain and prints of the single name', () => {
   const chain = chainOf([contract({ root: 'NVDA' })], { underlying: 'NVDA' });
   const nvda = { underlying: 'NVDA', root: 'NVDA' };
-  // 300 million of premium: flow counts from 3 million.
+  // Premium of 300 million dollars: the flow counts from 3 million.
   const prints = [
     print({ id: 'a', ...nvda, price: 50, size: 60_000 }),
     print({ id: 'old', ...nvda, price: 50, size: 60_000, at: AS_OF - 40 * 86_400_000 }),
     print({ id: 'small', ...nvda, size: 1 }),
   ];
 
-  test('1 % of its 30-day premium is the threshold', () => {
+  test('the threshold is 1 % of the 30-day premium', () => {
     expect(ask({}, { chains: [chain], prints })).toBeNull();
     expect(ask({ whale_fiat: 3e6 }, { chains: [chain], prints })).toBe('SMH');
     const { context } = smallMarket({ chains: [chain], prints });
@@ -74,25 +74,25 @@ describe('with a chain and prints of the name', () => {
     });
   });
 
-  test('without prints its premium is not known, and not required', () => {
+  test('without prints the premium is unknown and not required', () => {
     expect(ask({}, { chains: [chain] })).toBe('SMH');
   });
 });
 
-describe('the two must move together, where it can be known', () => {
+describe('requires correlation if it is known', () => {
   test.each([
-    ['60 closes that do', closes(60, 1), 'SMH'],
-    ['60 that do not', closes(60, -1), null],
-    ['59 are too few to ask', closes(59, -1), 'SMH'],
+    ['60 correlated closes', closes(60, 1), 'SMH'],
+    ['60 uncorrelated closes', closes(60, -1), null],
+    ['59 closes are too few to compute a correlation', closes(59, -1), 'SMH'],
   ])('%s', (_what, given, expected) => {
     expect(ask({}, { closes: given })).toBe(expected);
   });
 
-  test('closes after the name’s snapshot are not known yet', () => {
+  test('ignores closes after the snapshot of the single name', () => {
     const chain = chainOf([contract({ root: 'NVDA' })], { underlying: 'NVDA' });
     const given = closes(60, -1, addDays(TODAY, 1));
     expect(ask({}, { closes: given })).toBeNull();
-    // By then 59 are known.
+    // Only 59 closes precede the snapshot.
     expect(ask({}, { closes: given, chains: [chain] })).toBe('SMH');
   });
 });
@@ -102,6 +102,6 @@ test.each([
   [{ iv_ceiling: -1 }, '/iv_ceiling'],
   [{ whale_fiat: 1e16 }, '/whale_fiat'],
   [{ single_name_ticker: '' }, '/single_name_ticker'],
-])('refuses %j', (over, field) => {
+])('rejects %j', (over, field) => {
   expect(refusalOf(() => ask(over)).fields).toEqual([field]);
 });

@@ -8,12 +8,12 @@ import { describeRecorded } from '../support/recorded-chains.ts';
 describeRecorded('the pages of docs/examples', (dir) => {
   const pages = examplePages(dir);
 
-  test('say what the tools answer now (bun test/fixtures/examples.ts --write)', () => {
+  test('the documented examples equal the current answers (bun test/fixtures/examples.ts --write)', () => {
     expect(readdirSync(FOLDER).sort()).toEqual([...pages.keys()].sort());
     for (const [file, text] of pages) expect(readFileSync(join(FOLDER, file), 'utf8')).toBe(text);
   });
 
-  test('call every tool', () => {
+  test('the examples call every tool', () => {
     for (const [file, text] of pages) {
       if (file === 'README.md') continue;
       expect(TOOLS.filter(({ name }) => !text.includes(`zomma call ${name} '`))).toEqual([]);

@@ -7,7 +7,7 @@ import { extendedView, perform, restView } from '../../src/operations/perform.ts
 import { chainOf, contract, print, quoted, range } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 
-/** What is told of a feed, after scripted polls. A Monday, 15:00 in New York. */
+/** The reported feed status after scripted polls, on a Monday at 15:00 in New York. */
 const MINUTE_MS = 60_000;
 const NOW = Date.parse('2026-01-05T20:00:00Z');
 const STALE_MS = 30 * MINUTE_MS;
@@ -16,12 +16,12 @@ type Poll = readonly Delivery[] | Error;
 
 interface Script {
   readonly tickers?: readonly string[];
-  /** Each a quarter of an hour after the one before, the last one now. */
+  /** The polls are 15 minutes apart. The last one is now. */
   readonly polls: readonly Poll[];
-  /** How long after the last poll it is looked at. */
+  /** The time from the last poll to the report. */
   readonly laterMs?: number;
   readonly staleMs?: number;
-  /** Another poll has begun when it is looked at. */
+  /** Whether another poll has begun at the time of the report. */
   readonly beginsAgain?: boolean;
 }
 
@@ -67,13 +67,13 @@ async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0, staleMs = S
 const before = (minutes: number) => NOW - minutes * MINUTE_MS;
 
 const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
-  ['quotes of now', { polls: [[chain('ACME', NOW)]] }, 'ok', 'fresh'],
-  ['never asked', { polls: [] }, 'empty', 'missing'],
-  ['an answer of nothing', { polls: [[]] }, 'empty', 'missing'],
-  ['a refusal and never data', { polls: [[refusal('ACME')]] }, 'down', 'missing'],
-  ['a refusal after data', { polls: [[chain('ACME', before(15))], [refusal('ACME')]] }, 'down', 'failing'],
+  ['current quotes', { polls: [[chain('ACME', NOW)]] }, 'ok', 'fresh'],
+  ['never polled', { polls: [] }, 'empty', 'missing'],
+  ['an empty poll', { polls: [[]] }, 'empty', 'missing'],
+  ['a rejection and no data ever', { polls: [[refusal('ACME')]] }, 'down', 'missing'],
+  ['a rejection after data', { polls: [[chain('ACME', before(15))], [refusal('ACME')]] }, 'down', 'failing'],
   [
-    'a refusal of one of two',
+    'a rejection for one of two tickers',
     {
       tickers: ['ACME', 'BETA'],
       polls: [
@@ -84,28 +84,28 @@ const STATES: [name: string, script: Script, feed: string, ticker: string][] = [
     'degraded',
     'failing',
   ],
-  ['all tickers missing beside prints', { polls: [[{ kind: 'prints', prints: [print()] }]] }, 'empty', 'missing'],
-  ['data again after a refusal', { polls: [[refusal('ACME')], [chain('ACME', NOW)]] }, 'ok', 'fresh'],
+  ['all tickers missing, but prints arrive', { polls: [[{ kind: 'prints', prints: [print()] }]] }, 'empty', 'missing'],
+  ['data again after a rejection', { polls: [[refusal('ACME')], [chain('ACME', NOW)]] }, 'ok', 'fresh'],
   [
-    'quotes that have not moved for an hour',
+    'unchanged quotes for an hour',
     { polls: [[chain('ACME', before(60))], [chain('ACME', before(60))]] },
     'degraded',
     'stale',
   ],
-  ['nine tenths of what it listed', { polls: [[chain('ACME', NOW, 36, 40)]] }, 'ok', 'fresh'],
-  ['a little less', { polls: [[chain('ACME', NOW, 34, 40)]] }, 'degraded', 'partial'],
-  ['half of what it listed', { polls: [[chain('ACME', NOW, 20, 40)]] }, 'degraded', 'partial'],
+  ['nine tenths of the listed contracts', { polls: [[chain('ACME', NOW, 36, 40)]] }, 'ok', 'fresh'],
+  ['slightly less than nine tenths', { polls: [[chain('ACME', NOW, 34, 40)]] }, 'degraded', 'partial'],
+  ['half of the listed contracts', { polls: [[chain('ACME', NOW, 20, 40)]] }, 'degraded', 'partial'],
   [
-    'half of what there was before',
+    'half of the previous contracts',
     { polls: [[chain('ACME', before(15), 40)], [chain('ACME', NOW, 20)]] },
     'down',
     'failing',
   ],
-  ['a poll that fails', { polls: [[chain('ACME', before(15))], new Error('boom')] }, 'down', 'fresh'],
-  ['no poll any more', { polls: [[chain('ACME', NOW)]], laterMs: 10 * MINUTE_MS }, 'down', 'fresh'],
-  ['one of two missing', { tickers: ['ACME', 'BETA'], polls: [[chain('ACME', NOW)]] }, 'degraded', 'fresh'],
+  ['a failed poll', { polls: [[chain('ACME', before(15))], new Error('boom')] }, 'down', 'fresh'],
+  ['polls have stopped', { polls: [[chain('ACME', NOW)]], laterMs: 10 * MINUTE_MS }, 'down', 'fresh'],
+  ['one of two tickers missing', { tickers: ['ACME', 'BETA'], polls: [[chain('ACME', NOW)]] }, 'degraded', 'fresh'],
   [
-    'its stream down',
+    'a broken stream',
     { polls: [[chain('ACME', NOW), { kind: 'connection', up: false, at: NOW, reason: 'cut' }]] },
     'degraded',
     'fresh',
@@ -116,42 +116,42 @@ test.each(STATES)('%s', async (_name, script, feedState, tickerState) => {
   expect([feed.state, ticker.state, healthy]).toEqual([feedState, tickerState, feedState === 'ok']);
 });
 
-test('a folder of tapes alone is no empty feed', async () => {
+test('a folder with only tapes is not an empty feed', async () => {
   const nothing = await statusAfter({ tickers: [], polls: [[]] });
   expect([nothing.feed.state, nothing.feed.last_data]).toEqual(['empty', null]);
   const tapes = await statusAfter({ tickers: [], polls: [[{ kind: 'prints', prints: [print()] }]] });
   expect([tapes.feed.state, tapes.feed.last_data]).toEqual(['ok', new Date(NOW).toISOString()]);
 });
 
-test('quotes age in trading hours alone; by the wall clock they are stale', async () => {
-  // An hour before the close, ten before midnight and some.
+test('quotes age in trading hours only, but `stale` uses wall-clock time', async () => {
+  // An hour before the close, reported ten hours later.
   const night = { polls: [[chain('ACME', NOW)]], laterMs: 10 * 3_600_000 };
   const { ticker } = await statusAfter({ ...night, staleMs: 60 * MINUTE_MS });
   expect(ticker).toMatchObject({ state: 'fresh', stale: true, age_s: 10 * 3_600 });
   expect((await statusAfter({ ...night, staleMs: 59 * MINUTE_MS })).ticker.state).toBe('stale');
 });
 
-test('at the opening yesterday’s quotes are as young as quotes can be', async () => {
+test('at the open, yesterday’s quotes have the smallest possible age', async () => {
   const opening = (minutes: number) =>
     statusAfter({ polls: [[chain('ACME', NOW)]], laterMs: (18.5 * 60 + minutes) * MINUTE_MS, staleMs: 61 * MINUTE_MS });
   expect((await opening(0)).ticker.state).toBe('fresh');
   expect((await opening(2)).ticker.state).toBe('stale');
 });
 
-test('quotes dated ahead of the clock are refused as the present, and do not look fresh', async () => {
+test('rejects quotes dated ahead of the clock as current, and they are not fresh', async () => {
   const { feed, ticker } = await statusAfter({ polls: [[chain('ACME', NOW + 5 * 3_600_000)]] });
   expect([feed.state, ticker.state]).toEqual(['down', 'missing']);
   expect(ticker.refusal).toMatch(/dated 2026-01-06T01:00:00.000Z, ahead of the clock/);
 });
 
-test('a poll of which nothing comes is overdue', async () => {
+test('a poll that does not complete becomes overdue', async () => {
   const hung: Script = { polls: [[chain('ACME', NOW)]], beginsAgain: true };
   expect((await statusAfter({ ...hung, laterMs: 5 * MINUTE_MS })).feed.state).toBe('ok');
   const later = await statusAfter({ ...hung, laterMs: 20 * MINUTE_MS });
   expect([later.feed.state, later.feed.next_attempt]).toEqual(['down', null]);
 });
 
-test('trades of a stream that are none are told, until it is up anew', async () => {
+test('reports rejected trades of a stream until the stream reconnects', async () => {
   const prints: Delivery = { kind: 'prints', prints: [], refused: { bad_time: 50 } };
   const told = await statusAfter({ polls: [[chain('ACME', NOW), prints]] });
   expect(told.feed.refusals).toMatchObject([{ origin: 'test:stream', reason: 'rejected trades: 50 bad_time' }]);
@@ -160,7 +160,7 @@ test('trades of a stream that are none are told, until it is up anew', async () 
   expect(well.feed.refusals).toEqual([]);
 });
 
-test('the last attempt is told apart from the last fresh data', async () => {
+test('reports the last attempt separately from the last fresh data', async () => {
   const same = chain('ACME', before(31), 20);
   const { ticker, feed } = await statusAfter({ polls: [[same], [same], [refusal('ACME', 'timed out')]] });
   expect(ticker).toMatchObject({
@@ -176,13 +176,13 @@ test('the last attempt is told apart from the last fresh data', async () => {
   ]);
 });
 
-test('without a snapshot no coverage is told, and an older one does not stand in for the newest', async () => {
+test('without a snapshot there is no coverage, and an older snapshot does not replace the newest', async () => {
   expect((await statusAfter({ polls: [[]] })).ticker).toMatchObject({ coverage_pct: null, age_s: null, stale: true });
   const { ticker } = await statusAfter({ polls: [[chain('ACME', NOW, 20)], [chain('ACME', before(2_000), 40)]] });
   expect(ticker).toMatchObject({ as_of: new Date(NOW).toISOString(), received_contracts: 20, expected_contracts: 20 });
 });
 
-test('a gap lasts from a connection’s end to its return', async () => {
+test('a gap lasts from the end of a connection to the reconnection', async () => {
   const down = (at: number): Delivery => ({ kind: 'connection', up: false, at, reason: 'cut' });
   const up = (at: number): Delivery => ({ kind: 'connection', up: true, at });
   const polls = [[up(before(50)), down(before(40)), down(before(39)), up(before(35)), down(before(10))]];
@@ -194,7 +194,7 @@ test('a gap lasts from a connection’s end to its return', async () => {
   expect(feed.stream).toEqual({ up: false, since: new Date(before(10)).toISOString(), reason: 'cut' });
 });
 
-test('ten thousand refusals are bounded, the newest kept', async () => {
+test('limits ten thousand refusals to the newest 200', async () => {
   const many = Array.from(
     { length: 10_000 },
     (_, at): Delivery => ({ kind: 'refusal', origin: `f${at}`, reason: 'bad' }),
@@ -204,7 +204,7 @@ test('ten thousand refusals are bounded, the newest kept', async () => {
   expect([refusals.length, refusals[0]!.origin]).toEqual([200, 'last']);
 });
 
-test('a feed that is no longer one is told no more; a ticker no longer asked for neither', () => {
+test('drops feeds that are no longer configured and tickers that are no longer requested', () => {
   const { store } = smallMarket();
   const open = (name: string, tickers: string[]) => store.openFeeds([{ name, simulated: false, tickers }]);
   open('one', ['A', 'B']);
@@ -215,7 +215,7 @@ test('a feed that is no longer one is told no more; a ticker no longer asked for
   ]);
 });
 
-describe('in pages', () => {
+describe('paging', () => {
   const { context, store } = smallMarket();
   const TICKERS = 1_199;
   store.openFeeds([
@@ -248,7 +248,7 @@ describe('in pages', () => {
       ...gaps.map(({ from }) => `${feed} ${from}`),
     ]);
 
-  test.each([undefined, 37, 100])('of %p rows at the most, every row is on one', (limit) => {
+  test.each([undefined, 37, 100])('with at most %p rows a page, every row is on exactly one page', (limit) => {
     const pages: FeedReport[] = [];
     for (let cursor: string | undefined; pages.length === 0 || cursor !== undefined; ) {
       const next = page({ ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) });
@@ -264,13 +264,13 @@ describe('in pages', () => {
     expect(all.length).toBe(1_098 + 200 + 1 + 1);
   });
 
-  test('of more tickers than are told of one by one, those that came last are', () => {
+  test('if there are more tickers than the limit, reports those that arrived last', () => {
     const { tickers } = feedReport(asked).feeds[0]!;
     expect([tickers.length, tickers.some(({ ticker }) => ticker === 'T1198')]).toEqual([1_098, true]);
     expect(feedReport(asked).feeds[1]!.tickers.map(({ ticker }) => ticker)).toEqual(['ACME']);
   });
 
-  test.each(['-1', 'x', '1.5', '999999', 'ACME~1~1'])('a cursor %p is refused', (cursor) => {
+  test.each(['-1', 'x', '1.5', '999999', 'ACME~1~1'])('rejects the cursor %p', (cursor) => {
     expect(() => page({ cursor })).toThrow(expect.objectContaining({ code: 'invalid_parameter' }));
   });
 });

@@ -8,11 +8,11 @@ import { AS_OF, chainOf, LATER, print, quoted } from '../analytics/small-chains.
 import { smallMarket } from './small-market.ts';
 
 const DAY_MS = 86_400_000;
-/** Of the day before in New York, of the same day in Greenwich. */
+/** The previous day in New York, but the same day in UTC. */
 const EVENING = Date.parse('2026-01-05T02:00:00Z');
 const CHAIN = chainOf(quoted({ strikes: [95, 100, 105], rest: { openInterest: 100 } }));
 
-/** 5.00 a share, 10 contracts: 5,000 dollars, of delta 0.5: 50,000 dollars. */
+/** 5.00 a share, 10 contracts: 5,000 dollars. Delta 0.5: 50,000 dollars. */
 const each = (id: number, its: Partial<Print>) => print({ id: `p${id}`, size: 10, delta: 0.5, ...its });
 const PRINTS = [
   each(1, { side: 'ask' }),
@@ -40,18 +40,18 @@ function row({ count: _, ...columns }: Columns, at: number) {
 describe('flow by aggressor', () => {
   const flow = (args?: object) => ask(getFlowByAggressor, args).body as Record<string, Columns>;
 
-  test('premium by side of call and put, and the delta taken on', () => {
+  test('premium by side for calls and puts, and the delta taken on', () => {
     const { by_manner, signed_by } = flow();
     expect(row(by_manner!, by_manner!.manner!.indexOf('all'))).toEqual({
       ...{ manner: 'all', prints: 5, contracts: 50, premium: 26_000 },
       ...{ call_bought: 5_000, call_sold: 5_000, put_bought: 6_000, put_sold: 5_000, unsigned: 5_000 },
-      // Calls cancel out, and so do puts; the unsigned one says nothing.
+      // The calls cancel out, and so do the puts. The unsigned print counts for no side.
       net_delta: 0,
     });
     expect(signed_by as unknown).toEqual({ feed: 3, quote: 1, tick: 0, unknown: 1 });
   });
 
-  test('by manner, a leg of a spread being that before all', () => {
+  test('by manner: a leg of a spread takes precedence over the other manners', () => {
     const { by_manner } = flow();
     expect(by_manner!.manner).toEqual(['multi_leg', 'sweep', 'block', 'single', 'all']);
     expect(by_manner!.put_sold).toEqual([5_000, 0, 0, 0, 5_000]);
@@ -68,7 +68,7 @@ describe('flow by aggressor', () => {
     expect(by_expiry!.unsigned).toEqual([0, 5_000]);
   });
 
-  test('a delta that the feed does not give is that of the chain', () => {
+  test('takes a missing delta of the feed from the chain', () => {
     const { body } = ask(getFlowByAggressor, {}, [each(1, { side: 'ask', delta: null })]);
     const { by_day } = body as Record<string, Columns>;
     expect(by_day!.net_delta![0]).toBeWithin(51_000, 54_000);
@@ -78,12 +78,12 @@ describe('flow by aggressor', () => {
 
   test.each([
     ['days', { days: 60 }, 6],
-    ['least premium', { min_premium: 5_500 }, 1],
-  ])('%s choose', (_what, args, prints) => {
+    ['minimum premium', { min_premium: 5_500 }, 1],
+  ])('filters by %s', (_what, args, prints) => {
     expect(flow(args).by_manner!.prints!.at(-1)).toBe(prints);
   });
 
-  test('without prints: zeros, and it is said', () => {
+  test('without prints: zeros and a note', () => {
     const { body, provenance } = ask(getFlowByAggressor, {}, []);
     expect((body as Record<string, Columns>).by_manner!.premium).toEqual([0, 0, 0, 0, 0]);
     expect((body as Record<string, Columns>).by_day!.count).toBe(0);
@@ -92,7 +92,7 @@ describe('flow by aggressor', () => {
 });
 
 describe('signed prints', () => {
-  test('newest first, with what told the side', () => {
+  test('newest first, with the source of the side', () => {
     const { body } = ask(getSignedPrints, { limit: 4 });
     const prints = body as unknown as Columns;
     expect([prints.count, prints.of as unknown]).toEqual([4, 5]);
@@ -109,7 +109,7 @@ describe('signed prints', () => {
     });
   });
 
-  test('of more than are held at a time, the newest', () => {
+  test('if there are more prints than the limit, returns the newest', () => {
     const many = Array.from({ length: 10_050 }, (_, at) =>
       each(at, { side: 'ask', size: 1, at: AS_OF - 20_000 + at, price: 1 + at / 1_000 }),
     );

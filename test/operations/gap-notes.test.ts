@@ -21,18 +21,18 @@ function notesOf(gaps: readonly Gap[], over: { simulated?: boolean; now?: number
 }
 
 test.each<[string, readonly Gap[], RegExp | undefined]>([
-  ['none', [], undefined],
+  ['no gap', [], undefined],
   [
-    'one in trading hours',
+    'one gap in trading hours',
     [['2026-01-05T11:00:00', '2026-01-05T11:05:00']],
     /from 2026-01-05T16:00:00.000Z to 2026-01-05T16:05:00.000Z \(cut\)\.$/,
   ],
   ['one that lasts', [['2026-01-05T14:00:00']], /from 2026-01-05T19:00:00.000Z on \(cut\)\.$/],
-  ['over a night', [['2026-01-04T20:00:00', '2026-01-05T09:00:00']], undefined],
-  ['from the evening into the session', [['2026-01-02T20:00:00', '2026-01-05T09:31:00']], /2026-01-05T14:31/],
+  ['overnight', [['2026-01-04T20:00:00', '2026-01-05T09:00:00']], undefined],
+  ['from the evening into the trading session', [['2026-01-02T20:00:00', '2026-01-05T09:31:00']], /2026-01-05T14:31/],
   ['before the window', [['2025-12-01T11:00:00', '2025-12-01T12:00:00']], undefined],
   [
-    'many',
+    'many gaps',
     ['10', '11', '12', '13', '14'].map((hour) => [`2026-01-05T${hour}:00:00`, `2026-01-05T${hour}:01:00`] as const),
     /and at 2 earlier times\.$/,
   ],
@@ -41,7 +41,7 @@ test.each<[string, readonly Gap[], RegExp | undefined]>([
   expect(notes).toEqual(expected === undefined ? [] : [expect.stringMatching(expected)]);
 });
 
-test('of a moment before it, a gap is not known yet; of simulated prints there is none', () => {
+test('a gap after the requested moment is unknown, and simulated prints have no gaps', () => {
   expect(notesOf([['2026-01-05T14:00:00']], { now: at('2026-01-05T13:00:00') })).toEqual([]);
   expect(notesOf([['2026-01-05T14:00:00']], { simulated: true })).toEqual([]);
 });

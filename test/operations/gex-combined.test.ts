@@ -37,38 +37,38 @@ describe('an index with its fund', () => {
     });
   });
 
-  test('both parts make the whole', () => {
+  test('both parts add up to the whole', () => {
     const { net_gex_mil, ticker_gex_mil, with_gex_mil } = both as Record<string, number>;
     expect(ticker_gex_mil! + with_gex_mil!).toBeCloseTo(net_gex_mil!, 9);
     const at = (both.spot as number[]).findIndex((level) => Math.abs(level - 4_040) < 1e-6);
     expect((both.net_gex as number[])[at]! / 1e6).toBeCloseTo(net_gex_mil!, 6);
   });
 
-  test('the fund asks for its index, in its own prices', () => {
+  test('a request for the fund uses its index, in the fund’s prices', () => {
     const other = ask('SPY');
     expect(other).toMatchObject({ ticker: 'SPY', with: 'SPX', basis_pct: expect.closeTo(-1 / 1.01, 9) });
     expect((other.gex_flip as number) * 10.1).toBeCloseTo(both.gex_flip as number, 6);
     expect(other.net_gex_mil as number).toBeCloseTo(both.net_gex_mil as number, 6);
   });
 
-  test('any two may be added; no multiple is customary then', () => {
+  test('any two tickers can be combined, without a customary multiple', () => {
     expect(ask('SPX', { with: 'QQQ' }, [SPX, chain('QQQ', 500)])).toMatchObject({ with: 'QQQ', basis_pct: null });
   });
 });
 
 test.each<[string, () => unknown, object]>([
   [
-    'no partner',
+    'no default partner',
     () => ask('ACME', {}, [chainOf(quoted({ strikes: [100] }))]),
     { code: 'invalid_parameter', fields: ['/with'] },
   ],
-  ['itself', () => ask('SPX', { with: 'spx' }), { code: 'invalid_parameter', fields: ['/with'] }],
-  ['not stored', () => ask('SPX', {}, [SPX]), { code: 'invalid_parameter', fields: ['/with'] }],
+  ['the ticker itself', () => ask('SPX', { with: 'spx' }), { code: 'invalid_parameter', fields: ['/with'] }],
+  ['a partner without a stored chain', () => ask('SPX', {}, [SPX]), { code: 'invalid_parameter', fields: ['/with'] }],
   [
-    'of another year',
+    'snapshots three days apart',
     () => ask('SPX', {}, [SPX, chain('SPY', 400, AS_OF - 3 * 86_400_000)]),
     { code: 'invalid_parameter', message: 'The snapshots of SPX and SPY are 3 days apart' },
   ],
-])('refused: %s', (_what, work, told) => {
+])('rejects %s', (_what, work, told) => {
   expect(refusalOf(work)).toMatchObject(told);
 });

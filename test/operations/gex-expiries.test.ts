@@ -3,7 +3,7 @@ import { getGexByExpiry } from '../../src/operations/gex-expiries.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../analytics/small-chains.ts';
 import { callExtended, smallMarket } from './small-market.ts';
 
-test('a series in which nothing is open has no max pain', () => {
+test('a series without open interest has no max pain', () => {
   const series = (expiry: string, openInterest: number) =>
     quoted({ strikes: range(95, 105), expiry, rest: { openInterest } });
   const chain = chainOf([...series(EXPIRY, 0), ...series(LATER, 7)]);

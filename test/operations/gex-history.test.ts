@@ -8,7 +8,7 @@ import { callExtended, refusalOf, smallMarket } from './small-market.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A market with these levels of SPX, the first of them of Monday. */
+/** A market with these levels of SPX. The first is of Monday. */
 function marketOf(levels: readonly Partial<LevelRecord>[]) {
   const { context, store } = smallMarket({}, MONDAY_MS + 10 * DAY_MS);
   for (const each of levels) keepLevels(store, each);
@@ -20,7 +20,7 @@ const asked = (context: ReturnType<typeof marketOf>['context'], query: Record<st
 
 const daysOf = (count: number) => Array.from({ length: count }, (_, day) => ({ asOf: MONDAY_MS + day * DAY_MS }));
 
-test('every column comes from the row of its moment', () => {
+test('every column comes from the record of its moment', () => {
   const second = { asOf: MONDAY_MS + DAY_MS, spot: 6001, flipResolved: false, atmIv30d: null, expiry: '2026-02-20' };
   const { context } = marketOf([{}, second]);
   const first = recordOf();
@@ -49,7 +49,7 @@ test('every column comes from the row of its moment', () => {
 });
 
 describe('range', () => {
-  // Two a day from Monday 2026-01-05 to Wednesday, at 15:00 and 16:00 in New York.
+  // Two records a day from Monday 2026-01-05 to Wednesday, at 15:00 and 16:00 in New York.
   const { context } = marketOf(
     [0, 1, 2].flatMap((day) => [0, 1].map((hour) => ({ asOf: MONDAY_MS + day * DAY_MS + hour * HOUR_MS }))),
   );
@@ -71,11 +71,11 @@ describe('range', () => {
     [{ per: 'snapshot', points: 3 }, ['05 20', '06 20', '07 21']],
     [{ points: 2 }, ['05 21', '07 21']],
     [{ from: '0001-01-01', to: '9999-12-31' }, ['05 21', '06 21', '07 21']],
-  ])('%p gives %p', (query, expected) => {
+  ])('%p returns %p', (query, expected) => {
     expect(rows(query)).toEqual(expected);
   });
 
-  test('tells how many rows there were', () => {
+  test('reports the number of rows before downsampling', () => {
     const { count, downsampled_from } = asked(context, { per: 'snapshot', points: 4 });
     expect([count, downsampled_from]).toEqual([4, 6]);
   });
@@ -92,16 +92,16 @@ describe('range', () => {
     [{ points: 5001 }, '/points'],
     [{ points: 2.5 }, '/points'],
     [{ expiries: 'all' }, '/expiries'],
-  ])('%p is refused', (query, field) => {
+  ])('rejects %p', (query, field) => {
     expect(refusalOf(() => asked(context, query)).fields).toEqual([field]);
   });
 
   test.each([
-    // Clocks go forward on 2026-03-08 and back on 2026-11-01.
+    // Daylight saving time begins on 2026-03-08 and ends on 2026-11-01.
     ['2026-03-08', '2026-03-08T05:00:00Z', '2026-03-09T03:59:59.999Z'],
     ['2026-11-01', '2026-11-01T04:00:00Z', '2026-11-02T04:59:59.999Z'],
     ['2025-11-28', '2025-11-28T05:00:00Z', '2025-11-29T04:59:59.999Z'],
-  ])('the day %s has its own hours', (day, first, last) => {
+  ])('the day %s uses its own UTC offset', (day, first, last) => {
     const moments = [Date.parse(first) - 1, Date.parse(first), Date.parse(last), Date.parse(last) + 1];
     const market = marketOf(moments.map((asOf) => ({ asOf })));
     const found = asked(market.context, { from: day, to: day, per: 'snapshot' });
@@ -110,13 +110,13 @@ describe('range', () => {
   });
 });
 
-test('without a beginning, the 365 days that end with the newest up to the end', () => {
+test('without `from`, returns the 365 days that end with the newest record up to `to`', () => {
   const { context } = marketOf([...daysOf(400), { asOf: MONDAY_MS + 420 * DAY_MS }]);
   const ends = (query: Record<string, unknown> = {}) => {
     const { day } = asked(context, query);
     return { first: day.at(0), last: day.at(-1), days: day.length };
   };
-  // 2027-03-01 is the newest: 364 days before it was 2026-03-02.
+  // The newest day is 2027-03-01. 364 days before it is 2026-03-02.
   expect(ends()).toEqual({ first: '2026-03-02', last: '2027-03-01', days: 400 - 56 + 1 });
   expect(ends({ to: '2027-02-08' })).toEqual({ first: '2026-02-09', last: '2027-02-08', days: 365 });
   expect(ends({ from: '2026-01-01' })).toEqual({ first: '2026-01-05', last: '2027-03-01', days: 401 });
@@ -133,7 +133,7 @@ describe('rank', () => {
   };
   const rising = Array.from({ length: 20 }, (_, day) => iv(day, (10 + day) / 100));
 
-  test('is over the last of each day, whatever rows are asked for', () => {
+  test('uses the last record of each day, regardless of the requested rows', () => {
     const noon = rising.map((_, day) => iv(day, 0.9, -1));
     expect(noon[0]!.asOf).toBeLessThan(rising[0]!.asOf);
     const expected = [100, 95, 20, 0.1, 0.29];
@@ -141,21 +141,21 @@ describe('rank', () => {
     expect(ranked([...noon, ...rising], { per: 'snapshot', points: 2, from: '2026-01-20' })).toEqual(expected);
   });
 
-  test('is as it was at the end of the range', () => {
+  test('is computed as of the end of the range', () => {
     expect(ranked([...rising, iv(20, 0.1)], { to: '2026-01-24' })).toEqual([100, 95, 20, 0.1, 0.29]);
     expect(ranked([...rising, iv(20, 0.1)])).toEqual([0, 0, 21, 0.1, 0.29]);
   });
 
-  test('counts the 365 days that end with the newest', () => {
+  test('covers the 365 days that end with the newest record', () => {
     const later = rising.map((_, at) => iv(365 + at, (30 - at) / 100));
-    // Of the first twenty days those from the twentieth on lie within.
+    // Of the first twenty days, only the twentieth and later ones are in the range.
     expect(ranked([...rising, ...later]).slice(2)).toEqual([20, 0.11, 0.3]);
     expect(ranked([...rising, ...later.slice(0, 19)]).slice(2)).toEqual([20, 0.12, 0.3]);
   });
 });
 
 describe('without history', () => {
-  test('a ticker that is tracked has no rows, and a note', () => {
+  test('a tracked ticker has no rows and a note', () => {
     const { context, store } = smallMarket();
     const none = asked(context, { ticker: 'spy' });
     expect(none).toMatchObject({ ticker: 'SPY', count: 0, downsampled_from: 0, spot: [], as_of: [], iv_rank: null });
@@ -170,7 +170,7 @@ describe('without history', () => {
     expect([count, notes, provenance?.notes]).toEqual([0, told, told]);
   });
 
-  test('as of a moment there is none while levels up to then are due', () => {
+  test('with `at`, fails while levels up to that moment are due', () => {
     const { context, store } = smallMarket();
     store.saveChain(chainOf({ simulated: false }));
     const asked = (at: string) =>
@@ -179,16 +179,16 @@ describe('without history', () => {
     expect(asked('2026-01-04').body).toMatchObject({ count: 0 });
   });
 
-  test('within the range, the note names the newest before its end', () => {
+  test('the note names the newest record before the end of the range', () => {
     const found = asked(marketOf(daysOf(1)).context, { from: '2026-01-06', to: '2026-01-07' });
     expect([found.count, found.notes]).toEqual([0, [expect.stringContaining('2026-01-05T20:00:00.000Z')]]);
   });
 
-  test('a ticker that is not tracked is refused', () => {
+  test('rejects a ticker that is not tracked', () => {
     expect(refusalOf(() => asked(smallMarket().context, { ticker: 'ZZZZ' })).code).toBe('unknown_ticker');
   });
 
-  test('that of the other kind, simulated, is none', () => {
+  test('simulated levels do not count as recorded ones', () => {
     const { context, store } = marketOf(daysOf(1));
     keepLevels(store, { underlying: 'SPY', simulated: true });
     expect(asked(context, { ticker: 'SPY' }).count).toBe(0);

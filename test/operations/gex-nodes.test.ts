@@ -33,19 +33,19 @@ const COMMON = {
   gex_flip: LEVELS.flip.level,
 };
 
-test('the tool names the date whale_expiry, and net GEX not at all', () => {
+test('the tool names the date whale_expiry and omits net GEX', () => {
   const answer = call(getLiveGexNodes, { ticker: 'acme' }, market());
   expect(answer).toEqual({ ...COMMON, whale_expiry: LATER });
 });
 
-test('the route names it expiry, and net GEX in millions', () => {
+test('the route names the date expiry and returns net GEX in millions', () => {
   const view = restView(getLiveGexNodes as unknown as Operation);
   const { body, provenance } = perform(view, { ticker: 'ACME' }, market(), 'invalid_parameter');
   expect(body).toEqual({ ...COMMON, expiry: LATER, net_gex_mil: LEVELS.exposures.gex / 1e6 });
   expect(provenance).toMatchObject({ source: 'test', as_of: '2026-01-05T20:00:00.000Z' });
 });
 
-test('the extended answer says how it came about', () => {
+test('the extended answer explains how it was computed', () => {
   const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, market());
   expect(answer).toMatchObject({
     expiry: LATER,
@@ -69,13 +69,13 @@ test('the extended answer says how it came about', () => {
   ]);
 });
 
-test('without prints the expiry is that of most gamma', () => {
+test('without prints the expiry is the one with the most gamma', () => {
   expect(callExtended(getLiveGexNodes, { ticker: 'ACME' }, market([]))).toMatchObject({
     ...{ whale_expiry: EXPIRY, expiry_chosen_by: 'gamma' },
   });
 });
 
-describe('other ways to count, beside the default', () => {
+describe('alternative weights beside the default', () => {
   const rows = quoted({ strikes: range(90, 110, 2), expiry: LATER }).map((row, at) => ({
     ...row,
     openInterest: 100 + at,
@@ -96,7 +96,7 @@ describe('other ways to count, beside the default', () => {
     expect(answer).toMatchObject({ by_flow: null, zero_dte: null });
   });
 
-  test('by flow: opposite what customers bought, and how much that signs', () => {
+  test('by flow: the opposite of the customers’ net purchases, and the signed share', () => {
     const { context } = smallMarket({ chains: [chainOf(rows)], prints: [bought] });
     const { by_flow, gross_gex_mil } = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context) as {
       by_flow: Record<string, number>;
@@ -114,7 +114,7 @@ describe('other ways to count, beside the default', () => {
     expect(by_flow.unsigned_gex_mil! - by_flow.net_gex_mil!).toBeCloseTo(gross_gex_mil, 12);
   });
 
-  test('by flow anew when the tape has changed, and only then', () => {
+  test('by flow: computed again only if the tape has changed', () => {
     const { context, store } = smallMarket({ chains: [chainOf(rows)], prints: [bought] });
     const contracts = () =>
       (callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).by_flow as Record<string, number> | null)
@@ -134,7 +134,7 @@ describe('other ways to count, beside the default', () => {
     expect(contracts()).toBeNull();
   });
 
-  test('the route reads the chain by flow where it is asked to, and says so where it cannot', () => {
+  test('the route with sign=flow returns the chain by flow, or an error if there are no prints', () => {
     const view = restView(getLiveGexNodes as unknown as Operation);
     const ask = (prints: (typeof bought)[], args: object) =>
       perform(
@@ -152,7 +152,7 @@ describe('other ways to count, beside the default', () => {
     expect(refusalOf(() => read([], { sign: 'flow' }))).toMatchObject({ code: 'invalid_parameter', fields: ['/sign'] });
   });
 
-  test('0DTE: its own levels, by open interest and by volume, until it settles', () => {
+  test('0DTE: separate levels by open interest and by volume until settlement', () => {
     const today = quoted({
       strikes: range(97, 103),
       expiry: TODAY,
@@ -183,7 +183,7 @@ describe('other ways to count, beside the default', () => {
     expect(callExtended(getLiveGexNodes, { ticker: 'ACME' }, late.context).zero_dte).toBeNull();
   });
 
-  test('against the shares that trade in a day', () => {
+  test('relative to the shares traded per day', () => {
     const close = (date: string, volume: number | null) => ({
       ticker: 'ACME',
       date,
@@ -207,14 +207,14 @@ describe('other ways to count, beside the default', () => {
     expect(hedging(close('2026-01-02', null))).toMatchObject({ average_daily_volume: null, share_of_volume_pct: null });
     const month = range(1, 30).map((day) => close(`2025-12-${String(day).padStart(2, '0')}`, day));
     expect(hedging(...month).average_daily_volume).toBe(20.5);
-    // A day that is not over yet, and one to come.
+    // A day that has not ended, and a future day.
     expect(hedging(close('2026-01-05', 5), close('2026-01-06', 5)).average_daily_volume).toBeNull();
   });
 });
 
-describe('a poor chain has an answer', () => {
+describe('answers for a poor chain', () => {
   test.each([
-    ['one contract of which nothing is known', [contract()]],
+    ['one contract without any value', [contract()]],
     ['no open interest', quoted({ strikes: [95, 100, 105] })],
     ['puts only', quoted({ strikes: [95, 100], rest: { openInterest: 1 } }).filter(({ callPut }) => callPut === -1)],
     ['far from spot', quoted({ strikes: [150], rest: { openInterest: 1 } })],
@@ -223,7 +223,7 @@ describe('a poor chain has an answer', () => {
     expect(callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).ticker).toBe('ACME');
   });
 
-  test('but not one that has settled', () => {
+  test('rejects a chain that has settled', () => {
     const late = chainOf([contract({ expiry: TODAY })], { asOf: AS_OF + 3_600_000 });
     const { context } = smallMarket({ chains: [late] });
     expect(refusalOf(() => call(getLiveGexNodes, { ticker: 'ACME' }, context)).code).toBe('no_chain');

@@ -14,7 +14,7 @@ const batch = (args: Record<string, unknown>) =>
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
 
-/** Rows of every kind, more than the kernels take at a time, and an odd count. */
+/** Rows of every kind, more than one kernel chunk, and an odd count. */
 const COUNT = 2049;
 const at = <T>(values: readonly T[]) => Array.from({ length: COUNT }, (_, row) => values[row % values.length]!);
 const COLUMNS = {
@@ -27,7 +27,7 @@ const COLUMNS = {
   dividend: at([0, 0.01, -1, 1]),
 };
 
-/** The same question, asked one option at a time. */
+/** The same options, requested one at a time. */
 const alone = Array.from({ length: COUNT }, (_, row) =>
   callExtended(
     computeOptionsGreeks,
@@ -36,7 +36,7 @@ const alone = Array.from({ length: COUNT }, (_, row) =>
   ),
 ) as (Record<string, number> & { raw: Record<string, number> })[];
 
-describe('each row is the same as that option alone, to the bit', () => {
+describe('each row equals the single option bit for bit', () => {
   test.each(['market', 'raw'])('in %s units', (units) => {
     const answer = batch({ ...COLUMNS, units });
     expect([answer.count, answer.units]).toEqual([COUNT, units]);
@@ -46,7 +46,7 @@ describe('each row is the same as that option alone, to the bit', () => {
   });
 });
 
-test('one for all rows is a column of it', () => {
+test('a scalar for all rows equals a column of it', () => {
   const repeated = {
     ...COLUMNS,
     spot: Array(COUNT).fill(90),
@@ -58,8 +58,8 @@ test('one for all rows is a column of it', () => {
 });
 
 test.each([
-  ['nothing but values for all rows is one row', { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22 }, 1],
-  ['no rows give none', { put_call: [], spot: 100, strike: [], tte: 0.25, iv: 0.22 }, 0],
+  ['only scalars give one row', { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22 }, 1],
+  ['no rows give no results', { put_call: [], spot: 100, strike: [], tte: 0.25, iv: 0.22 }, 0],
 ])('%s', (_what, args, count) => {
   const answer = batch(args);
   expect(answer.count).toBe(count);

@@ -15,11 +15,11 @@ const solve = (args: Record<string, unknown>) =>
   };
 
 const OPTION = { spot: 100, strike: 105, tte: 0.25, rate: 0.04, dividend: 0.01 };
-/** What a call can be worth at most and a put at least, and the other way round. */
+/** The upper bound of a call and the lower bound of a put, and the other way round. */
 const SPOT_NOW = 100 * Math.exp(-0.01 * 0.25);
 const STRIKE_NOW = 105 * Math.exp(-0.04 * 0.25);
 
-test('gives the volatilities that the prices were made with', () => {
+test('recovers the volatilities that priced the options', () => {
   const ivs = [0.05, 0.2, 0.7, 3];
   for (const put_call of ['C', 'P']) {
     const price = ivs.map((iv) => blackScholesPrice({ ...OPTION, iv, callPut: put_call === 'C' ? 1 : -1 }));
@@ -32,14 +32,14 @@ test('gives the volatilities that the prices were made with', () => {
 });
 
 test.each([
-  ['a call for nothing', 'C', 0, 'at_or_below_intrinsic'],
-  ['a put for less than it is worth exercised', 'P', STRIKE_NOW - SPOT_NOW - 1e-6, 'at_or_below_intrinsic'],
-  ['a put for hardly more', 'P', STRIKE_NOW - SPOT_NOW + 1e-6, 'ok'],
-  ['a call for nearly the share', 'C', SPOT_NOW - 1e-6, 'ok'],
-  ['a call for more than the share', 'C', SPOT_NOW + 1e-6, 'at_or_above_cap'],
-  ['a put for more than the strike', 'P', STRIKE_NOW + 1e-6, 'at_or_above_cap'],
-  ['the highest price there may be', 'C', 1e9, 'at_or_above_cap'],
-])('%s: %s at %p is %s, and its neighbours are as they would be', (_what, put_call, price, expected) => {
+  ['a call at a price of 0', 'C', 0, 'at_or_below_intrinsic'],
+  ['a put below its intrinsic value', 'P', STRIKE_NOW - SPOT_NOW - 1e-6, 'at_or_below_intrinsic'],
+  ['a put slightly above its intrinsic value', 'P', STRIKE_NOW - SPOT_NOW + 1e-6, 'ok'],
+  ['a call slightly below the share price', 'C', SPOT_NOW - 1e-6, 'ok'],
+  ['a call above the share price', 'C', SPOT_NOW + 1e-6, 'at_or_above_cap'],
+  ['a put above the strike', 'P', STRIKE_NOW + 1e-6, 'at_or_above_cap'],
+  ['the highest allowed price', 'C', 1e9, 'at_or_above_cap'],
+])('%s: %s at %p is %s, and the neighbouring rows are not affected', (_what, put_call, price, expected) => {
   const good = { put_call: 'C', price: 3 };
   const rows = [good, { put_call, price }, good];
   const { iv, status } = solve({
@@ -54,7 +54,7 @@ test.each([
 
 test.each([
   ['one row', { ...OPTION, put_call: 'C', price: 3 }, 1],
-  ['none', { ...OPTION, put_call: 'C', price: [] }, 0],
+  ['no rows', { ...OPTION, put_call: 'C', price: [] }, 0],
 ])('%s', (_what, args, count) => {
   const answer = solve(args);
   expect([answer.count, answer.iv.length, answer.status.length]).toEqual([count, count, count]);

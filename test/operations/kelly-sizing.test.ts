@@ -16,7 +16,7 @@ test.each([
   expect(answer.recommended_portfolio_allocation_pct).toBeCloseTo(percent, 12);
 });
 
-test('the extended answer shows a losing bet for what it is', () => {
+test('the extended answer reports a negative edge', () => {
   const answer = callExtended(calculateKellySizing, { win_prob: 0.1, payout_ratio: 2 }, context);
   expect(answer.full_kelly_pct).toBeCloseTo(-35, 12);
   expect(answer.edge).toBeCloseTo(-0.7, 12);
@@ -27,6 +27,6 @@ test.each([
   [{ win_prob: 0.5, payout_ratio: 0 }, '/payout_ratio'],
   [{ win_prob: 0.5, fractional_kelly: 0 }, '/fractional_kelly'],
   [{ win_prob: 0.5, fractional_kelly: 1.1 }, '/fractional_kelly'],
-])('refuses %j', (args, field) => {
+])('rejects %j', (args, field) => {
   expect(refusalOf(() => call(calculateKellySizing, args, context)).fields).toEqual([field]);
 });

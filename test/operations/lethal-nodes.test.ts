@@ -14,7 +14,7 @@ const CHAIN = chainOf(
   })),
 );
 
-test('ten nodes, largest first, each under the contract’s names', () => {
+test('ten nodes, largest first, with the contract’s field names', () => {
   const { context } = smallMarket({ chains: [CHAIN] });
   const nodes = hedgingNodes(prepareChain(CHAIN, DEFAULT_OPTIONS), 10);
   expect(call(detectLethalNodes, { ticker: 'ACME' }, context)).toEqual({
@@ -31,7 +31,7 @@ test('ten nodes, largest first, each under the contract’s names', () => {
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
 });
 
-test('the extended answer has what each is made of', () => {
+test('the extended answer has the components of each node', () => {
   const { context } = smallMarket({ chains: [CHAIN] });
   const { top_nodes, components, gross_share_pct } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
     top_nodes: { strike: number; put_call: string; Dealer_Share_Exposure: number; Delta_Flux_j: number }[];
@@ -46,7 +46,7 @@ test('the extended answer has what each is made of', () => {
     expect(Math.round(-gamma! * dealer_contracts! * multiplier!)).toBe(node.Dealer_Share_Exposure);
     expect((delta! - delta_after_a_day!) * dealer_contracts! * multiplier!).toBeCloseTo(node.Delta_Flux_j, 9);
     expect(gex).toBeCloseTo(gamma! * dealer_contracts! * 100 * 100, 6);
-    // Its call and its put share their gamma.
+    // A call and its put share their gamma.
     expect(strike_shares).toBeCloseTo(-gamma! * 100 * (2 * strike - 300), 6);
   }
   const { grossGex } = exposures(prepareChain(CHAIN, DEFAULT_OPTIONS));
@@ -54,7 +54,7 @@ test('the extended answer has what each is made of', () => {
   expect(gross_share_pct).toBeCloseTo((100 * ofNodes) / grossGex, 9);
 });
 
-test('without open interest or volatility there are none', () => {
+test('returns no nodes without open interest or volatility', () => {
   const rows = [...quoted({ strikes: [95, 100] }), contract({ strike: 120, expiry: '2026-02-20', openInterest: 9 })];
   const { context } = smallMarket({ chains: [chainOf(rows)] });
   expect(call(detectLethalNodes, { ticker: 'ACME' }, context)).toEqual({ top_nodes: [] });

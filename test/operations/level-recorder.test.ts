@@ -33,7 +33,7 @@ function recorderOf(store: MarketStore, recorded?: () => void) {
   return { ...recorder, failures };
 }
 
-/** Wakes a recorder and gives it time enough for all that these tests store. */
+/** Wakes a recorder and waits long enough for everything that these tests store. */
 async function recordAll(store: MarketStore) {
   const recorder = recorderOf(store);
   recorder.wake();
@@ -42,7 +42,7 @@ async function recordAll(store: MarketStore) {
   return recorder;
 }
 
-/** Waits for what is to come; the test's own time limit bounds it. */
+/** Waits for a condition. The time limit of the test bounds the wait. */
 async function until(holds: () => boolean) {
   while (!holds()) await new Promise(setImmediate);
 }
@@ -57,7 +57,7 @@ function kept(store: MarketStore, underlying = 'ACME', simulated = false): Level
 }
 const days = (store: MarketStore) => kept(store).map(({ asOf }) => (asOf - AS_OF) / DAY_MS);
 
-test('keeps what is missing, once, of either kind', async () => {
+test('records missing levels once, for recorded and simulated data', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(0, { simulated: true })] });
   let saves = 0;
   const saveLevels: MarketStore['saveLevels'] = (...args) => {
@@ -74,7 +74,7 @@ test('keeps what is missing, once, of either kind', async () => {
   expect([kept(store)[1]!.spot, saves]).toEqual([101, 4]);
 });
 
-test('what comes while it is at it goes before what was there, as it came', async () => {
+test('records new snapshots before the backlog, in order of arrival', async () => {
   const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
   const order: number[] = [];
   const recorder = recorderOf({
@@ -82,7 +82,7 @@ test('what comes while it is at it goes before what was there, as it came', asyn
     saveLevels(id, record) {
       order.push((record!.asOf - AS_OF) / DAY_MS);
       store.saveLevels(id, record);
-      // Of another moment each, and older ones among them.
+      // Snapshots of different moments, some older than those before.
       if (order.length === 1) for (const day of [7, 6]) store.saveChain(chainAt(day));
       if (order.length === 2) store.saveChain(chainAt(5));
       recorder.wake();
@@ -94,7 +94,7 @@ test('what comes while it is at it goes before what was there, as it came', asyn
   expect(order).toEqual([3, 7, 6, 5, 2, 1, 0]);
 });
 
-test('many wakes cost one look, and what is recorded is told', async () => {
+test('combines many wakes into one further look, and reports what it recorded', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
   let looks = 0;
   let told = 0;
@@ -110,12 +110,12 @@ test('many wakes cost one look, and what is recorded is told', async () => {
   );
   for (let wake = 0; wake < 100; wake++) recorder.wake();
   await until(() => store.levelsDue().length === 0);
-  // The first wake begins at once; the others ask for one look more.
+  // The first wake starts a look at once. The other wakes together request one more.
   expect([looks, told]).toEqual([2, 2]);
   await recorder.stop();
 });
 
-test('what another process stores is noticed without a wake, and so are the levels that it keeps', async () => {
+test('notices snapshots and levels that another process stores, without a wake', async () => {
   await inFolder(async (folder) => {
     const [ours, theirs] = [openStore(`${folder}/z.db`), openStore(`${folder}/z.db`)];
     let told = 0;
@@ -134,7 +134,7 @@ test('what another process stores is noticed without a wake, and so are the leve
   });
 });
 
-test('a process that ends in the middle loses nothing', async () => {
+test('loses nothing if the process ends in between', async () => {
   const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
   const recorder = recorderOf({
     ...store,
@@ -151,13 +151,13 @@ test('a process that ends in the middle loses nothing', async () => {
   expect([days(store), store.levelsDue()]).toEqual([[0, 1, 2, 3], []]);
 });
 
-test('a snapshot without a live contract has no levels and is not due again', async () => {
+test('a snapshot without a live contract gets no levels and is not due again', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(90), chainAt(1)] });
   const { failures } = await recordAll(store);
   expect([days(store), store.levelsDue(), failures]).toEqual([[0, 1], [], []]);
 });
 
-test('one that cannot be read is told once a start, and keeps none of the others back', async () => {
+test('reports an unreadable snapshot once per start and records the others', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(2)] });
   const [, damaged] = store.levelsDue();
   let reads = 0;
@@ -182,7 +182,7 @@ test('one that cannot be read is told once a start, and keeps none of the others
   expect(days(store)).toEqual([0, 1, 2, 3]);
 });
 
-test('one that is forgotten meanwhile is passed over', async () => {
+test('skips a snapshot that is deleted before it is read', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
   const { failures } = await recordAll({
     ...store,
@@ -194,7 +194,7 @@ test('one that is forgotten meanwhile is passed over', async () => {
   expect([days(store), failures]).toEqual([[1], []]);
 });
 
-test('a store that cannot be asked is told, and asked again when woken', async () => {
+test('reports a failing store query and retries on the next wake', async () => {
   const { store } = smallMarket({ chains: [chainAt(0)] });
   let asked = 0;
   const recorder = recorderOf({
@@ -211,7 +211,7 @@ test('a store that cannot be asked is told, and asked again when woken', async (
   expect([days(store), recorder.failures.map(({ snapshot }) => snapshot)]).toEqual([[0], [null]]);
 });
 
-test('requests have their turn between two snapshots', async () => {
+test('requests are served between two snapshots', async () => {
   const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
   const recorder = recorderOf(store);
   recorder.wake();
@@ -229,11 +229,11 @@ test('requests have their turn between two snapshots', async () => {
 test.each([
   ['no prints', [], EXPIRY],
   ['a large print', [{ at: AS_OF }], LATER],
-  ['one 30 days ago', [{ at: AS_OF - 30 * DAY_MS }], LATER],
-  ['one before that', [{ at: AS_OF - 30 * DAY_MS - 1 }], EXPIRY],
-  ['one after the snapshot', [{ at: AS_OF + 1 }], EXPIRY],
-  ['a small one', [{ size: 1 }], EXPIRY],
-  ['a simulated one', [{ simulated: true }], EXPIRY],
+  ['a large print 30 days ago', [{ at: AS_OF - 30 * DAY_MS }], LATER],
+  ['a large print before that', [{ at: AS_OF - 30 * DAY_MS - 1 }], EXPIRY],
+  ['a large print after the snapshot', [{ at: AS_OF + 1 }], EXPIRY],
+  ['a small print', [{ size: 1 }], EXPIRY],
+  ['a simulated print', [{ simulated: true }], EXPIRY],
 ])('the dominant expiry with %s', async (_, prints, expiry) => {
   const { store } = smallMarket({
     chains: [chainAt(0)],
@@ -243,7 +243,7 @@ test.each([
   expect(kept(store).map((each) => each.expiry)).toEqual([expiry]);
 });
 
-describe('what is kept', () => {
+describe('the recorded levels', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService();
@@ -251,7 +251,7 @@ describe('what is kept', () => {
   });
   afterAll(() => service.close());
 
-  test.each(['SPY', 'TSLA', 'XLF', 'BRK.B'])('of %s is what get_live_gex_nodes answers', async (ticker) => {
+  test.each(['SPY', 'TSLA', 'XLF', 'BRK.B'])('of %s equal the answer of get_live_gex_nodes', async (ticker) => {
     const response = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
       body: { ticker },
     });
@@ -282,7 +282,7 @@ describe('what is kept', () => {
   });
 });
 
-test('what another process keeps from being written is written later', async () => {
+test('retries a write that another process blocks', async () => {
   const { store } = smallMarket({ chains: [chainAt(0)] });
   let refusals = 2;
   const busy: MarketStore = {

@@ -9,8 +9,8 @@ const { market } = smallMarket({
 
 test.each([
   ['SPY', 'SPY', 'SPY'],
-  ['of the universe, without a chain', 'QQQ', 'no_chain'],
-  ['not known', 'NOSUCH', 'unknown_ticker'],
+  ['of the universe without a chain', 'QQQ', 'no_chain'],
+  ['unknown', 'NOSUCH', 'unknown_ticker'],
 ])('a ticker %s', async (_name, ticker, after) => {
   const loaded = Promise.withResolvers<void>();
   const loading = createLoading();
@@ -24,7 +24,7 @@ test.each([
   };
   expect(answer()).toBe(after);
   loading.begin(loaded.promise);
-  // Any chain may still come; what is there is served.
+  // While loading, any chain may still arrive. A chain that is already stored is served.
   expect([loading.isOver, answer()]).toEqual([false, after === 'SPY' ? 'SPY' : 'loading']);
   if (after !== 'SPY')
     expect(() => during.chain(ticker)).toThrow(expect.objectContaining({ status: 503, retryAfterS: 1 }));
@@ -33,7 +33,7 @@ test.each([
   expect([loading.isOver, answer()]).toEqual([true, after]);
 });
 
-test('who waits for a load does so until it is over, or for so long', async () => {
+test('over() waits until the load ends or the timeout passes', async () => {
   const loading = createLoading();
   await loading.over(60_000);
   const loaded = Promise.withResolvers<void>();

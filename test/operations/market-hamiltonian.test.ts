@@ -29,7 +29,7 @@ test.each([
   [[0, -1e16, 1], '/gex_potential_friction'],
   [[0, 0, -0.1], '/iv_crush_factor'],
   [[0, 0, Number.NaN], '/iv_crush_factor'],
-] as const)('refuses %j', ([flow, friction, factor], field) => {
+] as const)('rejects %j', ([flow, friction, factor], field) => {
   expect(refusalOf(() => ask(flow, friction, factor)).fields).toEqual([field]);
 });
 

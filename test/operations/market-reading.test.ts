@@ -31,14 +31,14 @@ describe('the newest chain of a ticker', () => {
     expect(context.market.chain('ACME')).toBe(second);
   });
 
-  test('is another where the same instant is told anew', () => {
+  test('is another object if the same snapshot is stored again', () => {
     const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
     expect(context.market.chain('ACME').spot).toBe(100);
     store.saveChain(chainAt(AS_OF, { spot: 101 }));
     expect(context.market.chain('ACME').spot).toBe(101);
   });
 
-  test('answers to any spelling of its name', () => {
+  test('accepts any spelling of the ticker', () => {
     const { context } = smallMarket({
       chains: [chainOf(quoted({ strikes: [100], root: 'SPXW' }), { underlying: 'SPX' })],
     });
@@ -46,12 +46,12 @@ describe('the newest chain of a ticker', () => {
     for (const spelling of ['spx', '^SPX', '_SPX', ' SPX ', 'SPXW']) expect(context.market.chain(spelling)).toBe(chain);
   });
 
-  test('of the other kind, simulated, is none of it', () => {
+  test('ignores simulated chains if data is recorded', () => {
     const { context } = smallMarket({ chains: [chainAt(AS_OF, { simulated: true })] });
     expect(context.market.findChain('ACME')).toBeUndefined();
   });
 
-  test('is none: a ticker of the universe is told from an unknown one, which is not repeated', () => {
+  test('no chain: the error differs for unknown tickers, and does not repeat them', () => {
     const { context } = smallMarket();
     expect(refusalOf(() => finish(readMarket('SPY', context)))).toMatchObject({
       code: 'no_chain',
@@ -64,7 +64,7 @@ describe('the newest chain of a ticker', () => {
   });
 });
 
-describe('prints around it', () => {
+describe('prints around the snapshot', () => {
   const market = (...prints: Parameters<typeof print>[0][]) =>
     smallMarket({
       chains: [chainAt(AS_OF)],
@@ -73,20 +73,20 @@ describe('prints around it', () => {
 
   test.each([
     ['30 days back', { at: AS_OF - 30 * DAY_MS }, 1],
-    ['a moment more', { at: AS_OF - 30 * DAY_MS - 1 }, 0],
-    ['after the snapshot: the window ends there', { at: AS_OF + DAY_MS }, 1],
+    ['30 days and a millisecond back', { at: AS_OF - 30 * DAY_MS - 1 }, 0],
+    ['after the snapshot: the window ends with the print', { at: AS_OF + DAY_MS }, 1],
     ['too small', { price: 0.01 }, 0],
     ['cancelled', { canceled: true }, 0],
   ])('%s', (_what, over, expected) => {
     expect(finish(readMarket('ACME', market(over).context)).large).toHaveLength(expected);
   });
 
-  test('a print after the snapshot moves the window on', () => {
+  test('a print after the snapshot moves the window forward', () => {
     const { context } = market({ at: AS_OF - 29.5 * DAY_MS }, { at: AS_OF + DAY_MS, size: 777 });
     expect(finish(readMarket('ACME', context)).large.map(({ contracts }) => contracts)).toEqual([777]);
   });
 
-  test('counts once however often it arrives, and not at all once cancelled', () => {
+  test('counts a print once however often it arrives, and not at all once it is cancelled', () => {
     const { context, store } = market({ size: 500 }, { size: 700 });
     store.savePrints([print({ id: 'p0', size: 500 }), print({ id: 'p1', size: 700 })]);
     expect(finish(readMarket('ACME', context)).large).toMatchObject([{ prints: 2, contracts: 1200 }]);
@@ -94,7 +94,7 @@ describe('prints around it', () => {
     expect(finish(readMarket('ACME', context)).large).toMatchObject([{ prints: 1, contracts: 700 }]);
   });
 
-  test('are kept until something is written', () => {
+  test('the flow is cached until the store changes', () => {
     const { context, store } = market({});
     const chain = context.market.chain('ACME');
     const recent = context.market.flow(chain, 30, 0);
@@ -105,7 +105,7 @@ describe('prints around it', () => {
   });
 });
 
-test('snapshots of the days before, the last of each', () => {
+test('returns the last snapshot of each earlier day', () => {
   const days = [40, 30, 2, 1, 0].map((days) => AS_OF - days * DAY_MS);
   const { context } = smallMarket({ chains: [...days, AS_OF - DAY_MS - 60_000].map((asOf) => chainAt(asOf)) });
   const recent = context.market.recentChainIds(context.market.chain('ACME'), 30);
@@ -113,7 +113,7 @@ test('snapshots of the days before, the last of each', () => {
 });
 
 describe('levels', () => {
-  test('are reckoned once for the same chain and prints', () => {
+  test('are computed once for the same chain and prints', () => {
     const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
     const levels = finish(levelsOf(finish(readMarket('ACME', context))));
     expect(finish(levelsOf(finish(readMarket('ACME', context))))).toBe(levels);
@@ -124,18 +124,18 @@ describe('levels', () => {
   });
 
   test.each([
-    ['a spread', { multiLeg: true }],
-    ['a deep call', { delta: 0.95 }],
+    ['a leg of a spread', { multiLeg: true }],
+    ['a call deep in the money', { delta: 0.95 }],
     ['an expiry that has settled', { expiry: TODAY }],
     ['an adjusted deliverable', { root: 'ACME1' }],
-  ])('are not moved by %s', (_what, over) => {
+  ])('are not affected by %s', (_what, over) => {
     const { context } = smallMarket({ chains: [chainAt(AS_OF)], prints: [print({ expiry: LATER, ...over })] });
     expect(finish(levelsOf(finish(readMarket('ACME', context)))).dominantBy).toBe('gamma');
   });
 });
 
 describe('provenance', () => {
-  test('is the snapshot’s, its age by the wall clock', () => {
+  test('comes from the snapshot, with the age by wall-clock time', () => {
     const { context } = smallMarket({}, AS_OF + 90_400);
     expect(provenanceOf(chainAt(AS_OF), context, ['a note'])).toEqual({
       ...{ source: HEAD.source, simulated: false, as_of: '2026-01-05T20:00:00.000Z', age_s: 90, stale: true },
@@ -143,7 +143,7 @@ describe('provenance', () => {
     });
   });
 
-  test('of a past whose prints were removed says so; the present has all of its own', () => {
+  test('a past moment has a note if its prints were removed; the present has no such note', () => {
     const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] }, AS_OF + 40 * DAY_MS);
     const notesAt = (at: Context) => provenanceOf(at.market.chain('ACME'), at).notes;
     const past = () => contextAt(context, '2026-01-05T20:00:00Z', 'invalid_parameter');
@@ -153,7 +153,7 @@ describe('provenance', () => {
     expect(notesAt(context)).toEqual([]);
   });
 
-  test('of a snapshot ahead of the clock is 0 old; of a simulated one says so', () => {
+  test('a snapshot ahead of the clock has age 0, and a simulated one has a note', () => {
     const { context } = smallMarket({}, AS_OF - 5000);
     const found = provenanceOf(chainAt(AS_OF, { simulated: true }), context);
     expect(found).toMatchObject({ age_s: 0, stale: false });

@@ -26,14 +26,14 @@ const STRIKES = range(85, 115);
 
 function series(expiry: string, openInterest: number): ContractRow[] {
   return quoted({ strikes: STRIKES, expiry, halfSpread: 0.01, rest: { openInterest, volume: 10 } }).map((row) =>
-    // Calls above, puts below: dealers' gamma changes sign at 100.
+    // Calls above and puts below, so that dealers' gamma changes its sign at 100.
     ({ ...row, openInterest: openInterest * (row.callPut === 1 ? row.strike - 80 : 120 - row.strike) }),
   );
 }
 
 const CHAIN = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)]);
 
-/** The parts that these tests look into. */
+/** The parts of the answer that these tests check. */
 interface Scan {
   readonly state_density: Record<string, number> & { expiry: string; quantiles: Record<string, number> };
   readonly gex_boundaries: Record<string, number>;
@@ -53,21 +53,21 @@ function scan(chain: Chain = CHAIN, args: object = {}, holdings: Holdings = {}):
   return callExtended(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context) as unknown as Scan;
 }
 
-describe('the expiry nearest the days aimed at', () => {
+describe('the expiry nearest to target_dte', () => {
   const TWIN = '2026-01-20';
   test.each([
     ['30 by default: 46 is nearer than 11', [EXPIRY, LATER], {}, LATER],
     ['11', [EXPIRY, LATER], { target_dte: 11 }, EXPIRY],
     ['the earlier on a tie', [EXPIRY, TWIN], { target_dte: 13 }, EXPIRY],
-    ['a day more decides it', [EXPIRY, TWIN], { target_dte: 14 }, TWIN],
-    ['0 is today', [TODAY, EXPIRY], { target_dte: 0 }, TODAY],
-    ['the farthest', [EXPIRY, LATER], { target_dte: 3650 }, LATER],
+    ['one more day decides it', [EXPIRY, TWIN], { target_dte: 14 }, TWIN],
+    ['0 is the current day', [TODAY, EXPIRY], { target_dte: 0 }, TODAY],
+    ['the farthest expiry', [EXPIRY, LATER], { target_dte: 3650 }, LATER],
   ])('%s', (_what, expiries, args, expected) => {
     const found = scan(chainOf(expiries.flatMap((expiry) => series(expiry, 1))), args).state_density;
     expect(found.expiry).toBe(expected);
   });
 
-  test('one without open interest is passed over, unless none has any', () => {
+  test('skips an expiry without open interest, unless no expiry has any', () => {
     expect(scan(chainOf([...series(EXPIRY, 0), ...series(LATER, 1)]), { target_dte: 11 }).state_density.expiry).toBe(
       LATER,
     );
@@ -76,7 +76,7 @@ describe('the expiry nearest the days aimed at', () => {
     );
   });
 
-  test('one without a volatility is passed over; none with one is a refusal', () => {
+  test('skips an expiry without a volatility, and fails if no expiry has one', () => {
     const dark = contract({ expiry: LATER, openInterest: 100 });
     expect(scan(chainOf([...series(EXPIRY, 1), dark]), { target_dte: 46 }).state_density.expiry).toBe(EXPIRY);
     expect(refusalOf(() => scan(chainOf([dark]))).code).toBe('unprocessable');
@@ -88,7 +88,7 @@ describe('density', () => {
   const density = densityOf(ready, ready.series[0]!);
   const found = scan(CHAIN, { target_dte: 11 }).state_density;
 
-  test('is that of the series', () => {
+  test('is the density of the series', () => {
     expect(found).toMatchObject({
       ...{ expiry: EXPIRY, root: 'ACME', days_to_expiry: 11, forward: density.forward, atm_iv: density.atmIv },
       ...{ mode: density.mode, skewness: density.skewness, strikes_fitted: density.points },
@@ -97,7 +97,7 @@ describe('density', () => {
     expect(Object.values(found.quantiles)).toEqual([...density.quantiles]);
   });
 
-  test('splits at the walls', () => {
+  test('is split at the walls', () => {
     const { put_wall, call_wall } = scan().gex_boundaries;
     expect(found.probability_below_put_wall).toBeCloseTo(density.cdf(put_wall!), 12);
     expect(found.probability_above_call_wall).toBeCloseTo(1 - density.cdf(call_wall!), 12);
@@ -129,20 +129,20 @@ describe('boundaries', () => {
   const [CALL, PUT] = [1, -1].map((callPut) => blackScholesDelta({ ...atTheMoney, callPut })) as [number, number];
 
   test.each([
-    ['of the day’s large prints', [{}], 'prints', CALL],
-    ['puts against calls', [{}, { id: 'put', callPut: -1 as const }], 'prints', CALL + PUT],
-    ['without its sign', [{ callPut: -1 as const }], 'prints', -PUT],
-    ['not of the day before', [{ at: AS_OF - 86_400_000 }], 'prints', 0],
-    ['not of small ones', [{ size: 10 }], 'prints', 0],
-    ['of volumes where nothing printed, none of them large', [], 'snapshots', 0],
-  ])('the kinetic term is %s', (_what, prints, from, delta) => {
+    ['from the large prints of the day', [{}], 'prints', CALL],
+    ['puts offset calls', [{}, { id: 'put', callPut: -1 as const }], 'prints', CALL + PUT],
+    ['in absolute value', [{ callPut: -1 as const }], 'prints', -PUT],
+    ['without the previous day', [{ at: AS_OF - 86_400_000 }], 'prints', 0],
+    ['without small prints', [{ size: 10 }], 'prints', 0],
+    ['from volumes if there are no prints, none of them large', [], 'snapshots', 0],
+  ])('the kinetic term: %s', (_what, prints, from, delta) => {
     const found = scan(CHAIN, {}, { prints: prints.map((each, at) => print({ id: `p${at}`, ...each })) });
     expect(found.flow_from).toBe(from);
     // 400 contracts of 100 shares at 100 dollars.
     expect(found.gex_boundaries.whale_fiat_kinetic! / 4e6).toBeCloseTo(delta, 6);
   });
 
-  test('large prints are read once as long as the tape is the same', () => {
+  test('large prints are read once while the tape does not change', () => {
     const { context, store } = smallMarket({ chains: [CHAIN], prints: [print({})] });
     let readings = 0;
     const { largePrints } = store;
@@ -158,7 +158,7 @@ describe('boundaries', () => {
     expect([kinetic(), readings]).toEqual([first, 1]);
     store.savePrints([print({ id: 'another' })]);
     expect([kinetic() / first, kinetic() / first, readings]).toEqual([2, 2, 2]);
-    // Of another ticker, and after the last moment of the day.
+    // A print of another ticker, and one after the last moment of the day.
     store.savePrints([print({ id: 'b', underlying: 'SPX' }), print({ id: 'c', at: AS_OF + 86_400_000 })]);
     expect(kinetic() / first).toBe(2);
     store.savePrints([print({ canceled: true })]);
@@ -166,7 +166,7 @@ describe('boundaries', () => {
   });
 });
 
-describe('says what its figures do not show', () => {
+describe('states the limits of its figures', () => {
   const notes = (chain: Chain, args: object) => {
     const { context } = smallMarket({ chains: [chain], prints: [print({})] });
     const { provenance } = callExtended(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context);
@@ -174,20 +174,20 @@ describe('says what its figures do not show', () => {
   };
 
   test.each<[string, object, string[]]>([
-    ['the expiry asked for', { target_dte: 11 }, []],
+    ['the requested expiry', { target_dte: 11 }, []],
     ['a week off', { target_dte: 53 }, []],
-    ['further off', { target_dte: 150 }, ['The expiry nearest 150 days is 104 days off.']],
-    ['near, for what is far', { target_dte: 60 }, []],
+    ['farther off', { target_dte: 150 }, ['The expiry nearest 150 days is 104 days off.']],
+    ['near relative to a distant target', { target_dte: 60 }, []],
   ])('%s', (_what, args, expected) => {
     expect(notes(CHAIN, args)).toEqual(expected);
   });
 
-  test('an expiry with next to no gamma', () => {
+  test('an expiry with almost no gamma', () => {
     const thin = chainOf([...series(EXPIRY, 0.001), ...series(LATER, 1)]);
     expect(notes(thin, { target_dte: 11 })).toEqual([expect.stringMatching(/^2026-01-16 has 0\.\d+ % of all gamma/)]);
   });
 
-  test('quotes that say two things', () => {
+  test('contradictory quotes', () => {
     const rows = series(EXPIRY, 1).map((row, at) => {
       const factor = at % 4 < 2 ? 1.5 : 0.6;
       return { ...row, bid: row.bid * factor, ask: row.ask * factor };
@@ -206,7 +206,7 @@ describe('concentration', () => {
     expect(scan(chainOf(flat([99, 101, 102], EXPIRY))).institutional_concentration_pct).toBeCloseTo(100, 9);
   });
 
-  test('the strikes are told, and so is what the index is made of', () => {
+  test('reports the strikes and the components of the index', () => {
     const found = scan(CHAIN, { target_dte: 11 });
     const { strike, share_pct } = found.concentrated_strikes;
     expect(strike).toHaveLength(5);
@@ -224,7 +224,7 @@ describe('concentration', () => {
     expect(institutional_concentration_all_expiries_pct).toBeLessThan(institutional_concentration_pct);
   });
 
-  test('a limit lists as many strikes besides, of which the first five are the concentrated ones', () => {
+  test('a limit lists that many further strikes, of which the first five are the concentrated ones', () => {
     const { largest_gamma_strikes, concentrated_strikes, ...rest } = scan(CHAIN, { target_dte: 11, limit: 20 });
     const { strike, share_pct } = largest_gamma_strikes!;
     expect([strike.length, share_pct.length]).toEqual([20, 20]);
@@ -236,7 +236,7 @@ describe('concentration', () => {
     expect(keys({ limit: 1 })).toEqual([...keys({}), 'largest_gamma_strikes']);
   });
 
-  test('of no open interest is 0', () => {
+  test('is 0 without open interest', () => {
     const found = scan(chainOf(series(EXPIRY, 0)));
     expect([found.institutional_concentration_pct, found.institutional_concentration_all_expiries_pct]).toEqual([0, 0]);
   });
@@ -252,7 +252,7 @@ describe('whipsaw', () => {
     simulated: false,
   }));
 
-  test('with 21 closes all four components are there, and the index is their mean', () => {
+  test('with 21 closes all four components are present, and the index is their mean', () => {
     const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan(CHAIN, {}, { closes });
     expect(realised_volatility).toBeCloseTo(Math.log(1.01) * Math.sqrt(252), 9);
     const values = Object.values(whipsaw_components) as number[];
@@ -261,12 +261,12 @@ describe('whipsaw', () => {
     expect(whipsaw_risk_index).toBeCloseTo(values.reduce((sum, each) => sum + each, 0) / 4, 9);
   });
 
-  test('closes after the snapshot are not known yet', () => {
+  test('ignores closes after the snapshot', () => {
     const later = closes.map((each) => ({ ...each, date: addDays(each.date, 30) }));
     expect(scan(CHAIN, {}, { closes: later }).realised_volatility).toBeNull();
   });
 
-  test('of a day under way the spot counts, not the close that is to come', () => {
+  test('during a trading day uses spot instead of that day’s later close', () => {
     const told = closes.map((each) => (each.date === TODAY ? { ...each, close: 150 } : each));
     const { realised_volatility } = scan(CHAIN, {}, { closes });
     expect(scan(CHAIN, {}, { closes: told }).realised_volatility).toBe(realised_volatility);
@@ -274,7 +274,7 @@ describe('whipsaw', () => {
     expect(scan(late, {}, { closes: told }).realised_volatility).toBeGreaterThan(1);
   });
 
-  test('with fewer the realised one is null and left out', () => {
+  test('with fewer closes the realised component is null and left out', () => {
     const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan();
     expect([realised_volatility, whipsaw_components.realised_over_implied]).toEqual([null, null]);
     expect(whipsaw_risk_index).toBeNumber();
@@ -289,7 +289,7 @@ describe('whipsaw', () => {
     expect(scan(chainOf(series(TODAY, 5))).whipsaw_components.expiring_gamma).toBeCloseTo(100, 9);
   });
 
-  test('without any open interest nothing is known', () => {
+  test('without open interest the index is null', () => {
     const found = scan(chainOf(series(EXPIRY, 0)));
     expect(Object.values(found.whipsaw_components)).toEqual([null, null, null, null]);
     expect(found.whipsaw_risk_index).toBeNull();

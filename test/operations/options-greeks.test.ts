@@ -10,10 +10,10 @@ const { context } = smallMarket();
 const QUESTION = { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22, rate: 0.04, dividend: 0.01 };
 const { put_call: _, ...rest } = QUESTION;
 
-test.each(['C', 'P'])('market units, by bumping plain prices (%s)', (put_call) => {
+test.each(['C', 'P'])('market units equal bumped plain prices (%s)', (put_call) => {
   const found = call(computeOptionsGreeks, { ...QUESTION, put_call }, context) as Record<string, number>;
   const option = { ...rest, callPut: put_call === 'C' ? 1 : -1 };
-  /** Change of a figure for one unit, by a thousandth of it either way. */
+  /** The change of a figure per unit of the input, by a central difference of a thousandth. */
   const bump = (of: typeof blackScholesPrice, field: 'iv' | 'tte' | 'rate', unit: number) =>
     (of({ ...option, [field]: option[field] + unit / 1000 }) -
       of({ ...option, [field]: option[field] - unit / 1000 })) *
@@ -29,7 +29,7 @@ test.each(['C', 'P'])('market units, by bumping plain prices (%s)', (put_call) =
   expect(found.volga).toBeCloseTo(price(0.23) - 2 * price(0.22) + price(0.21), 4);
 });
 
-test('the extended answer has the price and the plain derivatives', () => {
+test('the extended answer has the price and the raw derivatives', () => {
   const found = callExtended(computeOptionsGreeks, QUESTION, context) as {
     price: number;
     vega: number;
@@ -39,7 +39,7 @@ test('the extended answer has the price and the plain derivatives', () => {
   expect(found.raw.vega! / found.vega).toBeCloseTo(100, 9);
 });
 
-test('the tool requires the rate, the route has one', () => {
+test('the tool requires the rate, the route has a default', () => {
   const { rate: __, ...noRate } = QUESTION;
   expect(refusalOf(() => call(computeOptionsGreeks, noRate, context)).fields).toEqual(['/rate']);
   const route = restView(computeOptionsGreeks as unknown as Operation);

@@ -4,7 +4,7 @@ import { PAGE_MAX } from '../../src/operations/pages.ts';
 import { AS_OF, chainOf, quoted, range } from '../analytics/small-chains.ts';
 import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
 
-/** 21 strikes of calls and puts, each contract with an open interest of its own. */
+/** 21 strikes of calls and puts. Every contract has a different open interest. */
 const chainAt = (asOf: number, most = 300) =>
   chainOf(
     quoted({ strikes: range(90, 110) }).map((row) => ({
@@ -25,38 +25,38 @@ const ask = (args: object, of = context) => call(detectLethalNodes, { ticker: 'A
 const whole = ask({ limit: PAGE_MAX });
 
 describe('pages', () => {
-  test('a ticker alone answers ten nodes and nothing else', () => {
+  test('a request with only a ticker returns ten nodes and no cursor', () => {
     expect(Object.keys(ask({}))).toEqual(['top_nodes']);
     expect(ask({}).top_nodes).toEqual(whole.top_nodes.slice(0, 10));
   });
 
   test.each([
-    ['a limit below the list', { limit: 7 }, 7],
-    ['the list but one', { limit: NODES - 1 }, NODES - 1],
-  ])('%s goes on', (_what, args, count) => {
+    ['a limit below the count', { limit: 7 }, 7],
+    ['a limit of one less than the count', { limit: NODES - 1 }, NODES - 1],
+  ])('%s has a further page', (_what, args, count) => {
     const page = ask(args);
     expect(page.top_nodes).toEqual(whole.top_nodes.slice(0, count));
     expect(page.next_cursor).toBeString();
   });
 
   test.each([
-    ['as many as there are', { limit: NODES }],
-    ['more than there are', { limit: PAGE_MAX }],
-  ])('%s is all', (_what, args) => {
+    ['a limit equal to the count', { limit: NODES }],
+    ['a limit above the count', { limit: PAGE_MAX }],
+  ])('%s returns everything', (_what, args) => {
     expect(Object.keys(ask(args))).toEqual(['top_nodes']);
     expect(ask(args).top_nodes).toHaveLength(NODES);
   });
 
-  test.each([[{ limit: 9 }], [{ limit: 41 }], [{ limit: 1 }]])('of %j fit together to the whole list', (first) => {
+  test.each([[{ limit: 9 }], [{ limit: 41 }], [{ limit: 1 }]])('pages of %j add up to the whole list', (first) => {
     expect(pagesFrom(ask(first), first)).toEqual(whole.top_nodes);
   });
 
-  test('ten where the cursor comes without a limit', () => {
+  test('a cursor without a limit returns ten nodes', () => {
     const { next_cursor } = ask({ limit: 5 });
     expect(ask({ cursor: next_cursor }).top_nodes).toEqual(whole.top_nodes.slice(5, 15));
   });
 
-  test('go on in the extended answer too, with what each node is made of', () => {
+  test('the extended answer also has pages, with the components of each node', () => {
     const first = callExtended(detectLethalNodes, { ticker: 'ACME', limit: 3 }, context);
     const second = callExtended(detectLethalNodes, { ticker: 'ACME', cursor: first.next_cursor, limit: 3 }, context);
     expect(second.top_nodes).toEqual(whole.top_nodes.slice(3, 6));
@@ -64,7 +64,7 @@ describe('pages', () => {
     expect('next_cursor' in callExtended(detectLethalNodes, { ticker: 'ACME' }, context)).toBe(false);
   });
 
-  test('are of the snapshot that they began with, whatever has come since', () => {
+  test('pages stay on the snapshot of the first page, even if newer data arrives', () => {
     const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
     const first = ask({ limit: 20 }, context);
     store.saveChain(chainAt(AS_OF + 60_000, 900));
@@ -73,18 +73,18 @@ describe('pages', () => {
   });
 });
 
-describe('a cursor is refused', () => {
+describe('rejects a cursor', () => {
   const { next_cursor } = ask({ limit: 1 });
   store.saveChain({ ...chainAt(AS_OF), underlying: 'SPY' });
 
   test.each([
-    ['that is none', { cursor: 'more' }],
+    ['of invalid form', { cursor: 'more' }],
     ['that is empty', { cursor: '' }],
-    ['with a row that no list has', { cursor: `ACME~${AS_OF}~1e9` }],
+    ['with a row beyond any list', { cursor: `ACME~${AS_OF}~1e9` }],
     ['of another ticker', { ticker: 'SPY', cursor: next_cursor }],
-    ['of a snapshot that is not kept', { cursor: `ACME~${AS_OF - 1}~10` }],
-    ['of a moment ahead', { cursor: `ACME~${AS_OF + 1}~10` }],
-    ['of the last moment that can be written', { cursor: 'ACME~9999999999999~10' }],
+    ['of a snapshot that is not stored', { cursor: `ACME~${AS_OF - 1}~10` }],
+    ['of a future moment', { cursor: `ACME~${AS_OF + 1}~10` }],
+    ['of the largest possible moment', { cursor: 'ACME~9999999999999~10' }],
   ])('%s', (_what, args) => {
     const refusal = refusalOf(() => ask(args));
     expect(refusal).toMatchObject({ code: 'unprocessable', fields: ['/cursor'] });
@@ -92,16 +92,16 @@ describe('a cursor is refused', () => {
     expect(refusal.hint).toContain('without cursor');
   });
 
-  test('of no tracked ticker as that ticker is', () => {
+  test('for an untracked ticker, with the error of that ticker', () => {
     expect(refusalOf(() => ask({ ticker: 'ZZZZ', cursor: next_cursor })).code).toBe('unknown_ticker');
   });
 
-  test.each([0, -1, 1.5, PAGE_MAX + 1, '10', null])('limit %j is out of bounds', (limit) => {
+  test.each([0, -1, 1.5, PAGE_MAX + 1, '10', null])('rejects the limit %j', (limit) => {
     expect(refusalOf(() => ask({ limit }))).toMatchObject({ code: 'invalid_body', fields: ['/limit'] });
   });
 });
 
-/** A page's nodes, with those of all pages after it. */
+/** The nodes of a page and of all following pages. */
 function pagesFrom(page: Page, args: object, of = context): unknown[] {
   if (page.next_cursor === undefined) return page.top_nodes;
   return [...page.top_nodes, ...pagesFrom(ask({ ...args, cursor: page.next_cursor }, of), args, of)];

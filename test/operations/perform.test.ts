@@ -9,7 +9,7 @@ import { smallMarket } from './small-market.ts';
 
 const { context } = smallMarket();
 
-/** Doubles a number; of 13 it makes no number, and 17 is more than it can compute with. */
+/** Doubles a number. 13 gives NaN, and 17 is too large to compute with. */
 const double = defineOperation({
   name: 'double',
   title: 'Double',
@@ -45,17 +45,17 @@ const double = defineOperation({
   },
 }) as unknown as Operation;
 
-describe('a face answers exactly its keys, in its order', () => {
+describe('a view returns exactly its fields in its order', () => {
   test.each([
     ['the tool', toolView(double), { x: 4 }, { half: 2, twice: 8 }],
-    ['its route, with its own default', restView(double), {}, { thrice: 15 }],
-    ['the extended answer, all', extendedView(double), { x: 4 }, { twice: 8, half: 2, thrice: 12 }],
+    ['the route with its own default', restView(double), {}, { thrice: 15 }],
+    ['the extended answer with all fields', extendedView(double), { x: 4 }, { twice: 8, half: 2, thrice: 12 }],
   ])('%s', (_what, view, args, expected) => {
     const { body } = perform(view, args, context, 'invalid_body');
     expect(JSON.stringify(body)).toBe(JSON.stringify(expected));
   });
 
-  test('provenance is beside the answer, and within the extended one', () => {
+  test('provenance is beside the answer, and inside the extended answer', () => {
     const tool = perform(toolView(double), { x: 11 }, context, 'invalid_body');
     expect(Object.keys(tool.body)).toEqual(['half', 'twice']);
     expect(tool.provenance).toMatchObject({ source: 'test', notes: ['old'] });
@@ -65,18 +65,18 @@ describe('a face answers exactly its keys, in its order', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('bad arguments are refused under the face’s code', () => {
+describe('errors', () => {
+  test('bad arguments are rejected with the code of the view', () => {
     expect(codeOf(() => perform(toolView(double), { x: 'a' }, context, 'invalid_body'))).toBe('invalid_body');
     expect(codeOf(() => perform(restView(double), { y: 1 }, context, 'invalid_parameter'))).toBe('invalid_parameter');
     expect(codeOf(() => perform(toolView(double), {}, context, 'invalid_body'))).toBe('invalid_body');
   });
 
-  test('a refusal of the operation passes as it is', () => {
+  test('a Failure of the operation passes unchanged', () => {
     expect(codeOf(() => perform(toolView(double), { x: 7 }, context, 'invalid_body'))).toBe('unprocessable');
   });
 
-  test('numbers of which no finite answer comes are refused, and named', () => {
+  test('arguments without a finite answer are rejected and named', () => {
     const work = (args: unknown) => perform(toolView(double), args, context, 'invalid_body');
     expect(() => work({ x: 17 })).toThrow(
       expect.objectContaining({
@@ -85,20 +85,23 @@ describe('what goes wrong', () => {
         faults: [{ field: '/x', expected: expect.any(String) }],
       }),
     );
-    // With nothing that the caller chose it is a defect.
+    // Without an argument of the caller it is a defect.
     const none = { ...toolView(double), input: restView(double).input };
     const spoilt = { ...none, operation: { ...double, run: () => double.run({ x: 17 }, context, () => true) } };
     expect(() => perform(spoilt, {}, context, 'invalid_body')).toThrow('does not fit its schema');
   });
 
-  test.each(['tool', 'extended'] as const)('an answer that does not fit is a defect, no refusal (%s)', (face) => {
-    const view = face === 'tool' ? toolView(double) : extendedView(double);
-    const work = () => perform(view, { x: 13 }, context, 'invalid_body');
-    expect(work).toThrow('The answer of double does not fit its schema');
-    expect(codeOf(work)).toBeUndefined();
-  });
+  test.each(['tool', 'extended'] as const)(
+    'an answer that violates its schema is a defect, not a Failure (%s)',
+    (face) => {
+      const view = face === 'tool' ? toolView(double) : extendedView(double);
+      const work = () => perform(view, { x: 13 }, context, 'invalid_body');
+      expect(work).toThrow('The answer of double does not fit its schema');
+      expect(codeOf(work)).toBeUndefined();
+    },
+  );
 
-  test('a face that does not answer the spoilt field answers', () => {
+  test('a view without the invalid field answers', () => {
     expect(perform(restView(double), { x: 13 }, context, 'invalid_body').body).toEqual({ thrice: 39 });
   });
 
@@ -113,14 +116,14 @@ describe('what goes wrong', () => {
 });
 
 describe('views', () => {
-  test('are built once: their validators are compiled per schema', () => {
+  test('are built once, because their validators are compiled per schema', () => {
     expect(toolView(double)).toBe(toolView(double));
     expect(extendedView(double)).toBe(extendedView(double));
     expect(restView(double)).toBe(restView(double));
   });
 
   test.each(TOOLS.map((tool) => [tool.name, tool] as const))(
-    'the extended answer of %s has all of its tool’s',
+    'the extended answer of %s has all fields of its tool',
     (_, tool) => {
       const extended = Object.keys(extendedView(tool).output.properties);
       expect(extended).toEqual(expect.arrayContaining(Object.keys(toolView(tool).output.properties)));
@@ -129,7 +132,7 @@ describe('views', () => {
     },
   );
 
-  test('every face is closed: no field beside those named', () => {
+  test('every view allows only its named fields', () => {
     const faces = OPERATIONS.flatMap((each) => [
       ...(each.tool ? [toolView(each), extendedView(each)] : []),
       ...(each.rest ? [restView(each)] : []),

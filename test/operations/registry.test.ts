@@ -3,7 +3,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { extendedView, restView, toolView } from '../../src/operations/perform.ts';
 import { findTool, OPERATIONS, REGISTRY, TOOLS } from '../../src/operations/registry.ts';
 
-test('nine tools, in the contract’s order', () => {
+test('lists nine tools in the contract’s order', () => {
   expect(TOOLS.map(({ name }) => name)).toEqual([
     'compute_options_greeks',
     'get_live_gex_nodes',
@@ -17,19 +17,19 @@ test('nine tools, in the contract’s order', () => {
   ]);
 });
 
-test('each operation stands under its own name', () => {
+test('each operation is registered under its own name', () => {
   expect(Object.entries(REGISTRY).filter(([name, operation]) => name !== operation.name)).toEqual([]);
   expect(OPERATIONS).toHaveLength(Object.keys(REGISTRY).length);
 });
 
-test('a tool is found by its name only', () => {
+test('finds a tool only by its exact name', () => {
   expect(findTool('get_whale_prints')?.name).toBe('get_whale_prints');
   for (const name of ['get_target_universe', 'GET_WHALE_PRINTS', '', '__proto__', 'toString']) {
     expect(findTool(name)).toBeUndefined();
   }
 });
 
-test.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s shows an example that it would take', (_, tool) => {
+test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the example of %s matches its input schema', (_, tool) => {
   const [, example] = /Example: (\{.*\})\.$/.exec(tool.description) ?? [];
   const keys = Object.keys(JSON.parse(example!));
   expect(Object.keys(tool.input.properties)).toEqual(expect.arrayContaining(keys));
@@ -41,7 +41,7 @@ interface Field {
   readonly schema: TSchema;
 }
 
-/** Every field of a schema, those of objects within objects and lists too. */
+/** Every field of a schema, including fields of nested objects and lists. */
 function fieldsOf(schema: TSchema, path: string): Field[] {
   if (schema.type === 'array') return fieldsOf(schema.items, `${path}[]`);
   const fields = Object.entries<TSchema>(schema.properties ?? {});
@@ -65,20 +65,20 @@ const FIELDS = OPERATIONS.flatMap((operation) => [
   ...(operation.rest ? fieldsOf(restView(operation).output, `${operation.name} route`) : []),
 ]);
 
-/** What a number counts in, or what kind of number it is. */
+/** Words that state the unit of a number or the kind of number. */
 const UNITS =
   /dollars?\b|decimal|percent|\byears?\b|\bdays?\b|seconds|vol points?\b|\bshares\b|contracts|contract-days|prints\b|hours|tickers|strikes (the|of)|nodes to|attempts|times|per (1\.00|day|year|vol point)|to 1\b|to 100\b|nats|multiple|skewness|\blog-?(jump|returns?)\b|^(ratio|factor|rows)\b/i;
 
-describe('every field tells an agent what it is', () => {
-  test('there are fields', () => {
+describe('every field is documented', () => {
+  test('there are more than 150 fields', () => {
     expect(FIELDS.length).toBeGreaterThan(150);
   });
 
-  test('in a description', () => {
+  test('every field has a description', () => {
     expect(FIELDS.filter(({ schema }) => !schema.description).map(({ path }) => path)).toEqual([]);
   });
 
-  test('numbers with their unit or kind', () => {
+  test('every number has its unit or kind', () => {
     const bare = FIELDS.filter(({ schema }) => isNumeric(schema) && !UNITS.test(schema.description ?? ''));
     expect([...new Set(bare.map(({ path, schema }) => `${path}: ${schema.description}`))]).toEqual([]);
   });

@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test';
 import { createScheduler, type Job, type SchedulerLimits } from '../../src/operations/scheduler.ts';
 import { finish, StepCache, type Steps } from '../../src/steps.ts';
 
-/** A scheduler whose clock moves with the steps alone, and notes of the steps in their order. */
+/** A scheduler whose clock advances only with the steps, and a record of the steps in their order. */
 function noting(limits: Partial<SchedulerLimits> = {}) {
   const clock = { ms: 0 };
   const done: string[] = [];
   const scheduler = createScheduler(limits, () => clock.ms);
-  /** So many steps that take so long each. */
+  /** Runs `count` steps of `ms` each. */
   function* steps(name: string, count: number, stepMs: number): Steps<string> {
     for (let step = 1; step <= count; step++) {
       clock.ms += stepMs;
@@ -21,7 +21,7 @@ function noting(limits: Partial<SchedulerLimits> = {}) {
   return { clock, done, scheduler, run };
 }
 
-test('jobs of one turn of the event loop are done in the next, for as long as a turn lasts', async () => {
+test('jobs of one event-loop turn run in the next turn, up to the length of a turn', async () => {
   const { done, scheduler, run } = noting();
   const jobs = Array.from({ length: 10 }, () => run('a', 1, 1));
   expect([done.length, scheduler.size]).toEqual([0, 10]);
@@ -31,7 +31,7 @@ test('jobs of one turn of the event loop are done in the next, for as long as a 
   expect([done.length, scheduler.size]).toEqual([10, 0]);
 });
 
-test('prompt jobs are done at once while nothing waits, for some time of each turn of the event loop', async () => {
+test('prompt jobs run at once while no job waits, up to a time limit per event-loop turn', async () => {
   const { done, scheduler, run } = noting();
   const jobs = Array.from({ length: 30 }, () => run('a', 1, 1, { isPrompt: true }));
   expect([done.length, scheduler.size]).toEqual([20, 10]);
@@ -45,7 +45,7 @@ test('prompt jobs are done at once while nothing waits, for some time of each tu
   expect(scheduler.size).toBe(0);
 });
 
-test('the account that has used least is next: a small request waits for one step of a greedy account', async () => {
+test('the account with the least usage is next: a small request waits for one step of another', async () => {
   const { done, run } = noting();
   const greedy = Array.from({ length: 20 }, () => run('greedy', 10, 20));
   await new Promise(setImmediate);
@@ -56,7 +56,7 @@ test('the account that has used least is next: a small request waits for one ste
   expect(done).toHaveLength(201);
 });
 
-test('accounts that ask alike are served alike', async () => {
+test('accounts with equal requests get equal service', async () => {
   const { done, run } = noting();
   await Promise.all(['a', 'b', 'c'].map((account) => run(account, 4, 20)));
   for (let round = 0; round < 4; round++) {
@@ -64,7 +64,7 @@ test('accounts that ask alike are served alike', async () => {
   }
 });
 
-test('the event loop has its turns between steps', async () => {
+test('the event loop runs between steps', async () => {
   const { done, run } = noting();
   const job = run('a', 50, 10);
   let turns = 0;
@@ -73,7 +73,7 @@ test('the event loop has its turns between steps', async () => {
   expect(await job).toBe('a');
 });
 
-test('an account may have so many jobs under way, of which so many have begun', async () => {
+test('limits the jobs per account, and how many of them have begun', async () => {
   const { clock, done, scheduler, run } = noting({ accountJobsMax: 5, accountBegunMax: 2 });
   let [begun, most] = [0, 0];
   function* counted(): Steps<void> {
@@ -98,7 +98,7 @@ test('an account may have so many jobs under way, of which so many have begun', 
   expect([scheduler.size, done.length]).toEqual([0, 101]);
 });
 
-test('of all accounts so many jobs have begun, and each account has one', async () => {
+test('limits the begun jobs of all accounts, and each account may begin one', async () => {
   const { clock, scheduler } = noting({ accountBegunMax: 4, begunMax: 3 });
   const begun: Record<string, number> = { a: 0, b: 0 };
   let most = 0;
@@ -116,11 +116,11 @@ test('of all accounts so many jobs have begun, and each account has one', async 
   for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate);
   expect(begun.b).toBe(1);
   await Promise.all(jobs);
-  // The first begins at once, before there is a queue.
+  // The first job begins at once, before there is a queue.
   expect(most).toBeLessThanOrEqual(4);
 });
 
-test('a dropped job does no more steps, and leaves its place', async () => {
+test('a dropped job runs no more steps and frees its place', async () => {
   const { clock, done, scheduler, run } = noting();
   let isDropped = false;
   let isClosed = false;
@@ -146,7 +146,7 @@ test('a dropped job does no more steps, and leaves its place', async () => {
   expect([done.length, isClosed, scheduler.size]).toEqual([before, true, 0]);
 });
 
-test('work is charged before it begins, and is not done if the account cannot pay', async () => {
+test('charges work before it begins, and skips the work if the account cannot pay', async () => {
   const { scheduler } = noting();
   const done: string[] = [];
   function* priced(): Steps<void> {
@@ -170,7 +170,7 @@ test('work is charged before it begins, and is not done if the account cannot pa
   expect(done).toEqual(['dear']);
 });
 
-test('a job that takes too long is given up', async () => {
+test('rejects a job that exceeds its deadline', async () => {
   const { clock, scheduler, run } = noting({ deadlineMs: 1_000 });
   const job = run('a', 100, 20);
   clock.ms += 1_000;
@@ -178,7 +178,7 @@ test('a job that takes too long is given up', async () => {
   expect(scheduler.size).toBe(0);
 });
 
-test('throws what the steps throw, at once or later, and goes on', async () => {
+test('rejects with the error of the steps, immediate or later, and continues with other jobs', async () => {
   const { scheduler, run } = noting();
   function* failing(after: number): Steps<never> {
     for (let step = 0; step < after; step++) yield { message: 'fine' };
@@ -190,7 +190,7 @@ test('throws what the steps throw, at once or later, and goes on', async () => {
   expect([await long, scheduler.size]).toEqual(['a', 0]);
 });
 
-test('a result that several ask for is computed once, by all who ask, and cached', () => {
+test('computes a result once for several requests, by any of them, and caches it', () => {
   const cache = new StepCache<object, string>(() => 2);
   const owner = {};
   let computed = 0;
@@ -207,7 +207,7 @@ test('a result that several ask for is computed once, by all who ask, and cached
   const [first, second] = [ask('x'), ask('x')];
   expect([first.next().value, second.next().value]).toEqual(Array(2).fill(expect.objectContaining({ tokens: 3 })));
   expect(first.next()).toEqual({ value: { message: 'half' }, done: false });
-  // The first goes away; the second takes up where it was.
+  // The first request is dropped. The second continues where the first stopped.
   first.return('');
   expect(second.next()).toEqual({ value: 'result x', done: true });
   expect([ask('x').next(), computed]).toEqual([{ value: 'result x', done: true }, 1]);
@@ -219,7 +219,7 @@ test('a result that several ask for is computed once, by all who ask, and cached
   expect(computed).toBe(4);
 });
 
-test('a result that cannot be computed is refused to all who ask, and computed anew for the next', () => {
+test('a failed computation rejects all current requests and is repeated for the next', () => {
   const cache = new StepCache<object, string>(() => 2);
   const owner = {};
   let fails = true;

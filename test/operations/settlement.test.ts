@@ -10,7 +10,7 @@ import { chainOf, quoted } from '../analytics/small-chains.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Hours that a contract has to live at an instant of New York, as its T counts them; `settled` where it has none. */
+/** Hours to settlement at an instant in New York, as used for T. `settled` if the contract has settled. */
 function hoursLeft(root: string, expiry: string, at: string): number | 'settled' {
   const chain = chainOf(quoted({ root, expiry, strikes: [95, 100, 105], asOf: Date.parse(at) - HOUR_MS }), {
     underlying: rootOf(root).underlying,
@@ -29,13 +29,13 @@ const [DAY, FLOOR] = [24, 0.25];
 
 describe.each<[string, [what: string, root: string, expiry: string, at: string, left: number | 'settled'][]]>([
   [
-    'morning and evening roots of one third Friday',
+    'AM and PM roots of one third Friday',
     [
       ['SPX settles at the open', 'SPX', '2026-01-16', '2026-01-15T09:30-05:00', DAY],
-      ['SPXW at the close', 'SPXW', '2026-01-16', '2026-01-15T16:00-05:00', DAY],
-      ['SPX is gone at the open', 'SPX', '2026-01-16', '2026-01-16T09:30-05:00', 'settled'],
-      ['and lives a minute before', 'SPX', '2026-01-16', '2026-01-16T09:29-05:00', FLOOR],
-      ['SPXW lives on', 'SPXW', '2026-01-16', '2026-01-16T09:30-05:00', 6.5],
+      ['SPXW settles at the close', 'SPXW', '2026-01-16', '2026-01-15T16:00-05:00', DAY],
+      ['SPX is settled at the open', 'SPX', '2026-01-16', '2026-01-16T09:30-05:00', 'settled'],
+      ['SPX is live a minute before the open', 'SPX', '2026-01-16', '2026-01-16T09:29-05:00', FLOOR],
+      ['SPXW is still live', 'SPXW', '2026-01-16', '2026-01-16T09:30-05:00', 6.5],
       ...['NDX', 'RUT', 'DJX', 'VIX', 'VIXW'].map(
         (root) => [`${root} in the morning`, root, '2026-01-16', '2026-01-15T09:30-05:00', DAY] as never,
       ),
@@ -47,51 +47,51 @@ describe.each<[string, [what: string, root: string, expiry: string, at: string, 
   [
     'third Fridays without trading settle on the Thursday',
     [
-      ['Good Friday 2022, morning', 'SPX', '2022-04-15', '2022-04-13T09:30-04:00', DAY],
-      ['Good Friday 2022, evening', 'SPXW', '2022-04-15', '2022-04-13T16:00-04:00', DAY],
-      ['gone on the Thursday', 'SPXW', '2022-04-15', '2022-04-14T16:00-04:00', 'settled'],
-      ['Juneteenth kept on Friday 2027-06-18', 'SPX', '2027-06-18', '2027-06-16T09:30-04:00', DAY],
-      ['listed by its Thursday, the same', 'SPX', '2027-06-17', '2027-06-16T09:30-04:00', DAY],
+      ['Good Friday 2022, AM', 'SPX', '2022-04-15', '2022-04-13T09:30-04:00', DAY],
+      ['Good Friday 2022, PM', 'SPXW', '2022-04-15', '2022-04-13T16:00-04:00', DAY],
+      ['settled on the Thursday', 'SPXW', '2022-04-15', '2022-04-14T16:00-04:00', 'settled'],
+      ['Juneteenth observed on Friday 2027-06-18', 'SPX', '2027-06-18', '2027-06-16T09:30-04:00', DAY],
+      ['the same, listed by its Thursday', 'SPX', '2027-06-17', '2027-06-16T09:30-04:00', DAY],
     ],
   ],
   [
     'half-days end at 13:00',
     [
       ['after Thanksgiving', 'SPY', '2026-11-27', '2026-11-27T12:00-05:00', 1],
-      ['gone at 13:00', 'SPY', '2026-11-27', '2026-11-27T13:00-05:00', 'settled'],
+      ['settled at 13:00', 'SPY', '2026-11-27', '2026-11-27T13:00-05:00', 'settled'],
       ['Christmas Eve', 'SPXW', '2026-12-24', '2026-12-23T13:00-05:00', DAY],
       ['July 3', 'AAPL', '2025-07-03', '2025-07-03T09:30-04:00', 3.5],
-      ['a morning root opens as ever', 'SPX', '2026-11-27', '2026-11-26T09:30-05:00', DAY],
+      ['an AM root settles at the usual open', 'SPX', '2026-11-27', '2026-11-26T09:30-05:00', DAY],
     ],
   ],
   [
-    'a weekend when clocks change',
+    'a weekend with a clock change',
     [
       ['forward: an hour less', 'SPY', '2026-03-09', '2026-03-06T16:00-05:00', 3 * DAY - 1],
       ['back: an hour more', 'SPY', '2026-11-02', '2026-10-30T16:00-04:00', 3 * DAY + 1],
-      ['the same instant, written elsewhere', 'SPY', '2026-11-02', '2026-10-30T20:00Z', 3 * DAY + 1],
+      ['the same instant in UTC', 'SPY', '2026-11-02', '2026-10-30T20:00Z', 3 * DAY + 1],
     ],
   ],
   [
     'leap years',
     [
-      ['over February 29', 'SPY', '2024-03-01', '2024-02-28T16:00-05:00', 2 * DAY],
-      ['on it', 'SPY', '2024-02-29', '2024-02-29T15:00-05:00', 1],
-      ['no such day in 2026', 'SPY', '2026-03-02', '2026-02-27T16:00-05:00', 3 * DAY],
+      ['across February 29', 'SPY', '2024-03-01', '2024-02-28T16:00-05:00', 2 * DAY],
+      ['on February 29', 'SPY', '2024-02-29', '2024-02-29T15:00-05:00', 1],
+      ['no February 29 in 2026', 'SPY', '2026-03-02', '2026-02-27T16:00-05:00', 3 * DAY],
       ['a year of 366 days', 'AAPL', '2025-01-17', '2024-01-17T16:00-05:00', 366 * DAY],
     ],
   ],
   [
-    'the day of expiry, to the bell and past it',
+    'the day of expiry, before and after the close',
     [
       ['before the open', 'SPXW', '2026-01-05', '2026-01-05T08:00-05:00', 8],
       ['at the open', 'SPXW', '2026-01-05', '2026-01-05T09:30-05:00', 6.5],
-      ['an hour before the bell', 'SPXW', '2026-01-05', '2026-01-05T15:00-05:00', 1],
-      ['fifteen minutes before it', 'SPXW', '2026-01-05', '2026-01-05T15:45-05:00', FLOOR],
-      ['nearer counts as much', 'SPXW', '2026-01-05', '2026-01-05T15:59:59-05:00', FLOOR],
-      ['at the bell', 'SPXW', '2026-01-05', '2026-01-05T16:00-05:00', 'settled'],
-      ['after it', 'SPXW', '2026-01-05', '2026-01-05T16:14-05:00', 'settled'],
-      ['yesterday’s', 'SPXW', '2026-01-05', '2026-01-06T09:30-05:00', 'settled'],
+      ['an hour before the close', 'SPXW', '2026-01-05', '2026-01-05T15:00-05:00', 1],
+      ['fifteen minutes before the close', 'SPXW', '2026-01-05', '2026-01-05T15:45-05:00', FLOOR],
+      ['nearer counts as fifteen minutes', 'SPXW', '2026-01-05', '2026-01-05T15:59:59-05:00', FLOOR],
+      ['at the close', 'SPXW', '2026-01-05', '2026-01-05T16:00-05:00', 'settled'],
+      ['after the close', 'SPXW', '2026-01-05', '2026-01-05T16:14-05:00', 'settled'],
+      ['the next day', 'SPXW', '2026-01-05', '2026-01-06T09:30-05:00', 'settled'],
     ],
   ],
 ])('%s', (_what, rows) => {
@@ -100,7 +100,7 @@ describe.each<[string, [what: string, root: string, expiry: string, at: string, 
   });
 });
 
-/** On a third Friday the index's morning contracts are gone, its evening ones are 0DTE. */
+/** On a third Friday the index's AM contracts have settled, and its PM contracts are 0DTE. */
 describe('0DTE of an index on a third Friday', () => {
   const read = (at: string) => {
     const asOf = Date.parse(at);
@@ -139,7 +139,7 @@ describe('0DTE of an index on a third Friday', () => {
       settled,
       zeroDteContracts,
     ]);
-    // Its gamma is there until it has settled, and never reported as none while it lives.
+    // A live contract always has gamma, never 0.
     if (found.zero) {
       expect(found.zero.gross_gex_mil).toBeGreaterThan(0);
       expect(expiringGamma(found.ready)).toBeGreaterThan(0);

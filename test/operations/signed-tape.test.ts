@@ -7,15 +7,15 @@ const busy = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until; );
 };
 
-/** A tape of so many stretches. */
+/** A tape of `count` stretches. */
 function tapeOf(count: number): Tape {
   const stretches = () => Array.from({ length: count }, (_, at): Stretch => stretchOf('2026-01-05', [print({ at })]));
   return { count, mark: '', prints: [], stretches };
 }
 
 test.each([
-  ['as long as a turn: each is a step', 14, (turns: number) => turns === 6],
-  ['two of which are too long for a turn: each is a step too', 9, (turns: number) => turns === 6],
+  ['as long as a turn: each is one step', 14, (turns: number) => turns === 6],
+  ['of which two exceed a turn: each is one step', 9, (turns: number) => turns === 6],
   ['that take no time: all are one step', 0, (turns: number) => turns < 3],
 ])('stretches %s', (_what, ms, isRight) => {
   const taken: number[] = [];

@@ -10,13 +10,13 @@ export interface Holdings {
   readonly chains?: readonly Chain[];
   readonly prints?: readonly Print[];
   readonly closes?: readonly Close[];
-  /** Whether the market is the simulated one; else it is that of recorded data. */
+  /** True for a market of simulated data, false for recorded data. */
   readonly simulated?: boolean;
 }
 
 const LARGE_PRINT_MIN_USD = 100_000;
 
-/** A market in memory that holds just this, as operations meet it. The wall clock stands at `nowMs`. */
+/** An in-memory market with only this data, as operations see it. The wall clock is at `nowMs`. */
 export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6)): { context: Context; store: Store } {
   const store = openStore(':memory:');
   holdings.chains?.forEach((chain) => {
@@ -40,17 +40,17 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
 
 type Answer = Record<string, unknown>;
 
-/** The tool's answer. */
+/** The answer of the tool. */
 export function call(operation: unknown, args: unknown, context: Context): Answer {
   return perform(toolView(operation as Operation), args, context, 'invalid_body').body;
 }
 
-/** All that it can say. */
+/** The extended answer. */
 export function callExtended(operation: unknown, args: unknown, context: Context): Answer {
   return perform(extendedView(operation as Operation), args, context, 'invalid_body').body;
 }
 
-/** The refusal that a call meets. */
+/** The Failure that a call throws. */
 export function refusalOf(work: () => unknown): { code: string; message: string; hint: string; fields: string[] } {
   try {
     work();

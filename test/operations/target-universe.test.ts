@@ -6,7 +6,7 @@ import { smallMarket } from './small-market.ts';
 
 const { context } = smallMarket();
 
-test('get_target_universe counts what it lists', () => {
+test('get_target_universe reports the count of its list', () => {
   const route = restView(targetUniverse as unknown as Operation);
   const { body } = perform(route, {}, context, 'invalid_parameter');
   expect(body).toMatchObject({ status: 'success', total_tracked: 59 });

@@ -27,8 +27,8 @@ function faultsOf(value: unknown, schema: TObject = SCHEMA): readonly Fault[] {
   throw new Error('was taken');
 }
 
-describe('takes', () => {
-  test('what fits, and fills in the defaults of what is absent', () => {
+describe('accepts', () => {
+  test('valid values, and fills in the defaults of missing fields', () => {
     expect(validate(SCHEMA, GOOD, 'invalid_body')).toEqual({ ...GOOD, days: 3, dividend: 0 });
     expect(validate(SCHEMA, { ...GOOD, days: undefined }, 'invalid_body')).toMatchObject({ days: 3 });
     expect(validate(SCHEMA, { ...GOOD, days: 0, dividend: 0.02 }, 'invalid_body')).toMatchObject({
@@ -36,37 +36,37 @@ describe('takes', () => {
     });
   });
 
-  test('without touching what it was given', () => {
+  test('without modifying its input', () => {
     const given = Object.freeze({ ...GOOD });
     validate(SCHEMA, given, 'invalid_body');
     expect(given).toEqual(GOOD);
   });
 });
 
-describe('refuses, and says where and what must hold there', () => {
+describe('rejects, and names the field and the constraint', () => {
   test.each([
     ['a number that is text', { iv: '0.2' }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
-    ['one below its bound', { iv: 0 }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
-    ['one above it', { iv: 101 }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
-    ['no number', { iv: Number.NaN }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['a number below its bound', { iv: 0 }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['a number above its bound', { iv: 101 }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
+    ['NaN', { iv: Number.NaN }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
     ['infinity', { iv: Number.POSITIVE_INFINITY }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
     ['null', { iv: null }, '/iv', 'must be a finite number, at least 0.0001 and at most 100'],
-    ['a default does not stand in for null', { days: null }, '/days', 'must be an integer, at least 0 and at most 10'],
+    ['null, even if the field has a default', { days: null }, '/days', 'must be an integer, at least 0 and at most 10'],
     ['a fraction', { days: 1.5 }, '/days', 'must be an integer, at least 0 and at most 10'],
-    ['another word', { put_call: 'call' }, '/put_call', 'must be one of "C", "P"'],
-    ['another case', { put_call: 'c' }, '/put_call', 'must be one of "C", "P"'],
+    ['another text', { put_call: 'call' }, '/put_call', 'must be one of "C", "P"'],
+    ['the wrong case', { put_call: 'c' }, '/put_call', 'must be one of "C", "P"'],
     ['an unknown field', { extra: 1 }, '/extra', 'is not a field of this request'],
   ])('%s', (_what, over, field, expected) => {
     expect(faultsOf({ ...GOOD, ...over })).toEqual([{ field, expected }]);
   });
 
-  test('a text that does not match says the pattern and what is meant', () => {
+  test('text that does not match: names the pattern and its meaning', () => {
     const [fault] = faultsOf({ ...GOOD, ticker: 'SP Y' });
     expect(fault!.field).toBe('/ticker');
     expect(fault!.expected).toStartWith(`must match ${ticker.pattern}: `);
   });
 
-  test('a field that is missing', () => {
+  test('a missing field', () => {
     const { iv: _, ...rest } = GOOD;
     expect(faultsOf(rest)).toEqual([
       { field: '/iv', expected: 'is missing, and must be a finite number, at least 0.0001 and at most 100' },
@@ -78,12 +78,12 @@ describe('refuses, and says where and what must hold there', () => {
     ['a list', []],
     ['text', 'x'],
     ['a number', 3],
-    ['nothing', undefined],
+    ['undefined', undefined],
   ])('%s instead of an object', (_what, value) => {
     expect(faultsOf(value)).toEqual([{ field: '', expected: 'must be a JSON object' }]);
   });
 
-  test('with the code that its face wants, every fault in the message, and the fields there are', () => {
+  test('with the code of the view, all faults in the message, and the known fields', () => {
     const work = () => validate(SCHEMA, { ...GOOD, iv: -1, days: 99 }, 'invalid_parameter');
     expect(work).toThrow('/iv must be a finite number');
     expect(work).toThrow('; /days must be an integer');
@@ -101,18 +101,18 @@ describe('columns', () => {
 
   test.each([
     ['arrays', { put_call: ['C', 'P'], iv: [0.2, 0.3] }],
-    ['one for all rows', { put_call: 'C', iv: [0.2, 0.3] }],
-    ['nothing but those', { put_call: 'C', iv: 0.2 }],
+    ['a scalar for all rows', { put_call: 'C', iv: [0.2, 0.3] }],
+    ['only scalars', { put_call: 'C', iv: 0.2 }],
     ['no rows', { put_call: [], iv: [] }],
-    ['as many rows as there may be', { put_call: 'C', iv: Array(ROWS_MAX).fill(0.2) }],
-  ])('of %s are taken', (_what, given) => {
+    ['the maximum number of rows', { put_call: 'C', iv: Array(ROWS_MAX).fill(0.2) }],
+  ])('accepts %s', (_what, given) => {
     expect(validate(COLUMNS, given, 'invalid_body')).toEqual({ ...given, rate: 0.04 });
   });
 
   const IV = 'must be a finite number, at least 0.0001 and at most 100';
   test.each([
     ['one item', { put_call: 'C', iv: [0.2, 0, 0.3] }, [['/iv/1', IV]]],
-    ['no item, but the whole', { put_call: 'C', iv: '0.2' }, [['/iv', `${IV}; or an array of those`]]],
+    ['the whole value, not one item', { put_call: 'C', iv: '0.2' }, [['/iv', `${IV}; or an array of those`]]],
     [
       'one column',
       { put_call: ['C', 'P'], iv: [0.2, 0.3], rate: [0] },
@@ -127,20 +127,20 @@ describe('columns', () => {
       ],
     ],
     [
-      'a length, and not the items',
+      'a length, not the items',
       { put_call: 'C', iv: Array(ROWS_MAX + 1).fill(0) },
       [['/iv', `must be an array of at most ${ROWS_MAX} items`]],
     ],
-  ])('what is wrong is %s', (_what, given, faults) => {
+  ])('the fault is %s', (_what, given, faults) => {
     expect(faultsOf(given, COLUMNS).map(({ field, expected }) => [field, expected])).toEqual(faults);
   });
 
-  test('no more than ten items are named', () => {
+  test('names at most ten items', () => {
     expect(faultsOf({ put_call: 'C', iv: Array(1000).fill(0) }, COLUMNS)).toHaveLength(10);
   });
 });
 
-describe('a hostile request gets no longer answer than an honest one', () => {
+describe('a hostile request gets no longer error than a valid one', () => {
   const SECRET = 'hunter2-hunter2';
   const long = 'A'.repeat(100_000);
 
@@ -149,7 +149,7 @@ describe('a hostile request gets no longer answer than an honest one', () => {
     ['a value of the wrong type', { ...GOOD, iv: SECRET }],
     ['a value of an unknown field', { ...GOOD, x: SECRET }],
     ['a value instead of an object', SECRET],
-  ])('%s is not repeated', (_what, value) => {
+  ])('does not repeat %s', (_what, value) => {
     expect(messageOf(value)).not.toContain(SECRET);
   });
 
@@ -157,8 +157,8 @@ describe('a hostile request gets no longer answer than an honest one', () => {
     ['plain', long],
     ['with a slash', `a/${long}`],
     ['with a tilde', `~${long}`],
-    ['that begins as a field does', `iv/${long}`],
-  ])('the name of an unknown field, %s, is cut short', (_what, name) => {
+    ['starting with a known field', `iv/${long}`],
+  ])('truncates the name of an unknown field: %s', (_what, name) => {
     const [fault] = faultsOf({ ...GOOD, [name]: 1 });
     expect(fault!.expected).toBe('is not a field of this request');
     expect(fault!.field.length).toBeLessThan(90);
@@ -172,12 +172,12 @@ describe('a hostile request gets no longer answer than an honest one', () => {
     ['__proto__', '/__proto__'],
     ['constructor', '/constructor'],
     ['', '/'],
-  ])('the unknown field %j is named %s', (name, field) => {
+  ])('names the unknown field %j as %s', (name, field) => {
     const body = JSON.parse(`{"put_call":"C","iv":0.2,"ticker":"SPY",${JSON.stringify(name)}:1}`);
     expect(faultsOf(body).map((fault) => fault.field)).toEqual([field]);
   });
 
-  test('no more than ten faults are named', () => {
+  test('names at most ten faults', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x${at}`, at]));
     expect(faultsOf({ ...GOOD, ...many })).toHaveLength(10);
   });

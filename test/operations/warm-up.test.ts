@@ -8,7 +8,7 @@ import { smallMarket } from './small-market.ts';
 const CHAIN = chainOf(quoted({ strikes: range(95, 105) }));
 const CHAINS = ['SPY', 'TAPED', 'ZZZ'].map((underlying) => ({ ...CHAIN, underlying }));
 
-/** The tickers whose tapes were read, where some have prints. */
+/** The tickers whose tapes were read, if `taped` have prints. */
 async function warmed(taped: readonly string[], simulated = false): Promise<string[]> {
   const { context } = smallMarket({ chains: CHAINS }, AS_OF);
   const read: string[] = [];
@@ -26,12 +26,12 @@ async function warmed(taped: readonly string[], simulated = false): Promise<stri
 }
 
 test.each([[['TAPED', 'ZZZ']], [[]]])(
-  'of the tickers with prints, %j, it reads the tape for each question',
+  'of the tickers with prints, %j, reads the tape once per question',
   async (taped) => {
     expect(await warmed(taped)).toEqual(taped.flatMap((ticker) => [ticker, ticker, ticker]));
   },
 );
 
-test('a simulated tape is not read: it is short', async () => {
+test('does not read a simulated tape, because it is short', async () => {
   expect(await warmed(['SPY'], true)).toEqual([]);
 });

@@ -15,7 +15,7 @@ function ask(target_expiry: string, context = market()) {
   return call(getWhalePrints, { ticker: 'acme', target_expiry }, context);
 }
 
-test('premium and contracts, calls against puts', () => {
+test('premium and contracts of calls and puts', () => {
   const prints = [
     print({ id: 'a', price: 5, size: 400 }),
     print({ id: 'b', price: 2.5, size: 1000, callPut: -1 }),
@@ -38,7 +38,7 @@ test('premium and contracts, calls against puts', () => {
   });
 });
 
-test('premium in contracts so deep that they are no opinion is told, where it is much', () => {
+test('notes the premium of contracts too deep in the money to express an opinion, if it is large', () => {
   const deep = (share: number) => {
     const prints = [
       print({ id: 'deep', delta: 0.95, price: share }),
@@ -53,11 +53,11 @@ test('premium in contracts so deep that they are no opinion is told, where it is
 
 const ZEROS = { net_fiat_exposure: 0, call_fiat_paid: 0, put_fiat_paid: 0, net_volume_delta: 0 };
 
-test('listed, with nothing printed: zeros', () => {
+test('a listed expiry without prints: zeros', () => {
   expect(ask(LATER, market({ prints: [print()] }))).toEqual(ZEROS);
 });
 
-test('with prints too small to count, flow still is that of prints', () => {
+test('if all prints are too small to count, the flow still comes from prints', () => {
   expect(ask(EXPIRY, market({ prints: [print({ size: 1 })] }))).toEqual(ZEROS);
 });
 
@@ -71,7 +71,7 @@ describe('without prints', () => {
     ],
   };
 
-  test('each contract-day’s volume at its mid stands in, and the answer says so', () => {
+  test('values each contract-day’s volume at its mid instead, and the answer has a note', () => {
     const context = market(snapshots);
     expect(ask(EXPIRY, context)).toEqual({
       ...{
@@ -86,15 +86,15 @@ describe('without prints', () => {
     expect(extended.provenance).toMatchObject({ notes: [expect.stringContaining('no prints')] });
   });
 
-  test('listed, and not traded: zeros', () => {
+  test('a listed expiry without volume: zeros', () => {
     const context = market({ chains: [chainOf([contract()])] });
     expect(ask(EXPIRY, context)).toEqual(ZEROS);
   });
 });
 
-describe('an expiry that is not listed is refused, with the nearest that are', () => {
+describe('rejects an expiry that is not listed, with the nearest listed ones', () => {
   test.each([
-    ['between', '2026-01-17', '2026-01-09, 2026-01-16, 2026-02-20, 2026-03-20'],
+    ['between two expiries', '2026-01-17', '2026-01-09, 2026-01-16, 2026-02-20, 2026-03-20'],
     ['long before', '1999-12-31', '2026-01-09, 2026-01-16, 2026-02-20, 2026-03-20'],
     ['long after', '2099-12-31', '2026-02-20, 2026-03-20, 2026-06-19, 2028-01-21'],
   ])('%s', (_what, expiry, nearest) => {
@@ -107,7 +107,7 @@ describe('an expiry that is not listed is refused, with the nearest that are', (
   });
 
   test.each(['2026-02-30', '2026-02-29', '2026-04-31', '2026-13-01', '2026-00-10'])(
-    '%s is no date of the calendar',
+    'rejects %s, which is not a calendar date',
     (expiry) => {
       const refusal = refusalOf(() => ask(expiry));
       expect(refusal.code).toBe('unprocessable');
@@ -117,13 +117,13 @@ describe('an expiry that is not listed is refused, with the nearest that are', (
   );
 
   test.each(['2026-1-16', '20260116', '2026-01-16T00:00', '', '2026-20-01', '2026-01-41'])(
-    '%j is not even a date',
+    'rejects %j, which is not a date',
     (expiry) => {
       expect(refusalOf(() => ask(expiry))).toMatchObject({ code: 'invalid_body', fields: ['/target_expiry'] });
     },
   );
 
-  test('one that only its prints still know is listed', () => {
+  test('an expiry that only prints still have counts as listed', () => {
     const gone = '2026-01-02';
     const context = market({ prints: [print({ expiry: gone, at: AS_OF - 4 * DAY_MS })] });
     expect(ask(gone, context).call_fiat_paid).toBe(200_000);

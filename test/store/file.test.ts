@@ -20,13 +20,13 @@ function errorOf(act: () => unknown): unknown {
   return undefined;
 }
 
-/** A process of its own that opens the store at argv[1] as `store` and runs `script`. */
+/** A separate process that opens the store at argv[1] as `store` and runs `script`. */
 function spawn(path: string, script: string) {
   const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1]); ${script}`;
   return Bun.spawn([process.execPath, '-e', program, path], { stdout: 'pipe', stderr: 'pipe' });
 }
 
-test('members and links come back, replaced ones as last saved', () => {
+test('members and links are read back, replaced ones as last saved', () => {
   const store = openStore(':memory:');
   const other: Member = {
     ...MEMBER,
@@ -56,7 +56,7 @@ test('members and links come back, replaced ones as last saved', () => {
   store.close();
 });
 
-test('a link of nobody is refused without naming whom', () => {
+test('rejects a link for an unknown member without naming the member', () => {
   const store = openStore(':memory:');
   const link = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
   const error = errorOf(() => store.saveTelegramLink(UUID, link));
@@ -65,7 +65,7 @@ test('a link of nobody is refused without naming whom', () => {
   store.close();
 });
 
-test('another process sees a member and a snapshot at once, and within 50 ms that the version changed', () =>
+test('another process sees a member and a snapshot at once, and a changed version within 50 ms', () =>
   inFolder(async (folder) => {
     const path = `${folder}/z.db`;
     const store = openStore(path);
@@ -107,9 +107,9 @@ test('another process sees a member and a snapshot at once, and within 50 ms tha
     store.close();
   }));
 
-test('processes that make the database at once all succeed', () =>
+test('processes that create the database at the same time all succeed', () =>
   inFolder(async (folder) => {
-    // Many rounds in step, since in any one of them they may miss each other.
+    // Many synchronized rounds, because in a single round the processes may not collide.
     const rounds = 12;
     const start = Date.now() + 150;
     const program = (n: number) =>
@@ -129,7 +129,7 @@ test('processes that make the database at once all succeed', () =>
     }
   }));
 
-test('every row acknowledged before a kill -9 is there afterwards', () =>
+test('every row acknowledged before a kill -9 is stored', () =>
   inFolder(async (folder) => {
     const path = `${folder}/z.db`;
     const writer = spawn(
@@ -145,7 +145,7 @@ test('every row acknowledged before a kill -9 is there afterwards', () =>
       if (text.length > 500 && !writer.killed) writer.kill('SIGKILL');
     }
     await writer.exited;
-    // The last line counts only if it came whole.
+    // The last line counts only if it is complete.
     const acknowledged = Number(text.slice(0, text.lastIndexOf('\n')).split('\n').at(-1));
     expect(acknowledged).toBeGreaterThan(50);
     const store = openStore(path);
@@ -154,7 +154,7 @@ test('every row acknowledged before a kill -9 is there afterwards', () =>
     store.close();
   }));
 
-test.skipIf(process.platform === 'win32')('the files are for their owner only', () =>
+test.skipIf(process.platform === 'win32')('only the owner can read the files', () =>
   inFolder((folder) => {
     const modeOf = (path: string) => statSync(path).mode & 0o777;
     const path = `${folder}/data/z.db`;
@@ -169,7 +169,7 @@ test.skipIf(process.platform === 'win32')('the files are for their owner only', 
   }),
 );
 
-test('close ends it and folds the log into the file, a second close does nothing', () =>
+test('close() merges the write-ahead log into the file, and a second close does nothing', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     const store = openStore(path);
@@ -181,7 +181,7 @@ test('close ends it and folds the log into the file, a second close does nothing
     expect(() => store.saveMember(MEMBER)).toThrow();
   }));
 
-test('a database of a newer version is refused and left alone', () =>
+test('rejects a database of a newer version without changing it', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     openStore(path).close();
@@ -197,9 +197,9 @@ test('a database of a newer version is refused and left alone', () =>
   }));
 
 test.each([
-  ['not a database', 'x'.repeat(5000), 'backup'],
-  ['a cut header', 'SQLite format 3\0', 'backup'],
-])('%s is refused with a way out', (_, content, hint) =>
+  ['a file that is not a database', 'x'.repeat(5000), 'backup'],
+  ['a truncated header', 'SQLite format 3\0', 'backup'],
+])('rejects %s with a hint', (_, content, hint) =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     writeFileSync(path, content);
@@ -209,14 +209,14 @@ test.each([
   }),
 );
 
-test('a path that cannot be is refused with a way out', () =>
+test('rejects an impossible path with a hint', () =>
   inFolder((folder) => {
     writeFileSync(`${folder}/file`, '');
     expect(errorOf(() => openStore(`${folder}/file/z.db`))).toBeInstanceOf(OperatorError);
     expect(errorOf(() => openStore(folder))).toBeInstanceOf(OperatorError);
   }));
 
-test('migrations run in order from any version, once each, and a failed one leaves no trace', () => {
+test('migrations run in order from any version, once each, and a failed one is rolled back', () => {
   const db = new Database(':memory:');
   const first = 'CREATE TABLE a (x); INSERT INTO a VALUES (1);';
   const second = 'INSERT INTO a VALUES (2);';
@@ -237,7 +237,7 @@ test('migrations run in order from any version, once each, and a failed one leav
   db.close();
 });
 
-test('a damaged snapshot says which one it is, and the others stay readable', () =>
+test('a damaged snapshot is named in the error, and the others stay readable', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     const store = openStore(path);

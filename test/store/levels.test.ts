@@ -19,7 +19,7 @@ function kept(store: Store, underlying = 'SPX', simulated = false): LevelRecord[
 }
 
 test.each([{}, { flipResolved: false }, { atmIv30d: null }, { simulated: true }])(
-  'levels come back as they were: %p',
+  'reads back the levels that were saved: %p',
   (over) =>
     withStore((store) => {
       keepLevels(store, over);
@@ -29,7 +29,7 @@ test.each([{}, { flipResolved: false }, { atmIv30d: null }, { simulated: true }]
     }),
 );
 
-test('a snapshot is due once, the newest first, and again where it is replaced', () =>
+test('a snapshot is due once, newest first, and again if it is replaced', () =>
   withStore((store) => {
     for (const days of [0, 1]) store.saveChain(chainOf({ asOf: MONDAY_MS + days * DAY_MS, simulated: false }));
     const [second, first] = store.levelsDue() as [number, number];
@@ -40,7 +40,7 @@ test('a snapshot is due once, the newest first, and again where it is replaced',
     store.saveChain(chainOf({ simulated: false, spot: 1 }));
     const [again, ...none] = store.levelsDue() as [number];
     expect([none, again === first]).toEqual([[], false]);
-    // What stands serves until the new is there.
+    // The previous levels are served until the new ones are saved.
     expect(kept(store)).toEqual([recordOf()]);
     store.saveLevels(again, recordOf({ spot: 1 }));
     expect(kept(store)).toEqual([recordOf({ spot: 1 })]);
@@ -50,7 +50,7 @@ const GONE: [name: string, act: (store: Store) => void][] = [
   ['forgotten', (store) => store.forgetSnapshots('SPX')],
   ['replaced', (store) => store.saveChain(chainOf({ simulated: false }))],
 ];
-test.each(GONE)('of a snapshot that was %s meanwhile nothing is kept', (_, act) =>
+test.each(GONE)('stores no levels for a snapshot that was %s before they were saved', (_, act) =>
   withStore((store) => {
     store.saveChain(chainOf({ simulated: false }));
     const [id] = store.levelsDue() as [number];
@@ -61,7 +61,7 @@ test.each(GONE)('of a snapshot that was %s meanwhile nothing is kept', (_, act) 
   }),
 );
 
-test('one in place of which nothing can be read has levels no more', () =>
+test('removes the old levels if the replacing snapshot cannot be analysed', () =>
   withStore((store) => {
     keepLevels(store);
     store.saveChain(chainOf({ simulated: false }));
@@ -69,7 +69,7 @@ test('one in place of which nothing can be read has levels no more', () =>
     expect(kept(store)).toEqual([]);
   }));
 
-test('what is forgotten is forgotten with its levels, also where they alone are left', () =>
+test('forgetting a snapshot removes its levels, also if only the levels are left', () =>
   withStore((store) => {
     for (const days of [0, 1, 2]) keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS });
     keepLevels(store, { underlying: 'NDX' });
@@ -79,16 +79,16 @@ test('what is forgotten is forgotten with its levels, also where they alone are 
     expect(store.forgetSnapshots('SPX')).toBe(2);
     expect([spots(), spots('NDX')]).toEqual([[], [0]]);
 
-    // The simulated market keeps the last snapshot of a day, and the levels of all.
+    // For simulated data the store retains the last snapshot of a day, and the levels of all snapshots.
     for (const hours of [0, 1]) keepLevels(store, { simulated: true, asOf: MONDAY_MS + hours * HOUR_MS });
     expect(kept(store, 'SPX', true)).toHaveLength(2);
     expect(store.forgetSnapshots('SPX', MONDAY_MS)).toBe(1);
     expect(kept(store, 'SPX', true).map(({ asOf }) => asOf)).toEqual([MONDAY_MS + HOUR_MS]);
   }));
 
-test('times: bounds count, and the last of a New York day is told by its clocks', () =>
+test('level times: bounds are inclusive, and the last of a day is the last by New York time', () =>
   withStore((store) => {
-    // 20:00, 23:00 and 04:30 UTC are Monday in New York, 05:30 is not; in summer, 04:30 is not either.
+    // 20:00, 23:00 and 04:30 UTC are Monday in New York. 05:30 UTC is Tuesday, and in summer 04:30 UTC is Tuesday too.
     const summer = Date.UTC(2026, 6, 6, 20);
     const times = [0, 3, 8.5, 9.5].flatMap((hours) => [MONDAY_MS + hours * HOUR_MS, summer + hours * HOUR_MS]);
     for (const asOf of times) keepLevels(store, { asOf });
@@ -97,7 +97,7 @@ test('times: bounds count, and the last of a New York day is told by its clocks'
     expect(found(...ALWAYS, 'snapshot')).toEqual(at);
     expect(found(...ALWAYS, 'day')).toEqual([at[2]!, at[3]!, at[5]!, at[7]!]);
     expect(found(at[1]!, at[3]!, 'snapshot')).toEqual([at[1]!, at[2]!, at[3]!]);
-    // The last by then was another.
+    // Within this range another record is the last of the day.
     expect(found(at[0], at[1]!, 'day')).toEqual([at[1]!]);
     expect(found(at[2]!, at[3]!, 'day')).toEqual([at[2]!, at[3]!]);
     expect(found(at[1]! + 1, at[2]! - 1, 'day')).toEqual([]);
@@ -107,7 +107,7 @@ test('times: bounds count, and the last of a New York day is told by its clocks'
     expect(store.levels('SPX', [at[3]!, at[0], 12345], false).map(({ asOf }) => asOf)).toEqual([at[0], at[3]!]);
   }));
 
-test('of simulated days gone by the last levels are kept, of recorded ones all', () =>
+test('retains the last simulated levels of each past day, and all recorded levels', () =>
   withStore((store) => {
     for (const day of [0, 1, 2]) {
       for (const simulated of [false, true]) {
@@ -115,7 +115,7 @@ test('of simulated days gone by the last levels are kept, of recorded ones all',
         keepLevels(store, { simulated, underlying: 'NDX', asOf: MONDAY_MS + day * DAY_MS });
       }
     }
-    // A day of the other kind ends none of this.
+    // A later day of the other kind of data removes none of these levels.
     keepLevels(store, { asOf: MONDAY_MS + 3 * DAY_MS });
     const hours = (simulated: boolean) => kept(store, 'SPX', simulated).map(({ asOf }) => (asOf - MONDAY_MS) / HOUR_MS);
     expect(hours(true)).toEqual([1, 25, 48, 49]);
@@ -123,7 +123,7 @@ test('of simulated days gone by the last levels are kept, of recorded ones all',
     expect(kept(store, 'NDX', true)).toHaveLength(3);
   }));
 
-test('a database from before has the levels of all its snapshots due', () =>
+test('after a migration the levels of all older snapshots are due', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     const db = new Database(path);
@@ -138,7 +138,7 @@ test('a database from before has the levels of all its snapshots due', () =>
     after.close();
   }));
 
-test('the log: in the order kept, what advanced its ticker, of one kind', () =>
+test("the level log is in the order of saving, has one kind of data, and omits records older than the ticker's latest", () =>
   withStore((store) => {
     const keep = (days: number, over: Partial<LevelRecord> = {}) => {
       keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS, ...over });
@@ -154,19 +154,19 @@ test('the log: in the order kept, what advanced its ticker, of one kind', () =>
     expect([first, second, history, other, simulated, same]).toEqual([1, 2, 3, 4, 5, 6]);
     const seqs = (after: number, limit = 10, kind = false) =>
       store.levelEvents(after, limit, kind).map(({ seq }) => seq);
-    // What stood for the same moment has made way.
+    // A record replaces the earlier record of the same moment.
     expect([seqs(0), seqs(1), seqs(0, 1), seqs(6), seqs(0, 10, true)]).toEqual([[1, 4, 6], [4, 6], [1], [], [5]]);
     expect(store.levelEvents(4, 10, false)).toEqual([
       { ...recordOf({ asOf: MONDAY_MS + 2 * DAY_MS, spot: 1 }), seq: 6, source: 'simulated' },
     ]);
     const current = (underlying: string, upTo: number) => store.currentLevels(underlying, upTo, false)?.seq;
     expect([current('SPX', 6), current('SPX', 5), current('NDX', 6), current('NDX', 3)]).toEqual([6, 3, 4, undefined]);
-    // A place is never given again.
+    // A sequence number is never reused.
     store.forgetSnapshots('SPX');
     expect([store.lastLevelSeq(), seqs(0), current('SPX', 6), keep(0)]).toEqual([6, [4], undefined, 7]);
   }));
 
-test('a slip into the future does not make the present look like the past', () =>
+test('a record dated in the future does not make present records look old', () =>
   withStore((store) => {
     const now = Date.now();
     const seqs = () => store.levelEvents(0, 10, false).map(({ seq }) => seq);
@@ -178,7 +178,7 @@ test('a slip into the future does not make the present look like the past', () =
     expect([seqs(), store.currentLevels('NDX', 4, false)?.seq]).toEqual([[1, 3, 4], 4]);
   }));
 
-test('levels from before the log are in it, oldest first, with their source', () =>
+test('a migration adds older levels to the log, oldest first, with their source', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     const db = new Database(path);

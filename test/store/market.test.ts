@@ -17,7 +17,7 @@ function withStore(work: (store: Store) => void): Promise<void> {
   });
 }
 
-/** With every number of a column as its 64 bits: NaN equals itself, -0 is not 0. */
+/** Every number of a column as its 64 bits: NaN equals itself, -0 differs from 0. */
 function inBits(chain: Chain): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(chain).map(([name, value]) => [
@@ -27,7 +27,7 @@ function inBits(chain: Chain): Record<string, unknown> {
   );
 }
 
-test('a chain comes back bit for bit, its gaps too', () =>
+test('a chain is read back bit for bit, including missing values', () =>
   withStore((store) => {
     for (const count of [0, 1, 2, 5, 1000]) {
       const chain = chainOf({ underlying: `U${count}`, count });
@@ -38,7 +38,7 @@ test('a chain comes back bit for bit, its gaps too', () =>
     expect(store.latestChainId('NONE', true)).toBeUndefined();
   }));
 
-test('the same snapshot again replaces it under a new identity', () =>
+test('saving the same snapshot again replaces it under a new id', () =>
   withStore((store) => {
     for (const simulated of [true, false]) {
       store.saveChain(chainOf({ simulated, spot: 1 }));
@@ -51,7 +51,7 @@ test('the same snapshot again replaces it under a new identity', () =>
     }
   }));
 
-test('the newest snapshot is the latest, in whatever order they come', () =>
+test('the latest snapshot is the newest by time, in any order of saving', () =>
   withStore((store) => {
     for (const hours of [1, 3, 2]) {
       store.saveChain(chainOf({ asOf: MONDAY_MS + hours * HOUR_MS, spot: hours, simulated: false }));
@@ -59,9 +59,9 @@ test('the newest snapshot is the latest, in whatever order they come', () =>
     expect(store.chain(store.latestChainId('SPX', false)!)?.spot).toBe(3);
   }));
 
-test('of simulated snapshots one a New York day is kept, of recorded ones all', () =>
+test('retains one simulated snapshot per New York day, and all recorded ones', () =>
   withStore((store) => {
-    // 20:00 and 23:00 UTC are Monday, 04:30 UTC on Tuesday is still Monday in New York, 05:30 is not.
+    // 20:00 and 23:00 UTC are Monday. 04:30 UTC on Tuesday is still Monday in New York, 05:30 UTC is Tuesday.
     const times = [0, 3, 8.5, 9.5].map((hours) => MONDAY_MS + hours * HOUR_MS);
     const ids = { true: [] as number[], false: [] as number[] };
     for (const simulated of [true, false]) {
@@ -78,12 +78,12 @@ test('of simulated snapshots one a New York day is kept, of recorded ones all', 
       const daily = store.dailyChainIds('SPX', times[0]!, times[3]!, simulated);
       expect(daily.map((id) => store.chain(id)?.asOf)).toEqual([times[2], times[3]]);
     }
-    // Nothing after the end of the range is looked at: the last by then was another.
+    // Snapshots after the end of the range do not count: within this range another snapshot is the last of its day.
     const early = store.dailyChainIds('SPX', times[0]!, times[1]!, false);
     expect(early.map((id) => store.chain(id)?.asOf)).toEqual([times[1]]);
   }));
 
-test('a simulated snapshot older than the one kept for its day is not kept', () =>
+test('discards a simulated snapshot older than the stored one of its day', () =>
   withStore((store) => {
     store.saveChain(chainOf({ asOf: MONDAY_MS, spot: 2 }));
     store.saveChain(chainOf({ asOf: MONDAY_MS - 1, spot: 1 }));
@@ -91,7 +91,7 @@ test('a simulated snapshot older than the one kept for its day is not kept', () 
     expect(store.dailyChainIds('SPX', 0, MONDAY_MS - 1, true)).toEqual([]);
   }));
 
-test('simulated and recorded data never meet', () =>
+test('simulated and recorded data are separate', () =>
   withStore((store) => {
     store.saveChain(chainOf({ underlying: 'B', simulated: true, spot: 1 }));
     store.saveChain(chainOf({ underlying: 'A', simulated: true, spot: 2 }));
@@ -116,7 +116,7 @@ test('simulated and recorded data never meet', () =>
     ]);
   }));
 
-test('prints come back as they were, in time order, within bounds that count', () =>
+test('prints are read back unchanged, in time order, with inclusive bounds', () =>
   withStore((store) => {
     const prints = [
       printOf('b', { at: MONDAY_MS + 2, side: null, delta: null, multiLeg: false, callPut: 1 }),
@@ -131,7 +131,7 @@ test('prints come back as they were, in time order, within bounds that count', (
     expect(store.lastPrintAt('SPX', false)).toBeUndefined();
   }));
 
-test('a later copy corrects a print, however often; nothing corrects one that was cancelled', () =>
+test('a later copy corrects a print any number of times, but a cancelled print stays cancelled', () =>
   withStore((store) => {
     const sizes = () => store.prints('SPX', 0, MONDAY_MS, true, 0).map(({ id, size }) => [id, size]);
     const mark = () => store.tapeMark('SPX', 0, MONDAY_MS, true).mark;
@@ -148,7 +148,7 @@ test('a later copy corrects a print, however often; nothing corrects one that wa
       ['b', 2],
     ]);
     expect(mark()).not.toBe(before);
-    // The same again, from its first word on.
+    // The same sequence again from the start.
     const corrected = mark();
     store.savePrints([1, 3].map((size) => printOf('a', { size })));
     store.savePrints([printOf('a', { size: 4, at: MONDAY_MS - 1 })]);
@@ -157,15 +157,15 @@ test('a later copy corrects a print, however often; nothing corrects one that wa
     expect(sizes()).toEqual([['b', 2]]);
   }));
 
-test('large prints are those of a premium at least so high', () =>
+test('large prints are those whose premium reaches the minimum', () =>
   withStore((store) => {
-    // 12.35 dollars a share, 100 shares: 1,235 dollars a contract.
+    // 12.35 dollars a share and 100 shares make 1,235 dollars a contract.
     store.savePrints([printOf('1', { size: 1 }), printOf('2', { size: 2 }), printOf('3', { size: 3, canceled: true })]);
     const found = (least: number) => store.prints('SPX', 0, MONDAY_MS, true, least).map(({ id }) => id);
     expect([0, 1235, 1235.5, 2470, 2471].map(found)).toEqual([['1', '2'], ['1', '2'], ['2'], ['2'], []]);
   }));
 
-test('the tape is gone through in time order, and its mark changes with it alone', () =>
+test('reads the tape in time order, and the mark changes only if the tape changes', () =>
   withStore((store) => {
     const tape = () => [...store.tape('SPX', MONDAY_MS, MONDAY_MS + 2, true)].map(({ id }) => id);
     const mark = () => store.tapeMark('SPX', MONDAY_MS, MONDAY_MS + 2, true).mark;
@@ -176,7 +176,7 @@ test('the tape is gone through in time order, and its mark changes with it alone
     };
     save(printOf('b', { at: MONDAY_MS + 2 }), printOf('a', { at: MONDAY_MS }));
     expect(tape()).toEqual(['a', 'b']);
-    // Another's, one outside the range, the other kind, and one that is known.
+    // A print of another underlying, one outside the range, one of the other kind, and one already stored.
     save(
       printOf('c', { underlying: 'NDX' }),
       printOf('d', { at: MONDAY_MS + 3 }),
@@ -188,7 +188,7 @@ test('the tape is gone through in time order, and its mark changes with it alone
     save(printOf('f', { at: MONDAY_MS + 1 }));
     expect(tape()).toEqual(['f', 'b']);
     expect(marks.map((each, at) => at > 0 && each === marks[at - 1])).toEqual([false, false, true, false, false]);
-    // One that is left half read stands in nobody's way.
+    // An abandoned iteration does not block later reads.
     for (const _ of store.tape('SPX', 0, MONDAY_MS + 9, true)) break;
     expect(tape()).toEqual(['f', 'b']);
   }));
@@ -196,20 +196,25 @@ test('the tape is gone through in time order, and its mark changes with it alone
 test.each([
   ['a copy in the same call', [[printOf('1'), printOf('1')]], [1], 1],
   ['a copy in a later call', [[printOf('1')], [printOf('1'), printOf('2')]], [1, 1], 2],
-  ['a cancelled copy later', [[printOf('1'), printOf('2')], [printOf('1', { canceled: true })]], [2, 0], 1],
+  ['a cancelled copy in a later call', [[printOf('1'), printOf('2')], [printOf('1', { canceled: true })]], [2, 0], 1],
   ['cancelled in the same call', [[printOf('1'), printOf('1', { canceled: true })]], [1], 0],
-  ['cancelled from the first', [[printOf('1', { canceled: true })]], [1], 0],
-  ['the uncancelled copy after it', [[printOf('1', { canceled: true })], [printOf('1')]], [1, 0], 0],
-  ['a cancel of the other kind', [[printOf('1')], [printOf('1', { canceled: true, simulated: false })]], [1, 1], 1],
-  ['none', [[]], [0], 0],
-])('a print counts once: %s', (_, calls, added, left) =>
+  ['cancelled in its first copy', [[printOf('1', { canceled: true })]], [1], 0],
+  ['an uncancelled copy after the cancellation', [[printOf('1', { canceled: true })], [printOf('1')]], [1, 0], 0],
+  [
+    'a cancellation of the other kind of data',
+    [[printOf('1')], [printOf('1', { canceled: true, simulated: false })]],
+    [1, 1],
+    1,
+  ],
+  ['no prints', [[]], [0], 0],
+])('counts a print once: %s', (_, calls, added, left) =>
   withStore((store) => {
     expect(calls.map((prints) => store.savePrints(prints).added)).toEqual(added);
     expect(store.prints('SPX', 0, MONDAY_MS, true, 0)).toHaveLength(left);
   }),
 );
 
-test('closes: the official one, else the last spot of the day, the newest ones, oldest first', () =>
+test('closes prefer the official close, else the last spot of the day; newest days, oldest first', () =>
   withStore((store) => {
     const day = (days: number, spot: number, hours = 0) =>
       store.saveChain(chainOf({ asOf: MONDAY_MS + days * DAY_MS - hours * HOUR_MS, spot, simulated: false }));
@@ -239,7 +244,7 @@ test('closes: the official one, else the last spot of the day, the newest ones, 
     expect(closes('2026-12-31', 0)).toEqual([]);
   }));
 
-test('closes agree with a plain reckoning for any mixture of closes and snapshots', () =>
+test('closes agree with a plain computation for any mixture of closes and snapshots', () =>
   withStore((store) => {
     const dates = Array.from({ length: 12 }, (_, day) => new Date(MONDAY_MS + day * DAY_MS).toISOString().slice(0, 10));
     const subset = fc.uniqueArray(fc.nat(dates.length - 1));
@@ -283,7 +288,7 @@ test('closes agree with a plain reckoning for any mixture of closes and snapshot
     );
   }));
 
-test('a transaction keeps all or nothing', () =>
+test('a transaction stores everything or nothing', () =>
   withStore((store) => {
     const half = () =>
       store.transaction(() => {
@@ -294,7 +299,7 @@ test('a transaction keeps all or nothing', () =>
     expect(half).toThrow('half way');
     expect(store.underlyings(true)).toEqual([]);
     expect(store.savePrints([printOf('1')]).added).toBe(1);
-    // A bad row refuses its whole call.
+    // One bad row makes the whole call fail.
     expect(() => store.savePrints([printOf('2'), printOf('3', { price: NaN })])).toThrow('NOT NULL');
     expect(store.prints('SPX', 0, MONDAY_MS, true, 0)).toHaveLength(1);
     expect(() => store.transaction(async () => store.saveChain(chainOf()))).toThrow('await');

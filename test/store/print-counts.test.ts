@@ -8,7 +8,7 @@ import { printTable } from '../../src/store/print-table.ts';
 import { retention } from '../../src/store/retention.ts';
 import { DAY_MS, printOf } from './samples.ts';
 
-/** Counts by minute against a count of the rows themselves. */
+/** Compares the counts by minute with counts of the rows themselves. */
 const SMALL = { part: 24, atOnce: 20, rows: 16 };
 const DAY = '2026-01-05';
 const FIRST = newYorkInstant(DAY, '09:30');
@@ -38,7 +38,7 @@ const within = (db: Database, simulated: number, underlying: string, fromMs: num
 describe.each([1, 2, 3])('seed %p', (seed) => {
   const random = randomOf(seed, 6);
   const below = (count: number) => Math.floor(count * random.uniform());
-  /** Copies that come again, that correct (their time and ticker too) and that cancel, of three days and two tickers. */
+  /** Prints of three days and two tickers, with duplicates, corrections (also of time and ticker) and cancellations. */
   const batch = () =>
     Array.from({ length: below(120) }, () => {
       const id = below(400);
@@ -51,7 +51,7 @@ describe.each([1, 2, 3])('seed %p', (seed) => {
       });
     });
 
-  test('whatever is written, packed and removed, each minute has its rows and none without', () => {
+  test('after any writes, packing and removal, each minute with rows has their count, others none', () => {
     const db = inMemory();
     migrate(db);
     const [table, { removeOld }, counts] = [printTable(db, SMALL), retention(db), printCounts(db)];
@@ -82,7 +82,7 @@ describe.each([1, 2, 3])('seed %p', (seed) => {
   });
 });
 
-test('a save that fails counts nothing, and the next counts its own alone', () => {
+test('a failed save adds no counts, and the next save counts only its own prints', () => {
   const db = inMemory();
   migrate(db);
   const table = printTable(db);
@@ -94,7 +94,7 @@ test('a save that fails counts nothing, and the next counts its own alone', () =
   expect(kept(db)).toEqual(counted(db));
 });
 
-test('a database from before has its rows counted, those before 1970 too', () => {
+test('a migration counts the existing rows, including those before 1970', () => {
   const db = inMemory();
   migrate(db, MIGRATIONS.slice(0, 8));
   const insert = db.prepare(

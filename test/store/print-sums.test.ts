@@ -4,10 +4,10 @@ import { type Print, type PrintSum, premiumOf, sumOf } from '../../src/market/pr
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { DAY_MS, MONDAY_MS, printOf } from './samples.ts';
 
-/** Sums by day against the prints themselves, whatever order and whatever cancellations they come with. */
+/** Compares the sums by day with the prints themselves, for any order of prints and cancellations. */
 const MIN = 100_000;
 
-/** Prints of a fortnight, clocks going back within it, some small, some of adjusted deliverables, cents and thirds in their prices. */
+/** Prints of two weeks with a change to winter time: some small, some of adjusted deliverables, prices in cents and thirds. */
 function tape(seed: number, count: number): Print[] {
   const random = seeded(seed, 1).uniform;
   const pick = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)]!;
@@ -72,11 +72,11 @@ function inMemory(work: (store: Store) => void): void {
 
 const WINDOWS: [name: string, fromMs: number, toMs: number][] = [
   ['all', 0, Number.MAX_SAFE_INTEGER],
-  ['days cut on either side', Date.UTC(2026, 9, 27, 15), Date.UTC(2026, 10, 5, 3)],
+  ['partial days at both ends', Date.UTC(2026, 9, 27, 15), Date.UTC(2026, 10, 5, 3)],
   ['whole days', Date.parse('2026-10-28T00:00:00-04:00'), Date.parse('2026-11-03T23:59:59.999-05:00')],
   ['within a day', Date.UTC(2026, 9, 29, 14), Date.UTC(2026, 9, 29, 15)],
-  ['over a midnight', Date.UTC(2026, 9, 29, 23), Date.UTC(2026, 9, 30, 9)],
-  ['nothing', Date.UTC(2027, 0, 1), Date.UTC(2027, 0, 2)],
+  ['across midnight', Date.UTC(2026, 9, 29, 23), Date.UTC(2026, 9, 30, 9)],
+  ['an empty range', Date.UTC(2027, 0, 1), Date.UTC(2027, 0, 2)],
 ];
 
 describe.each([1, 2, 3])('tape %p', (seed) => {
@@ -84,35 +84,37 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
   const random = seeded(seed, 1).uniform;
   const shuffled = prints.map((print) => [random(), print] as const).toSorted((a, b) => a[0] - b[0]);
   const canceled = new Set(prints.filter(() => random() < 0.1).map(({ id }) => id));
-  // Some are corrected: their size, their side, or so that they are no longer large.
+  // Some prints are corrected: in size, in side, or in price so that they are no longer large.
   const corrected = prints.map((print, at) => {
     if (at % 17 !== 0) return print;
     return { ...print, ...([{ size: 77 }, { side: 'mid' as const }, { price: 0.01 }] as const)[at % 3]! };
   });
   const after = corrected.map((print) => ({ ...print, canceled: canceled.has(print.id) }));
 
-  test.each(WINDOWS)('%s: in any order, twice, and with cancellations before and after', (_name, fromMs, toMs) =>
-    inMemory((store) => {
-      store.sumPrintsFrom(MIN);
-      // Some are cancelled before they come.
-      store.savePrints(after.filter(({ canceled }) => canceled).slice(0, 50));
-      for (let at = 0; at < shuffled.length; at += 300)
-        store.savePrints(shuffled.slice(at, at + 300).map(([, print]) => print));
-      store.savePrints(prints);
-      store.savePrints(after);
-      store.savePrints(after);
-      expectSums(store, after, fromMs, toMs);
-    }),
+  test.each(WINDOWS)(
+    '%s: sums are right for any order, duplicates, and cancellations before and after',
+    (_name, fromMs, toMs) =>
+      inMemory((store) => {
+        store.sumPrintsFrom(MIN);
+        // Some cancellations arrive before their prints.
+        store.savePrints(after.filter(({ canceled }) => canceled).slice(0, 50));
+        for (let at = 0; at < shuffled.length; at += 300)
+          store.savePrints(shuffled.slice(at, at + 300).map(([, print]) => print));
+        store.savePrints(prints);
+        store.savePrints(after);
+        store.savePrints(after);
+        expectSums(store, after, fromMs, toMs);
+      }),
   );
 
-  test('are the same to the bit whichever way they came', () =>
+  test('sums are equal bit for bit for any order of arrival', () =>
     inMemory((store) => {
       store.sumPrintsFrom(MIN);
       store.savePrints(shuffled.map(([, print]) => print));
       store.savePrints(after);
       const [, fromMs, toMs] = WINDOWS[1]!;
       const once = store.printSums('SPX', fromMs, toMs, false, MIN);
-      // Added up again from what is kept, and read without sums.
+      // The sums recomputed from the stored prints, and the same read without stored sums.
       store.sumPrintsFrom(1);
       const byKey = (sums: readonly PrintSum[]) => sums.toSorted((a, b) => keyOf(a).localeCompare(keyOf(b)));
       expect(byKey(store.printSums('SPX', fromMs, toMs, false, MIN))).toEqual(byKey(once));
@@ -121,7 +123,7 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
     }));
 });
 
-test('a database from before is added up at the first start, one without a start not at all', () =>
+test('an existing database has its sums after sumPrintsFrom, and the same answers without them', () =>
   inMemory((store) => {
     const prints = tape(4, 300);
     store.savePrints(prints);
@@ -130,7 +132,7 @@ test('a database from before is added up at the first start, one without a start
     expectSums(store, prints, 0, Number.MAX_SAFE_INTEGER);
   }));
 
-test('simulated and recorded prints are added up apart', () =>
+test('sums simulated and recorded prints separately', () =>
   inMemory((store) => {
     store.sumPrintsFrom(MIN);
     const print = { ...printOf('a'), at: MONDAY_MS, price: 100, size: 100, multiplier: 100, canceled: false };
@@ -145,12 +147,12 @@ test('simulated and recorded prints are added up apart', () =>
 
 const SIDES: [name: string, over: Partial<Print>, side: PrintSum['side']][] = [
   ['the feed', { side: 'bid', price: 2, bid: 1, ask: 2 }, 'bid'],
-  ['the quote: above its middle', { side: null, price: 1.6, bid: 1, ask: 2 }, 'ask'],
-  ['the quote: below its middle', { side: null, price: 1.4, bid: 1, ask: 2 }, 'bid'],
-  ['the quote: at its middle', { side: null, price: 1.5, bid: 1, ask: 2 }, 'mid'],
-  ['nothing: crossed', { side: null, price: 1.5, bid: 2, ask: 1 }, 'none'],
-  ['nothing: no quote', { side: null, price: 1.5, bid: null, ask: 2 }, 'none'],
+  ['the quote: above the middle', { side: null, price: 1.6, bid: 1, ask: 2 }, 'ask'],
+  ['the quote: below the middle', { side: null, price: 1.4, bid: 1, ask: 2 }, 'bid'],
+  ['the quote: at the middle', { side: null, price: 1.5, bid: 1, ask: 2 }, 'mid'],
+  ['none: the quote is crossed', { side: null, price: 1.5, bid: 2, ask: 1 }, 'none'],
+  ['none: the quote is incomplete', { side: null, price: 1.5, bid: null, ask: 2 }, 'none'],
 ];
-test.each(SIDES)('the side is told by %s', (_name, over, side) => {
+test.each(SIDES)('determines the side of a print by %s', (_name, over, side) => {
   expect(sumOf({ ...printOf('a'), ...over }).side).toBe(side);
 });

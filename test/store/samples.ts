@@ -7,7 +7,7 @@ import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { Print } from '../../src/market/prints.ts';
 import type { MarketStore } from '../../src/market/store.ts';
 
-/** A folder of its own for `work`, gone afterwards. */
+/** Runs `work` with a new folder and removes the folder afterwards. */
 export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'zomma-store-'));
   try {
@@ -21,7 +21,7 @@ export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Pro
 export const MONDAY_MS = Date.UTC(2026, 0, 5, 20);
 export const DAY_MS = 86_400_000;
 
-/** A chain of `count` contracts in two series, every cell different, with gaps. */
+/** A chain of `count` contracts in two series. Every cell is different, and some are missing. */
 export function chainOf(changes: Partial<Chain> = {}): Chain {
   const count = changes.count ?? 5;
   const column = (seed: number) => Float64Array.from({ length: count }, (_, row) => seed + row / 7);
@@ -84,7 +84,7 @@ export function printOf(id: string, changes: Partial<Print> = {}): Print {
   };
 }
 
-/** Levels of a moment, every figure different. */
+/** A level record with a different value in every field. */
 export function recordOf(over: Partial<LevelRecord> = {}): LevelRecord {
   const asOf = over.asOf ?? MONDAY_MS;
   return {
@@ -95,7 +95,7 @@ export function recordOf(over: Partial<LevelRecord> = {}): LevelRecord {
   };
 }
 
-/** Stores a snapshot and its levels; returns the snapshot's id. */
+/** Stores a snapshot and its levels. Returns the id of the snapshot. */
 export function keepLevels(store: MarketStore, over: Partial<LevelRecord> = {}): number {
   const record = recordOf(over);
   const { underlying, asOf, spot, simulated } = record;

@@ -12,7 +12,7 @@ import { printTable, type TapeSizes } from '../../src/store/print-table.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { DAY_MS, inFolder, MONDAY_MS, printOf } from './samples.ts';
 
-/** The tape in columns against the tape in rows: whatever comes, in whatever order, and whenever it is packed. */
+/** Compares the packed tape (columns) with the tape in rows, for any prints in any order and any time of packing. */
 const SMALL: TapeSizes = { part: 24, atOnce: 20, rows: 16 };
 const FIRST = newYorkInstant('2026-01-05', '09:30');
 const LATER_DAY = '2026-02-01';
@@ -29,7 +29,7 @@ function pack(table: ReturnType<typeof tableOn>, beforeDay = LATER_DAY, rows = 3
   return [...table.packTape(beforeDay, rows)].reduce((sum, each) => sum + each, 0);
 }
 
-/** Prints of three days: ticks and odd prices, moments with several, quotes that lack a side or are crossed, long ids. */
+/** Prints of three days: prices on and off ticks, several prints at one moment, one-sided or crossed quotes, long ids. */
 function tape(seed: number, count: number): Print[] {
   const random = randomOf(seed, 3);
   const one = <Value>(values: readonly Value[]) => random.pick(values, () => 1);
@@ -58,7 +58,7 @@ function tape(seed: number, count: number): Print[] {
   });
 }
 
-/** What feeds send: a tape out of order, with copies, corrections (of their time too, within the day) and cancellations. */
+/** The prints as feeds deliver them: out of order, with copies, corrections (also of the time within the day) and cancellations. */
 function batchesOf(seed: number, prints: readonly Print[]): Print[][] {
   const random = randomOf(seed, 4);
   const sent = prints.flatMap((print): [number, Print][] => {
@@ -77,7 +77,7 @@ function batchesOf(seed: number, prints: readonly Print[]): Print[][] {
   return batches;
 }
 
-/** Large prints as columns tell them. */
+/** Large prints as they are read from columns. */
 const large = (table: ReturnType<typeof tableOn>, from: number, to: number, least: number) =>
   [...table.largePrints('SPX', from, to, false, least)].flatMap(printsIn);
 
@@ -102,7 +102,7 @@ function summed(sums: Iterable<TapeSums>): unknown {
   const own = Array.from(cells.contract, (contract, cell) => [
     key(contract),
     cells.manner[cell],
-    // Both parts of each figure together, beyond 53 bits too.
+    // Both parts of each figure added up, exact beyond 53 bits.
     ...Array.from({ length: CELL.width }, (_, figure) => {
       const at = CELL.width * cell + figure;
       return BigInt(cells.values[at]!) + BigInt(cells.lost?.[at] ?? 0);
@@ -111,7 +111,7 @@ function summed(sums: Iterable<TapeSums>): unknown {
   return [rows.map(String).sort(), own.map(String).sort()];
 }
 
-/** All that is read of a tape. */
+/** The results of every way to read a tape. */
 function readings(table: ReturnType<typeof tableOn>) {
   const end = FIRST + 9 * DAY_MS;
   const ranges: [number, number][] = [
@@ -123,7 +123,8 @@ function readings(table: ReturnType<typeof tableOn>) {
     [end, end],
     [FIRST + 10, FIRST],
   ];
-  // Sums are exact up to 900 billion dollars; these prints' damaged sizes come to more, whose last digit is of the order of addition.
+  // Sums are exact up to 900 billion dollars. The damaged sizes of these prints add up to more, so that the last digit
+  // depends on the order of addition.
   const sorted = (sums: readonly PrintSum[]) =>
     sums.map((each) => JSON.stringify({ ...each, premium: Number(each.premium.toPrecision(14)) })).sort();
   function* stretches(from: number, to: number, mostParts: number) {
@@ -166,7 +167,7 @@ describe.each([1, 2, 3, 4])('seed %p', (seed) => {
   const table = tableOn(packed, SMALL);
   const random = randomOf(seed, 5);
 
-  test('counts, prints and sums are those of rows, whenever a day is packed', () => {
+  test('counts, prints and sums equal those of rows, whenever a day is packed', () => {
     for (const [number, batch] of batches.entries()) {
       const how = { atOnce: random.uniform() < 0.5 };
       expect([number, table.savePrints(batch, how)]).toEqual([number, rows.savePrints(batch)]);
@@ -184,7 +185,7 @@ describe.each([1, 2, 3, 4])('seed %p', (seed) => {
     expect(readings(table)).toEqual(readings(rows));
   });
 
-  test('all of it again changes nothing', () => {
+  test('saving the same prints again changes nothing', () => {
     const [before, mark] = [readings(table), table.tapeMark('SPX', 0, FIRST + 9 * DAY_MS, false).mark];
     for (const atOnce of [true, false]) {
       for (const batch of batches) expect(table.savePrints(batch, { atOnce })).toEqual({ added: 0, changed: 0 });
@@ -201,19 +202,19 @@ const CLOSED = { simulated: false, canceled: false, at: FIRST };
 test.each<[string, Partial<Print>[], { added: number; changed: number }, number[]]>([
   ['a copy', [{}], { added: 0, changed: 0 }, [40]],
   ['a correction', [{ size: 41 }], { added: 0, changed: 1 }, [41]],
-  ['a correction of its time', [{ size: 41, at: FIRST + 5 }], { added: 0, changed: 1 }, [41]],
-  ['a correction, then what came first', [{ size: 41 }, {}], { added: 0, changed: 1 }, [41]],
+  ['a correction of the time', [{ size: 41, at: FIRST + 5 }], { added: 0, changed: 1 }, [41]],
+  ['a correction, then the original again', [{ size: 41 }, {}], { added: 0, changed: 1 }, [41]],
   ['two corrections', [{ size: 41 }, { size: 42 }], { added: 0, changed: 2 }, [42]],
   ['a cancellation', [{ canceled: true }], { added: 0, changed: 1 }, []],
-  ['a cancellation, then what came first', [{ canceled: true }, {}], { added: 0, changed: 1 }, []],
+  ['a cancellation, then the original again', [{ canceled: true }, {}], { added: 0, changed: 1 }, []],
   ['a cancellation, then a correction', [{ canceled: true }, { size: 41 }], { added: 0, changed: 1 }, []],
   ['a correction, then a cancellation', [{ size: 41 }, { canceled: true }], { added: 0, changed: 2 }, []],
-  ['one of the same moment', [{ id: 'late', size: 1 }], { added: 1, changed: 0 }, [40, 1]],
-  ['one from before', [{ id: 'late', size: 1, at: FIRST - 1 }], { added: 1, changed: 0 }, [1, 40]],
-  ['another day, packed apart', [{ at: FIRST + DAY_MS }], { added: 1, changed: 0 }, [40, 40]],
-  ['of another underlying', [{ underlying: 'NDX' }], { added: 1, changed: 0 }, [40]],
-  ['of the other kind', [{ simulated: true }], { added: 1, changed: 0 }, [40]],
-])('a packed print meets %s', (_what, copies, counts, sizes) => {
+  ['another print of the same moment', [{ id: 'late', size: 1 }], { added: 1, changed: 0 }, [40, 1]],
+  ['another print of an earlier moment', [{ id: 'late', size: 1, at: FIRST - 1 }], { added: 1, changed: 0 }, [1, 40]],
+  ['a print of another day, which is packed separately', [{ at: FIRST + DAY_MS }], { added: 1, changed: 0 }, [40, 40]],
+  ['a print of another underlying', [{ underlying: 'NDX' }], { added: 1, changed: 0 }, [40]],
+  ['a print of the other kind of data', [{ simulated: true }], { added: 1, changed: 0 }, [40]],
+])('a packed print, then %s', (_what, copies, counts, sizes) => {
   for (const again of [false, true]) {
     const db = new Database(':memory:', { strict: true });
     const table = tableOn(db);
@@ -236,7 +237,7 @@ test.each<[string, Partial<Print>[], { added: number; changed: number }, number[
   }
 });
 
-test('large prints come some at a time, however many share a moment, whatever is packed meanwhile', () => {
+test('reads large prints in bounded batches, also with equal moments or packing in between', () => {
   const [together, scattered] = [0, 1].map(() => tableOn(new Database(':memory:', { strict: true }), SMALL));
   const moments = [0, 0, 1, 5, 5, 5];
   const prints = Array.from({ length: 300 }, (_, number) =>
@@ -267,9 +268,9 @@ test('large prints come some at a time, however many share a moment, whatever is
 });
 
 test.each([
-  ['rows, packed since', false],
-  ['a part, written anew since', true],
-])('a stretch of %s still tells its prints', (_what, isPacked) => {
+  ['rows that are packed afterwards', false],
+  ['a part that is rewritten afterwards', true],
+])('a stretch of %s still returns its prints', (_what, isPacked) => {
   const table = tableOn(new Database(':memory:', { strict: true }));
   table.savePrints([printOf('a', CLOSED), printOf('b', { ...CLOSED, at: FIRST + 2, size: 7 })]);
   if (isPacked) pack(table);
@@ -279,7 +280,7 @@ test.each([
   expect(prints().map(({ size }) => size)).toEqual([40, 7]);
 });
 
-test('the open day stays rows', () => {
+test('the open day stays in rows', () => {
   const db = new Database(':memory:', { strict: true });
   const table = tableOn(db);
   table.savePrints(tape(1, 300));
@@ -294,7 +295,7 @@ test.each([
   ["x'00'", 'cut'],
   ['substr(its, 1, length(its) - 1)', 'shorter'],
   ["substr(its, 1, 20) || x'ff' || substr(its, 22)", 'one byte'],
-])('a part that is damaged (%s) is refused by name, and the other days stay readable', (damage) => {
+])('a damaged part (%s) is named in the error, and the other days stay readable', (damage) => {
   for (const column of ['columns', 'ids', 'sums']) {
     const db = new Database(':memory:', { strict: true });
     const table = tableOn(db);
@@ -317,7 +318,7 @@ test.each([
   }
 });
 
-test('a database from before keeps all that it had, and packs it when it may', () =>
+test('a migrated database retains all prints and can be packed', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     const before = new Database(path, { create: true, strict: true });
@@ -327,7 +328,7 @@ test('a database from before keeps all that it had, and packs it when it may', (
          delta, multi_leg, sweep, block, canceled)
        VALUES (0, ?, 'SPX', 'SPXW', '2026-01-16', -1, 5900.5, 12.35, ?, 100, ?, 'ask', 12.1, 12.35, -0.41, 1, 0, 1, ?)`,
     );
-    // A correction had set the first aside.
+    // A correction replaced the first row.
     insert.run('a~1', 39, FIRST, 1);
     insert.run('a', 40, FIRST, 0);
     insert.run('b', 7, FIRST + 1, 1);
@@ -346,7 +347,7 @@ test('a database from before keeps all that it had, and packs it when it may', (
     store.close();
   }));
 
-test('packing leaves the version of the store as it is, a write does not', () =>
+test('packing does not change the version of the store, a write does', () =>
   inFolder((folder) => {
     const store = openStore(`${folder}/z.db`);
     store.savePrints(tape(3, 200));
@@ -362,7 +363,7 @@ test('packing leaves the version of the store as it is, a write does not', () =>
     store.close();
   }));
 
-test('what is removed as too old goes with its parts', () =>
+test('removal of old prints also removes their parts', () =>
   inFolder((folder) => {
     const store = openStore(`${folder}/z.db`);
     store.savePrints(tape(3, 200));
@@ -378,7 +379,7 @@ test('what is removed as too old goes with its parts', () =>
 
 const STORE = new URL('../../src/store/sqlite.ts', import.meta.url).href;
 
-test('packing that is killed at any point loses nothing and doubles nothing', () =>
+test('packing that is killed at any point neither loses nor duplicates prints', () =>
   inFolder(async (folder) => {
     const path = `${folder}/z.db`;
     const prints = Array.from({ length: 6_000 }, (_, at) =>

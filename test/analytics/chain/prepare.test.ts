@@ -14,15 +14,15 @@ const TOMORROW = '2026-01-06';
 const CLOSE = AS_OF + 60 * MINUTE_MS;
 const MINUTES_A_YEAR = 365.25 * 24 * 60;
 
-describe('what is settled is dropped', () => {
+describe('drops settled contracts', () => {
   const rows = [contract({ expiry: TODAY }), contract({ expiry: TODAY, callPut: -1 }), contract()];
   test.each([
     ['an hour before the close', CLOSE - 60 * MINUTE_MS, 0, 60],
     ['16 minutes before', CLOSE - 16 * MINUTE_MS, 0, 16],
-    ['ten minutes before: counted as 15', CLOSE - 10 * MINUTE_MS, 0, 15],
-    ['a moment before: counted as 15', CLOSE - 1, 0, 15],
+    ['ten minutes before: counts as 15', CLOSE - 10 * MINUTE_MS, 0, 15],
+    ['a millisecond before: counts as 15', CLOSE - 1, 0, 15],
     ['at the close', CLOSE, 2, undefined],
-    ['after it', CLOSE + 1, 2, undefined],
+    ['after the close', CLOSE + 1, 2, undefined],
   ])('%s', (_what, asOf, settled, minutes) => {
     const { counts, series } = prepared(rows, {}, { asOf });
     expect(counts.left_out.settled).toBe(settled);
@@ -41,13 +41,13 @@ describe('two series of a third Friday', () => {
   ];
   const head = { underlying: 'SPX', spot: 6000 };
 
-  test('have a time, a forward and a smile each', () => {
+  test('each has its own time to expiry, forward and smile', () => {
     const { series } = prepared(rows, {}, head);
     expect(series.map(({ series: { root, settlement } }) => [root, settlement])).toEqual([
       ['SPX', 'AM'],
       ['SPXW', 'PM'],
     ]);
-    // 09:30 to 16:00.
+    // The trading day from 09:30 to 16:00.
     expect((series[1]!.tte - series[0]!.tte) * MINUTES_A_YEAR).toBeCloseTo(390, 6);
     series.forEach((each, at) => {
       expect(each.dividend).toBeCloseTo([0.01, 0.02][at]!, 6);
@@ -57,7 +57,7 @@ describe('two series of a third Friday', () => {
     });
   });
 
-  test('the opening settles the one and not the other', () => {
+  test('at the open only the AM-settled series settles', () => {
     const noon = Date.parse('2026-01-16T17:00:00Z');
     const { series, counts } = prepared(rows, { expiries: { kind: '0dte' } }, { ...head, asOf: noon });
     expect(series.map(({ series: { root } }) => root)).toEqual(['SPXW']);
@@ -83,19 +83,19 @@ describe('expiries', () => {
   });
 });
 
-test('adjusted deliverables are left out, settled or not', () => {
+test('leaves out adjusted deliverables, settled or not', () => {
   const rows = [contract({ root: 'ACME1' }), contract({ root: 'ACME1', expiry: TODAY }), contract()];
   const { counts } = prepared(rows, {}, { asOf: CLOSE });
   expect(counts.left_out).toEqual({ settled: 0, adjusted: 2, other_expiry: 0, no_volatility: 1 });
   expect(counts.used).toBe(1);
 });
 
-describe('nothing left is a refusal', () => {
+describe('throws a Failure if no contract is left', () => {
   test.each([
-    ['all settled', [contract({ expiry: TODAY })], { kind: 'all' }, /had settled/],
-    ['all adjusted', [contract({ root: 'ACME1' })], { kind: 'all' }, /had settled/],
-    ['none selected', [contract()], { kind: '0dte' }, /Select an expiry/],
-    ['a date that is not listed', [contract()], { kind: 'date', date: '2026-01-17' }, /Select an expiry/],
+    ['all contracts settled', [contract({ expiry: TODAY })], { kind: 'all' }, /had settled/],
+    ['all contracts adjusted', [contract({ root: 'ACME1' })], { kind: 'all' }, /had settled/],
+    ['no contract selected', [contract()], { kind: '0dte' }, /Select an expiry/],
+    ['a date without an expiry', [contract()], { kind: 'date', date: '2026-01-17' }, /Select an expiry/],
   ] as const)('%s', (_what, rows, expiries, hint) => {
     const read = () => prepared(rows, { expiries }, { asOf: CLOSE });
     expect(read).toThrow(Failure);
@@ -108,18 +108,18 @@ describe('nothing left is a refusal', () => {
   });
 });
 
-test('weight counts open interest, or volume; what is not given counts nothing', () => {
+test('the weight is open interest, or volume; a missing value counts as 0', () => {
   const rows = [contract({ openInterest: 7, volume: 3 }), contract({ strike: 105, volume: 2, multiplier: 10 })];
   expect([...prepared(rows).weight]).toEqual([7, 0]);
   expect([...prepared(rows, { weight: 'volume' }).weight]).toEqual([3, 2]);
   expect([...prepared(rows).multiplier]).toEqual([100, 10]);
 });
 
-describe('gamma is that of the formulas, to the bit', () => {
+describe('gamma equals the formulas bit for bit', () => {
   const rows = [...quoted({ strikes: range(90, 110), iv: (strike) => 0.5 - strike / 400 }), contract({ strike: 111 })];
   const given = rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at >> 2) }));
   test.each([
-    ['a call’s its put’s', rows, {}],
+    ['a call and its put have the same gamma', rows, {}],
     ['each by its own volatility', given, { iv: 'own' }],
   ] as const)('%s', (_what, rows, options) => {
     const ready = prepared(rows, options);
@@ -129,7 +129,7 @@ describe('gamma is that of the formulas, to the bit', () => {
   });
 });
 
-test('a call and a put of one volatility are a pair, any other stands alone', () => {
+test('a call and a put with one volatility form a pair, other contracts stand alone', () => {
   const rows = [
     contract({ strike: 95, iv: 0.2 }),
     contract({ strike: 95, callPut: -1, iv: 0.4 }),
@@ -148,7 +148,7 @@ test('a call and a put of one volatility are a pair, any other stands alone', ()
   expect([...shared.iv].slice(0, 2)).toEqual([0.4, 0.3]);
 });
 
-test('columns are those of the live contracts, whatever lies before, between and after them', () => {
+test('columns hold the live contracts, whatever contracts precede, separate or follow them', () => {
   const rows = [TODAY, EXPIRY, LATER].flatMap((expiry, far) =>
     [95, 100].map((strike) =>
       contract({ expiry, strike: strike + far, callPut: far === 1 ? -1 : 1, multiplier: 10 + far }),
@@ -166,7 +166,7 @@ test('columns are those of the live contracts, whatever lies before, between and
   expect(ready([], { kind: 'next', days: 20 })).toEqual({ strike: [96, 101], callPut: [-1, -1], multiplier: [11, 11] });
 });
 
-test('the same chain and options give the same object, other options another', () => {
+test('the same chain and options return the same object, other options another object', () => {
   const chain = chainOf(quoted({ strikes: [95, 100, 105] }));
   const first = prepareChain(chain, DEFAULT_OPTIONS);
   expect(prepareChain(chain, { ...DEFAULT_OPTIONS })).toBe(first);
@@ -176,18 +176,18 @@ test('the same chain and options give the same object, other options another', (
   }
 });
 
-describe('poor chains have sensible levels, and every figure is a number', () => {
+describe('poor chains have plausible levels and only finite numbers', () => {
   const open = { openInterest: 10 };
   const strikes = [90, 95, 100, 105, 110];
   test.each([
     ['no open interest', quoted({ strikes }), { pain: 90, flip: 100, net: 0 }],
-    ['one strike, quoted', quoted({ strikes: [100], rest: open }), { pain: 100, net: 0 }],
-    ['one contract of which nothing is known', [contract(open)], { pain: 100, flip: 100, net: 0 }],
-    ['no volatility by any route', unquoted(strikes, open), { pain: 100, flip: 100, net: 0 }],
+    ['one strike with quotes', quoted({ strikes: [100], rest: open }), { pain: 100, net: 0 }],
+    ['one contract without any value', [contract(open)], { pain: 100, flip: 100, net: 0 }],
+    ['no volatility by any method', unquoted(strikes, open), { pain: 100, flip: 100, net: 0 }],
     ['puts only', onlySide(-1), { pain: 110, sign: -1, resolved: false }],
     ['calls only', onlySide(1), { pain: 90, sign: 1, resolved: false }],
-    ['strikes above spot only', quoted({ strikes: [110, 120], rest: open }), { pain: 110, net: 0 }],
-    ['strikes below spot only', quoted({ strikes: [80, 90], rest: open }), { pain: 80, net: 0 }],
+    ['only strikes above spot', quoted({ strikes: [110, 120], rest: open }), { pain: 110, net: 0 }],
+    ['only strikes below spot', quoted({ strikes: [80, 90], rest: open }), { pain: 80, net: 0 }],
   ] as const)('%s', (_what, rows, expected) => {
     const ready = prepared(rows as readonly ContractRow[]);
     const levels = gexLevels(ready, new Map());
@@ -197,7 +197,7 @@ describe('poor chains have sensible levels, and every figure is a number', () =>
     for (const node of hedgingNodes(ready, 10))
       expect([node.dealerShares, node.deltaFlux].every(Number.isFinite)).toBe(true);
     expect(levels.maxPain).toBe(expected.pain);
-    // Calls and puts of the same open interest weigh each other up.
+    // Calls and puts of equal open interest cancel each other out.
     if ('net' in expected) expect(exposures.gex).toBeCloseTo(expected.net, 6);
     if ('flip' in expected) expect(flip).toEqual({ level: expected.flip, resolved: false });
     if ('sign' in expected) expect(Math.sign(exposures.gex)).toBe(expected.sign);

@@ -3,7 +3,7 @@ import type { PreparedSeries } from '../../../src/analytics/chain/prepared-chain
 import { skew25 } from '../../../src/analytics/chain/skew.ts';
 import { normalCdf } from '../../../src/math/normal.ts';
 
-/** A series whose volatility at log-moneyness x is `iv`, at so many strikes from -1 to 1. */
+/** A series whose volatility at log-moneyness x is `iv`, at `count` strikes from -1 to 1. */
 function series(iv: (x: number) => number, tte = 0.25, strikes = 2001): PreparedSeries {
   const logMoneyness = Float64Array.from({ length: strikes }, (_, at) => (2 * at) / (strikes - 1) - 1);
   const totalVariance = logMoneyness.map((x) => iv(x) ** 2 * tte);
@@ -11,14 +11,14 @@ function series(iv: (x: number) => number, tte = 0.25, strikes = 2001): Prepared
 }
 
 describe('25-delta skew', () => {
-  test('of a flat smile is nothing', () => {
+  test('is 0 for a flat smile', () => {
     expect(skew25(series(() => 0.3))).toBeCloseTo(0, 12);
   });
 
-  test('is that of the strikes whose forward deltas are a quarter', () => {
+  test('uses the strikes whose forward deltas are a quarter', () => {
     const [tte, slope] = [0.25, -0.2];
     const iv = (x: number) => 0.3 + slope * x;
-    // Found the other way round: by walking the strikes.
+    // The expected strikes are found independently, by going through the strikes.
     const delta = (x: number) => normalCdf((-x + (iv(x) ** 2 * tte) / 2) / (iv(x) * Math.sqrt(tte)));
     const walk = (wanted: number) => {
       let x = -1;
@@ -30,11 +30,11 @@ describe('25-delta skew', () => {
     expect(skew25(series(iv, tte))).toBeCloseTo(expected, 6);
   });
 
-  test('without a volatility is not known', () => {
+  test('is unknown without a volatility', () => {
     expect(skew25(series(() => 0.3, 0.25, 0))).toBeNaN();
   });
 
-  test('of a smile of one strike is nothing', () => {
+  test('is 0 for a smile of one strike', () => {
     const one = { tte: 0.1, smile: { logMoneyness: Float64Array.of(0.02), totalVariance: Float64Array.of(0.01) } };
     expect(skew25(one as unknown as PreparedSeries)).toBe(0);
   });

@@ -8,13 +8,13 @@ const SMILE = {
 };
 
 test.each([
-  ['flat before the first', -5, 0.08],
-  ['at the first', -0.2, 0.08],
+  ['flat before the first strike', -5, 0.08],
+  ['at the first strike', -0.2, 0.08],
   ['half way', -0.15, 0.065],
-  ['at one within', -0.1, 0.05],
+  ['at an inner strike', -0.1, 0.05],
   ['a third of the way', 0.1, 0.05],
-  ['at the last', 0.3, 0.07],
-  ['flat beyond the last', 9, 0.07],
+  ['at the last strike', 0.3, 0.07],
+  ['flat beyond the last strike', 9, 0.07],
 ])('total variance %s', (_what, x, expected) => {
   expect(varianceAt(SMILE, x)).toBeCloseTo(expected, 15);
 });
@@ -25,7 +25,7 @@ test('a smile of one strike is flat', () => {
 });
 
 describe('at the money', () => {
-  test('is between the strikes around the forward', () => {
+  test('interpolates between the strikes around the forward', () => {
     const [series] = prepared(quoted({ strikes: range(90, 110), iv: (strike) => (strike < 100.1 ? 0.3 : 0.2) })).series;
     const tte = yearsTo('ACME', EXPIRY);
     const at = Math.log(series!.forward / 100) / Math.log(101 / 100);
@@ -33,7 +33,7 @@ describe('at the money', () => {
     expect(series!.tte).toBe(tte);
   });
 
-  test('is no number where no strike has a volatility', () => {
+  test('is NaN if no strike has a volatility', () => {
     expect(atmVolatility(prepared([contract()]).series[0]!)).toBeNaN();
   });
 });

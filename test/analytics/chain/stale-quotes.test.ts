@@ -5,7 +5,7 @@ import { generator } from '../../../src/bench/workloads.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { chainOf, contract, prepared, quoted } from '../small-chains.ts';
 
-/** A wing of calls by [bid, ask], nearest the money first: positions of the stale ones. */
+/** A wing of calls by [bid, ask], nearest the money first, and the positions of the stale quotes. */
 const cases: [name: string, quotes: (readonly [number, number])[], stale: number[]][] = [
   [
     'falling prices',
@@ -36,7 +36,7 @@ const cases: [name: string, quotes: (readonly [number, number])[], stale: number
     [],
   ],
   [
-    'a dead block that agrees with itself',
+    'a stale block whose quotes agree with each other',
     [
       [5, 5.2],
       [4, 4.2],
@@ -47,7 +47,7 @@ const cases: [name: string, quotes: (readonly [number, number])[], stale: number
     [2, 3, 4],
   ],
   [
-    'one dear quote',
+    'one quote that is too high',
     [
       [5, 5.2],
       [4, 4.2],
@@ -57,7 +57,7 @@ const cases: [name: string, quotes: (readonly [number, number])[], stale: number
     [2],
   ],
   [
-    'one cheap quote',
+    'one quote that is too low',
     [
       [5, 5.2],
       [4, 4.2],
@@ -68,7 +68,7 @@ const cases: [name: string, quotes: (readonly [number, number])[], stale: number
     [2],
   ],
   [
-    'two quotes that disagree: the nearer stands',
+    'two quotes that contradict each other: the nearer one is used',
     [
       [5, 5.2],
       [9, 9.2],
@@ -76,7 +76,7 @@ const cases: [name: string, quotes: (readonly [number, number])[], stale: number
     [1],
   ],
   [
-    'quotes with a side missing say nothing',
+    'a one-sided quote contradicts no other',
     [
       [5, 5.2],
       [4, 4.2],
@@ -100,12 +100,12 @@ describe('a wing of calls', () => {
     ).toEqual(stale);
   });
 
-  test('none at all', () => {
+  test('an empty wing', () => {
     expect(staleQuotes(chainOf([contract({ strike: 100 })]), [], 0.01)).toEqual([]);
   });
 });
 
-test('stale quotes are counted and are no part of the smile; their contracts keep what the quote implies', () => {
+test('stale quotes are left out of the smile, but their contracts have the volatility they imply', () => {
   const strikes = Array.from({ length: 21 }, (_, at) => 90 + at);
   const dead = quoted({ strikes: [112, 113], iv: 3 });
   const ready = prepared([...quoted({ strikes, halfSpread: 0.01 }), ...dead]);
@@ -115,7 +115,7 @@ test('stale quotes are counted and are no part of the smile; their contracts kee
   expect(ready.iv[ready.strike.indexOf(112)]).toBeCloseTo(3, 1);
 });
 
-test('in any order of quotes the same ones are stale as by comparing each with all before it', () => {
+test('finds the same stale quotes as a comparison of each with all before it, in any order', () => {
   const random = generator(11);
   let contradicted = 0;
   for (let wing = 0; wing < 2_000; wing++) {
@@ -132,7 +132,7 @@ test('in any order of quotes the same ones are stale as by comparing each with a
   expect(contradicted).toBeGreaterThan(1_000);
 });
 
-/** The rule as it is stated, in time that grows with the square of the quotes. */
+/** The rule as documented, in time quadratic in the number of quotes. */
 function comparedWithAll(chain: Chain, wing: readonly number[]): number[] {
   const stale: number[] = [];
   let fresh: number[] = [];

@@ -4,7 +4,7 @@ import type { Chain } from '../../../src/market/chain.ts';
 import { finish } from '../../../src/steps.ts';
 import { chainOf, contract, EXPIRY, LATER } from '../small-chains.ts';
 
-/** Strikes 95 (both sides), 100 (a put alone) and 105 (both); later 100 (both) and 110 (a call alone). */
+/** Strikes 95 (both sides), 100 (only a put) and 105 (both sides). The later expiry has 100 (both sides) and 110 (only a call). */
 const chain = chainOf([
   contract({ strike: 95 }),
   contract({ strike: 95, callPut: -1 }),
@@ -23,7 +23,7 @@ const inputs = [
 
 const strikesOf = (of: Chain, series: readonly SeriesInput[]) => finish(strikesInSteps(of, series, ''));
 
-test('one row a strike of a series, with what the series gives it', () => {
+test('returns one row per strike of a series, with the inputs of the series', () => {
   const strikes = strikesOf(chain, inputs);
   expect(strikes.count).toBe(5);
   expect([...strikes.strike]).toEqual([95, 100, 105, 100, 110]);
@@ -34,19 +34,19 @@ test('one row a strike of a series, with what the series gives it', () => {
   expect([...strikes.dividend]).toEqual([0.01, 0.01, 0.01, 0.02, 0.02]);
 });
 
-test('the side out of the money is the call from the forward on; where it is not listed there is no row', () => {
+test('the out-of-the-money side is the call from the forward on; a side not listed has row -1', () => {
   const { callPut, otmRow } = strikesOf(chain, inputs);
   expect([...callPut]).toEqual([-1, 1, 1, -1, 1]);
   expect([...otmRow]).toEqual([1, -1, 3, 6, 7]);
 });
 
-test('of series that are not all of the chain, positions count their own contracts', () => {
+test('if only some series are given, positions count only their contracts', () => {
   const { contracts, otmRow } = strikesOf(chain, [inputs[1]!]);
   expect([...contracts]).toEqual([0, 2, 3]);
   expect([...otmRow]).toEqual([6, 7]);
 });
 
-test('the same strike at the end of one series and the start of the next is two', () => {
+test('the same strike at the end of one series and the start of the next gives two rows', () => {
   const two = chainOf([contract({ strike: 100, expiry: EXPIRY }), contract({ strike: 100, expiry: LATER })]);
   const strikes = strikesOf(
     two,

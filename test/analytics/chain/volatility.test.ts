@@ -4,14 +4,14 @@ import { blackScholesPrice } from '../plain.ts';
 import { contract, EXPIRY, FEED_GAMMA, prepared, quoted, range, yearsTo } from '../small-chains.ts';
 
 const TTE = yearsTo('ACME', EXPIRY);
-/** Spot is the forward, and nothing is discounted: what is out of the money can be seen at a glance. */
+/** Spot is the forward, without discounting, so that it is obvious which side is out of the money. */
 const FLAT = { forward: 'flat', rate: 0, dividend: 0 } as const;
 
 function price(callPut: number, strike: number, iv: number): number {
   return blackScholesPrice({ callPut, spot: 100, strike, tte: TTE, iv, rate: 0, dividend: 0 });
 }
 
-/** A call at 105, by its feed's volatility and its quote; its true volatility is 0.3. */
+/** A call at 105 with the feed's volatility and the quote. The true volatility is 0.3. */
 function call(iv: number, quote: { bid?: number; ask?: number } = {}): ContractRow {
   return contract({ strike: 105, iv, ...quote });
 }
@@ -24,19 +24,24 @@ describe('the volatility of one strike', () => {
     ['within the quote: taken', call(0.3, around), 'taken', 0.3],
     ['a tick above the ask: taken', call(0.3, { bid: fair - 0.05, ask: fair - 0.009 }), 'taken', 0.3],
     ['a tick below the bid: taken', call(0.3, { bid: fair + 0.009, ask: fair + 0.05 }), 'taken', 0.3],
-    ['more than a tick above: solved', call(0.3, { bid: fair + 0.1, ask: fair + 0.2 }), 'solved', undefined],
+    ['more than a tick below the bid: solved', call(0.3, { bid: fair + 0.1, ask: fair + 0.2 }), 'solved', undefined],
     ['a sentinel against a two-sided quote: solved', call(0.125009, around), 'solved', 0.3],
-    ['a sentinel without a bid: taken, for want of better', call(0.125009, { ask: fair }), 'taken', 0.125009],
+    [
+      'a sentinel without a bid: taken, because there is nothing better',
+      call(0.125009, { ask: fair }),
+      'taken',
+      0.125009,
+    ],
     ['a sentinel with a bid of 0: taken', call(0.125009, { bid: 0, ask: fair }), 'taken', 0.125009],
     ['a sentinel against a crossed quote: taken', call(0.5, { bid: 2, ask: 1 }), 'taken', 0.5],
-    ['the least that is an opinion', call(0.02), 'taken', 0.02],
-    ['the largest', call(5), 'taken', 5],
+    ['the smallest accepted volatility', call(0.02), 'taken', 0.02],
+    ['the largest accepted volatility', call(5), 'taken', 5],
     ['1e-5 with a quote: solved', call(1e-5, around), 'solved', 0.3],
-    ['1e-5 without one: none', call(1e-5), 'none', NONE],
+    ['1e-5 without a quote: none', call(1e-5), 'none', NONE],
     ['beyond 5 without a quote: none', call(5.01), 'none', NONE],
     ['not given, with a quote: solved', call(NONE, around), 'solved', 0.3],
     ['not given, one-sided: none', call(NONE, { ask: fair }), 'none', NONE],
-    ['a quote worth more than the share: none', call(NONE, { bid: 101, ask: 101 }), 'none', NONE],
+    ["a price above the share's price: none", call(NONE, { bid: 101, ask: 101 }), 'none', NONE],
   ] as const)('%s', (_what, row, origin, iv) => {
     const { counts, iv: found } = prepared([row], FLAT);
     const none = { taken: 0, solved: 0, interpolated: 0, extended: 0 };
@@ -47,7 +52,7 @@ describe('the volatility of one strike', () => {
     else expect(found[0]).toBeCloseTo(iv, 6);
   });
 
-  test('a tenth of a cent at the money is a quote at its intrinsic value, no opinion', () => {
+  test('a price of a tenth of a cent at the money is intrinsic value and has no volatility', () => {
     expect(prepared([contract({ strike: 100.01, bid: 0.001, ask: 0.001 })], FLAT).iv[0]).toBeNaN();
     expect(prepared([contract({ strike: 100.01, bid: 0.01, ask: 0.01 })], FLAT).counts.iv.solved).toBe(1);
   });
@@ -61,7 +66,7 @@ describe('the volatility of one strike', () => {
   });
 });
 
-describe('a strike’s call and put share the volatility of the side out of the money', () => {
+describe('a strike’s call and put share the volatility of the out-of-the-money side', () => {
   test.each([
     [95, 0.4, -1],
     [100, 0.2, 1],
@@ -73,19 +78,19 @@ describe('a strike’s call and put share the volatility of the side out of the 
     expect(counts.iv.taken).toBe(2);
   });
 
-  test('out of the money is against the forward, not spot', () => {
+  test('out of the money is relative to the forward, not to spot', () => {
     const rows = [contract({ strike: 101, iv: 0.2 }), contract({ strike: 101, iv: 0.4, callPut: -1 })];
     expect(prepared(rows, { ...FLAT, rate: 1 }).iv[0]).toBe(0.4);
   });
 
-  test('the side in the money is not asked', () => {
+  test('the in-the-money side is not used', () => {
     const { iv, counts } = prepared([contract({ strike: 95, iv: 0.2 })], FLAT);
     expect(iv[0]).toBeNaN();
     expect(counts.left_out.no_volatility).toBe(1);
   });
 });
 
-describe('strikes without a volatility of their own', () => {
+describe('strikes without their own volatility', () => {
   const known = [contract({ strike: 90, callPut: -1, iv: 0.4 }), contract({ strike: 110, iv: 0.2 })];
   const between = Math.log(0.96) / Math.log(110 / 90) - Math.log(0.9) / Math.log(110 / 90);
   test.each([
@@ -98,20 +103,20 @@ describe('strikes without a volatility of their own', () => {
     ],
     ['below the first: flat', 50, -1, 'extended', 0.4 ** 2],
     ['above the last: flat', 200, 1, 'extended', 0.2 ** 2],
-    ['a call in the money too', 50, 1, 'extended', 0.4 ** 2],
+    ['a call in the money: flat as well', 50, 1, 'extended', 0.4 ** 2],
   ] as const)('%s', (_what, strike, callPut, origin, variance) => {
     const found = prepared([...known, contract({ strike, callPut })], FLAT);
     const at = found.strike.indexOf(strike);
     expect(found.iv[at]! ** 2).toBeCloseTo(variance, 12);
     expect(found.counts.iv).toEqual({ taken: 2, solved: 0, interpolated: 0, extended: 0, [origin]: 1 });
-    // What is not its own makes no smile.
+    // Interpolated volatilities are not part of the smile.
     expect(found.series[0]!.smile.logMoneyness).toHaveLength(2);
   });
 });
 
 describe('iv: own', () => {
   const own = { ...FLAT, iv: 'own' } as const;
-  test('keeps what each contract has, untested', () => {
+  test('uses each contract’s own volatility without checks', () => {
     const rows = [
       contract({ strike: 95, iv: 0.2, bid: 50, ask: 51 }),
       contract({ strike: 95, iv: 0.4, callPut: -1 }),
@@ -123,13 +128,13 @@ describe('iv: own', () => {
     expect([...iv]).toEqual([0.2, 0.4, Number.NaN, 0.125009, Number.NaN]);
     expect(counts.iv).toEqual({ taken: 3, solved: 0, interpolated: 0, extended: 0 });
     expect(counts.left_out.no_volatility).toBe(2);
-    // The smile still is that of the side out of the money.
+    // The smile still consists of the out-of-the-money side.
     expect([...series[0]!.smile.logMoneyness]).toEqual([Math.log(0.95), Math.log(1.1)]);
     expect(series[0]!.smile.totalVariance[0]).toBeCloseTo(0.16 * TTE, 15);
   });
 });
 
-test('a chain of quotes alone gives back the smile that it was quoted with', () => {
+test('recovers the smile that a chain of quotes was priced with', () => {
   const iv = (strike: number) => 0.25 + 0.4 * Math.abs(Math.log(strike / 100));
   const strikes = range(90, 110);
   const found = prepared(quoted({ strikes, iv, dividend: 0.02 }));
@@ -140,7 +145,7 @@ test('a chain of quotes alone gives back the smile that it was quoted with', () 
   expect(found.counts.iv.solved).toBe(42);
 });
 
-test('the feed’s gamma stands where asked for, with nothing for what it does not give', () => {
+test('uses the feed’s gamma if requested, and 0 for a missing value', () => {
   const rows = [
     contract({ gamma: 0.02, iv: 0.3 }),
     contract({ strike: 105, iv: 0.3 }),

@@ -11,7 +11,7 @@ const ready = prepared([
 ]);
 const [near, far] = ready.series.map((series) => densityOf(ready, series));
 
-describe('at an expiry it is that of its density', () => {
+describe("at an expiry it is the probability of that expiry's density", () => {
   test.each([
     ['the first', NEAR, near!],
     ['the last', FAR, far!],
@@ -27,7 +27,7 @@ describe('at an expiry it is that of its density', () => {
 describe('between two expiries', () => {
   const times = [0.1, 0.5, 0.75].map((share) => NEAR + share * (FAR - NEAR));
 
-  test('of flat smiles it is the lognormal of the variance between them', () => {
+  test('for flat smiles it is the lognormal probability of the interpolated variance', () => {
     const flat = prepared([
       ...quoted({ strikes: range(80, 120), iv: 0.25 }),
       ...quoted({ strikes: range(80, 120), iv: 0.4, expiry: LATER }),
@@ -41,7 +41,7 @@ describe('between two expiries', () => {
     }
   });
 
-  test('it is between theirs, and nearer the nearer', () => {
+  test('it lies between the probabilities of both expiries, closer to the nearer expiry', () => {
     const at = (tte: number) => {
       const share = (tte - NEAR) / (FAR - NEAR);
       const s = Math.sqrt((1 - share) * near!.atmIv ** 2 * NEAR + share * far!.atmIv ** 2 * FAR);
@@ -55,12 +55,12 @@ describe('between two expiries', () => {
     }
   });
 
-  test('the fit is as bad as the worse', () => {
+  test('the fit error is the larger one of both', () => {
     expect(densityProbability(ready, 0, times[1]!)!.fitError).toBe(Math.max(near!.fitError, far!.fitError));
   });
 });
 
-test('never falls with the strike, and ends at 0 and 1', () => {
+test('never rises with the strike, and ends at 0 and 1', () => {
   let before = 0;
   for (const x of range(-3, 3, 0.01)) {
     const { below } = densityProbability(ready, x, (NEAR + FAR) / 2)!;
@@ -73,8 +73,8 @@ test('never falls with the strike, and ends at 0 and 1', () => {
 
 test.each([
   ['before the first expiry', ready, NEAR / 2],
-  ['after the last', ready, FAR + 1e-9],
-  ['where no series has a volatility', prepared([contract()]), NEAR],
-])('is none %s', (_what, chain, tte) => {
+  ['after the last expiry', ready, FAR + 1e-9],
+  ['if no series has a volatility', prepared([contract()]), NEAR],
+])('is undefined %s', (_what, chain, tte) => {
   expect(densityProbability(chain, 0, tte)).toBeNull();
 });

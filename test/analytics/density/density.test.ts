@@ -16,7 +16,7 @@ function density(quotes: Partial<Quotes> = {}): Density {
   return densityOf(ready, ready.series[0]!);
 }
 
-/** Flat, skewed to the left, to the right, smiling, and of few strikes. */
+/** Flat, skewed to the left or the right, convex, and with few strikes. */
 const SHAPES: Record<string, Density> = {
   flat: density({ iv: 0.3 }),
   skew: density({ iv: (strike) => 0.3 - 0.4 * Math.log(strike / 100) }),
@@ -25,13 +25,13 @@ const SHAPES: Record<string, Density> = {
   'three strikes': density({ strikes: [95, 100, 105] }),
 };
 
-describe.each(Object.keys(SHAPES))('of a smile that is %s', (shape) => {
+describe.each(Object.keys(SHAPES))('with the smile shape: %s', (shape) => {
   const found = SHAPES[shape]!;
-  /** Far beyond what has any probability. */
+  /** Bounds beyond which there is no probability. */
   const [low, high] = [found.forward / 8, found.forward * 8];
   const step = found.forward / 4000;
 
-  test('has mass one, and never less below a higher price', () => {
+  test('has mass one, and the distribution never decreases with the price', () => {
     expect(found.cdf(low)).toBeLessThan(1e-9);
     expect(found.cdf(high)).toBeGreaterThan(1 - 1e-9);
     let before = 0;
@@ -42,18 +42,18 @@ describe.each(Object.keys(SHAPES))('of a smile that is %s', (shape) => {
     expect(found.components.reduce((sum, { weight }) => sum + weight, 0)).toBeCloseTo(1, 12);
   });
 
-  test('has the forward for its mean', () => {
-    // The mean of a positive number is the area above its distribution function.
+  test('its mean is the forward', () => {
+    // The mean of a positive variable is the area above its distribution function.
     let mean = low;
     for (let price = low; price < high; price += step) mean += step * (1 - found.cdf(price + step / 2));
     expect(mean / found.forward).toBeCloseTo(1, 6);
     expect(found.components.reduce((sum, { weight, mean: its }) => sum + weight * its, 0)).toBeCloseTo(1, 12);
   });
 
-  test('an option priced at its implied variance is worth what it pays on average', () => {
+  test('an option priced at the implied variance is worth its expected payoff', () => {
     for (const x of [-0.3, -0.1, 0, 0.05, 0.2]) {
       const [callPut, strike] = [x < 0 ? -1 : 1, found.forward * Math.exp(x)];
-      // What pays beyond the strike is the area of the distribution there.
+      // The payoff beyond the strike is the area of the distribution there.
       let paid = 0;
       for (let price = low; price < high; price += step) {
         const middle = price + step / 2;
@@ -65,7 +65,7 @@ describe.each(Object.keys(SHAPES))('of a smile that is %s', (shape) => {
     }
   });
 
-  test('implied variance is finite and positive at any strike, and flat where nothing is left of a price', () => {
+  test('implied variance is finite and positive at any strike, and flat where prices vanish', () => {
     for (const x of [-1e3, -20, -3, 3, 20, 1e3]) expect(found.totalVariance(x)).toBeWithin(1e-4, 1);
     expect(found.totalVariance(-1e3)).toBe(found.totalVariance(-20));
     expect(found.totalVariance(1e3)).toBe(found.totalVariance(20));
@@ -78,12 +78,12 @@ describe.each(Object.keys(SHAPES))('of a smile that is %s', (shape) => {
     });
   });
 
-  test('is densest at its mode', () => {
+  test('has its highest density at the mode', () => {
     const at = (price: number) => found.cdf(price + 0.01) - found.cdf(price - 0.01);
     for (let price = 70; price < 140; price += 0.25) expect(at(price)).toBeLessThanOrEqual(at(found.mode) + 1e-9);
   });
 
-  test('components are lognormals the distribution is made of', () => {
+  test('the distribution is the mixture of its lognormal components', () => {
     const { components, forward, cdf } = found;
     for (const price of [85, 97, 100, 104, 130]) {
       const plain = components.reduce((sum, { weight, mean, volatility }) => {
@@ -95,8 +95,8 @@ describe.each(Object.keys(SHAPES))('of a smile that is %s', (shape) => {
   });
 });
 
-describe('figures', () => {
-  test('of a flat smile are those of the lognormal', () => {
+describe('summary figures', () => {
+  test('for a flat smile equal those of the lognormal', () => {
     const { flat } = SHAPES;
     expect(flat!.atmIv).toBeCloseTo(0.3, 6);
     expect(flat!.expectedMove).toBeCloseTo(flat!.forward * 0.3 * Math.sqrt(TTE), 3);
@@ -106,7 +106,7 @@ describe('figures', () => {
     expect(flat!.mode).toBeCloseTo(flat!.forward * Math.exp(-1.5 * 0.09 * TTE), 1);
   });
 
-  test('skewness has the sign of the skew, divergence grows with it', () => {
+  test('skewness has the sign of the skew, and divergence grows with the skew', () => {
     expect(SHAPES.skew!.skewness).toBeLessThan(-0.1);
     expect(SHAPES['right skew']!.skewness).toBeGreaterThan(0.1);
     for (const shape of ['skew', 'right skew', 'smile']) {
@@ -115,12 +115,12 @@ describe('figures', () => {
     }
   });
 
-  test('clean quotes are fitted to a fraction of a vol point', () => {
+  test('fits clean quotes to a fraction of a vol point', () => {
     for (const shape of ['skew', 'right skew', 'smile']) expect(SHAPES[shape]!.fitError).toBeLessThan(0.5);
   });
 });
 
-describe('what it is fitted to', () => {
+describe('choice of the model', () => {
   test('fewer than four strikes: the single lognormal of the volatility at the money', () => {
     const { components, points, atmIv, skewness, divergence } = SHAPES['three strikes']!;
     expect(components).toEqual([{ weight: 1, mean: 1, volatility: atmIv }]);
@@ -129,21 +129,22 @@ describe('what it is fitted to', () => {
   });
 
   test.each([
-    ['four strikes: two', range(60, 150, 30), 2],
-    ['seven: two still', range(40, 160, 20), 2],
+    ['four strikes: two components', range(60, 150, 30), 2],
+    ['seven: still two', range(40, 160, 20), 2],
     ['twenty-nine: three', range(40, 180, 5), 3],
   ])('%s', (_what, strikes, components) => {
     const iv = (strike: number) => 0.2 + 0.2 * Math.abs(Math.log(strike / 110)) - 0.2 * Math.log(strike / 100);
     expect(density({ strikes, iv, expiry: '2027-01-15' }).components).toHaveLength(components);
   });
 
-  // A listing of a few dollars: the nearest strikes are far apart, and one volatility for them all was wrong by 15 points.
-  test('four strikes far apart are all met', () => {
+  // Regression test: strikes of an underlying at a few dollars are far apart, and a single volatility for all of them
+  // was off by 15 points.
+  test('fits four strikes that are far apart', () => {
     const iv = (strike: number) => 1.1 + 0.12 * Math.log(strike / 100) ** 2;
     expect(density({ strikes: [112, 225, 337, 450], iv, expiry: '2027-01-15' }).fitError).toBeLessThan(0.1);
   });
 
-  test('strikes without a bid are left out where five have one, else they count', () => {
+  test('leaves out strikes without a bid if five strikes have one, else uses them', () => {
     const bid = quoted({ strikes: range(85, 115), iv: 0.3 }).filter(
       ({ strike, callPut }) => strike <= 100 === (callPut === -1),
     );
@@ -155,7 +156,7 @@ describe('what it is fitted to', () => {
     expect([of(5), of(4), of(0)]).toEqual([5, 31, 31]);
   });
 
-  test('interpolated strikes are no quotes', () => {
+  test('does not use interpolated strikes as quotes', () => {
     const rows = [...quoted({ strikes: range(90, 110) }), contract({ strike: 102.5 }), contract({ strike: 130 })];
     const ready = prepared(rows);
     expect(ready.counts.iv).toMatchObject({ interpolated: 1, extended: 1 });
@@ -166,7 +167,7 @@ describe('what it is fitted to', () => {
     expect(densityOf(unquoted, unquoted.series[0]!).points).toBe(4);
   });
 
-  test.each([0.6, 0.8, 1.2])('one quote at a volatility of %d, and it alone, bends no quantile', (iv) => {
+  test.each([0.6, 0.8, 1.2])('one outlier quote at a volatility of %d does not distort the quantiles', (iv) => {
     const found = withAbsurd(iv, 0.01);
     found.quantiles.forEach((price, at) => {
       expect(Math.abs(price - SHAPES.flat!.quantiles[at]!)).toBeLessThan(0.1);
@@ -174,8 +175,8 @@ describe('what it is fitted to', () => {
     expect(Math.abs(found.skewness)).toBeLessThan(0.05);
   });
 
-  test('the wider its quote, the less a strike counts', () => {
-    // Too cheap at the edge: no other quote contradicts it.
+  test('a strike with a wider quote has less weight', () => {
+    // A price that is too low, at the edge, where no other quote contradicts it.
     const edge = (halfSpread: number) => {
       const rows = quoted({ strikes: range(85, 103), halfSpread: 0.01 });
       const [cheap] = quoted({ strikes: [104], iv: 0.2, halfSpread });
@@ -185,7 +186,7 @@ describe('what it is fitted to', () => {
     expect(edge(0.1)).toBeLessThan(0.8 * edge(0.01));
   });
 
-  /** A flat smile, tightly quoted, but for one call. */
+  /** A flat smile with narrow quotes, except for one call. */
   function withAbsurd(iv: number, halfSpread: number): Density {
     const [absurd] = quoted({ strikes: [108], iv, halfSpread });
     const rows = quoted({ strikes: range(80, 120), halfSpread: 0.01 });
@@ -193,7 +194,7 @@ describe('what it is fitted to', () => {
     return densityOf(ready, ready.series[0]!);
   }
 
-  test('once a series', () => {
+  test('computes the density of a series only once', () => {
     const ready = prepared(quoted({ strikes: range(80, 120) }));
     expect(densityOf(ready, ready.series[0]!)).toBe(densityOf(ready, ready.series[0]!));
   });
@@ -201,7 +202,7 @@ describe('what it is fitted to', () => {
 
 const INTERVALS = 1200;
 
-/** Every series of a chain: what its distribution says, integrated by Simpson's rule over the logarithm of price. */
+/** Checks every series of a chain: integrates its distribution by Simpson's rule over the logarithm of the price. */
 function judgeDensities(chain: Chain): void {
   const ready = prepareChain(chain, DEFAULT_OPTIONS);
   const series = ready.series.filter(({ smile }) => smile.logMoneyness.length > 0);
@@ -232,14 +233,14 @@ function judgeDensities(chain: Chain): void {
       const simpson = at === 0 || at === INTERVALS ? 1 : at % 2 === 1 ? 4 : 2;
       above += (simpson * step * moneyness * (1 - below)) / 3;
     }
-    // Nowhere negative, of mass one, and the mean of a positive number is the area above its distribution.
+    // Not negative, mass one, and the mean of a positive variable is the area above its distribution.
     expect(falls).toBe(0);
     expect(Math.abs(mass - 1)).toBeLessThan(1e-12);
     expect(Math.abs(mean + above - 1)).toBeLessThan(1e-6);
   }
 }
 
-describe('densities of simulated chains are positive, of mass one, and of the forward for their mean', () => {
+describe('densities of simulated chains are positive, have mass one, and have the forward as mean', () => {
   test.each(SIMULATED)('%s', (ticker) => judgeDensities(simulated(ticker)));
 });
 
@@ -247,8 +248,9 @@ describeRecorded('densities of recorded chains are positive, of mass one, and of
   test.each(recordedNames(dir))('%s', (name) => judgeDensities(recordedChain(dir, name)));
 });
 
-// Of the median series and of the worst, vol points. XLE and XLF are quoted so wide (5 and 2.4 points from the middle to either
-// side at the median) that neighbouring strikes differ by as much; the others show the fit.
+// The median and the largest error over all series, in vol points. XLE and XLF have quotes so wide (at the median 5 and
+// 2.4 points from the middle to either side) that neighbouring strikes differ by as much. The others show the quality
+// of the fit.
 describeRecorded('fits of recorded chains', (dir) => {
   test.each([
     ['SPX 2022-12-12', 0.15, 1],
@@ -258,7 +260,7 @@ describeRecorded('fits of recorded chains', (dir) => {
     ['TSLA 2026-08-21', 0.15, 0.3],
     ['XLE 2026-08-21', 2.7, 6.2],
     ['XLF 2026-08-21', 1.7, 5.8],
-  ] as const)('%s: off by %d at the median, by %d at the worst', (name, median, worst) => {
+  ] as const)('%s: median error %d, largest error %d', (name, median, worst) => {
     const ready = prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS);
     const series = ready.series.filter(({ smile }) => smile.logMoneyness.length > 0);
     const errors = series.map((each) => densityOf(ready, each).fitError).sort((a, b) => a - b);

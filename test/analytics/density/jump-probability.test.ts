@@ -5,7 +5,7 @@ import { type Surface, surfaceOf } from '../../../src/analytics/density/surface.
 import { normalCdf } from '../plain.ts';
 import { prepared, quoted, range } from '../small-chains.ts';
 
-/** Volatility v everywhere, carried at r - q. */
+/** A surface with volatility v everywhere and carry r - q. */
 function flat(v: number, r = 0, q = 0): Surface {
   return { variance: (_, tte) => v * v * tte, carry: (tte) => (r - q) * tte, rate: () => r };
 }
@@ -13,7 +13,7 @@ function flat(v: number, r = 0, q = 0): Surface {
 const DAY = 1 / 365.25;
 const QUESTION = { spot: 100, strike: 105, tte: 30 * DAY, noJump: 0.5, sizes: DEFAULT_JUMP_SIZES };
 
-/** N(d2), and what is left of it: no digit of the kernel's. */
+/** N(d2) and its complement, computed without the kernels. */
 function diffusion(surface: Surface, { spot, strike, tte }: { spot: number; strike: number; tte: number }): number {
   const carry = surface.carry(tte);
   const w = surface.variance(Math.log(strike / spot) - carry, tte);
@@ -21,7 +21,7 @@ function diffusion(surface: Surface, { spot, strike, tte }: { spot: number; stri
   return normalCdf(strike >= spot ? d2 : -d2);
 }
 
-/** Merton's sum, term by term. */
+/** Merton's series, term by term. */
 function mertonSum(
   spot: number,
   strike: number,
@@ -49,14 +49,14 @@ const SMILE = surfaceOf(
   ]),
 )!;
 
-describe('without jumps it is the plain diffusion', () => {
+describe('without jumps it equals plain diffusion', () => {
   test.each([
     ['above', flat(0.3), 100, 105, 30],
     ['below', flat(0.3), 100, 95, 30],
     ['at spot', flat(0.3), 100, 100, 30],
     ['with rates', flat(0.3, 0.05, 0.01), 100, 105, 90],
     ['with a yield', flat(0.3, 0.01, 0.08), 100, 90, 365],
-    ['a day', flat(0.5), 100, 102, 1],
+    ['one day', flat(0.5), 100, 102, 1],
     ['on a smile', SMILE, 100, 108, 20],
     ['on a smile, below', SMILE, 100, 92, 40],
     ['reckoned from another spot', SMILE, 103, 108, 20],
@@ -69,7 +69,7 @@ describe('without jumps it is the plain diffusion', () => {
   });
 });
 
-describe('diffusion and jumps share the strike’s variance', () => {
+describe('diffusion and jumps add up to the strike’s variance', () => {
   test.each([0.001, 0.1, 0.5, 0.9, 0.999, 1])('no jump with probability %d', (noJump) => {
     for (const days of [1, 30, 365]) {
       for (const strike of [90, 100, 110]) {
@@ -97,9 +97,9 @@ describe('the scale of jumps', () => {
   // -ln(0.5) * (0.02^2 + 0.04^2)
   const jumpVariance = Math.LN2 * 0.002;
   test.each([
-    ['is 1 where they fit', 0.3, 30, 1],
-    ['is cut to three quarters of the variance over a day', 0.3, 1, Math.sqrt((0.75 * 0.09 * DAY) / jumpVariance)],
-    ['the calmer the name the more', 0.1, 1, Math.sqrt((0.75 * 0.01 * DAY) / jumpVariance)],
+    ['is 1 if the jumps fit into the variance', 0.3, 30, 1],
+    ['is limited to three quarters of the variance over a day', 0.3, 1, Math.sqrt((0.75 * 0.09 * DAY) / jumpVariance)],
+    ['is smaller for a calmer underlying', 0.1, 1, Math.sqrt((0.75 * 0.01 * DAY) / jumpVariance)],
   ])('%s', (_what, iv, days, expected) => {
     const found = jumpProbability(flat(iv), { ...QUESTION, tte: days * DAY });
     expect(found.jumpScale).toBeCloseTo(expected, 12);
@@ -108,18 +108,21 @@ describe('the scale of jumps', () => {
     expect(found.diffusionVolatility).toBeGreaterThanOrEqual(0.4999 * iv);
   });
 
-  // Jumps of another share of the variance at each strike would make the probability rise with the strike.
-  test.each([0.999, 0.5, 0.001])('keeps one share of every strike’s variance (no jump: %d)', (noJump) => {
-    for (const days of [1, 30, 365]) {
-      const share = (strike: number) => {
-        const found = jumpProbability(SMILE, { ...QUESTION, tte: days * DAY, strike, noJump });
-        return found.diffusionVolatility ** 2 / (found.totalVariance / found.tte);
-      };
-      for (const strike of [70, 90, 110, 140]) expect(share(strike)).toBeCloseTo(share(100), 10);
-    }
-  });
+  // If the jumps' share of the variance differed by strike, the probability would rise with the strike.
+  test.each([0.999, 0.5, 0.001])(
+    'the jumps’ share of the variance is the same at every strike (no jump: %d)',
+    (noJump) => {
+      for (const days of [1, 30, 365]) {
+        const share = (strike: number) => {
+          const found = jumpProbability(SMILE, { ...QUESTION, tte: days * DAY, strike, noJump });
+          return found.diffusionVolatility ** 2 / (found.totalVariance / found.tte);
+        };
+        for (const strike of [70, 90, 110, 140]) expect(share(strike)).toBeCloseTo(share(100), 10);
+      }
+    },
+  );
 
-  test('is 1 at the forward, and elsewhere that of the volatilities', () => {
+  test('is 1 at the forward, and elsewhere the ratio of the volatilities', () => {
     const question = { ...QUESTION, noJump: 0.9 };
     const forward = 100 * Math.exp(SMILE.carry(question.tte));
     const at = (strike: number) => jumpProbability(SMILE, { ...question, strike });
@@ -130,7 +133,7 @@ describe('the scale of jumps', () => {
     expect(at(80).jumpScale).toBeGreaterThan(1.05);
   });
 
-  test('sizes of nothing are a diffusion', () => {
+  test('jumps of size 0 give a plain diffusion', () => {
     const found = jumpProbability(flat(0.3), { ...QUESTION, sizes: { mean: 0, width: 0 } });
     expect(found.jumpScale).toBe(1);
     expect(found.probability).toBeCloseTo(diffusion(flat(0.3), QUESTION), 10);
@@ -146,14 +149,14 @@ describe('direction', () => {
     expect(jumpProbability(flat(0.3), { ...QUESTION, strike }).direction).toBe(direction);
   });
 
-  test('the two sides of a strike are one', () => {
+  test('the probabilities of both sides of a strike add up to 1', () => {
     const above = jumpProbability(flat(0.3), { ...QUESTION, spot: 99.999999, strike: 100 }).probability;
     const below = jumpProbability(flat(0.3), { ...QUESTION, spot: 100.000001, strike: 100 }).probability;
     expect(above + below).toBeCloseTo(1, 6);
   });
 });
 
-test.each([1, 0.5, 0.01])('the farther the strike the less likely (no jump: %d)', (noJump) => {
+test.each([1, 0.5, 0.01])('the probability decreases with the distance of the strike (no jump: %d)', (noJump) => {
   for (const surface of [flat(0.3, 0.04), SMILE]) {
     const of = (strike: number) => jumpProbability(surface, { ...QUESTION, strike, noJump }).probability;
     const up = range(100, 160, 0.5).map(of);
@@ -167,7 +170,7 @@ test.each([1, 0.5, 0.01])('the farther the strike the less likely (no jump: %d)'
   }
 });
 
-test('time never counts as less than 15 minutes', () => {
+test('time counts as at least 15 minutes', () => {
   const quarter = 15 / (365.25 * 24 * 60);
   for (const tte of [0, quarter / 2, quarter]) {
     expect(jumpProbability(flat(0.3), { ...QUESTION, tte }).tte).toBeCloseTo(quarter, 15);
@@ -175,11 +178,11 @@ test('time never counts as less than 15 minutes', () => {
 });
 
 test.each([
-  ['a strike near nothing', { strike: 1e-6 }],
-  ['a strike near everything', { strike: 1e9 }],
-  ['a spot near nothing', { spot: 1e-6 }],
+  ['a strike near zero', { strike: 1e-6 }],
+  ['a very large strike', { strike: 1e9 }],
+  ['a spot near zero', { spot: 1e-6 }],
   ['ten years', { tte: 10 }],
-  ['jumps all but sure', { noJump: 0.001, tte: 10 }],
+  ['almost certain jumps', { noJump: 0.001, tte: 10 }],
 ])('is finite with %s', (_what, over) => {
   const found = jumpProbability(SMILE, { ...QUESTION, ...over });
   expect(found.probability).toBeWithin(0, 1 + 1e-15);
@@ -188,13 +191,16 @@ test.each([
   }
 });
 
-// Quotes an hour before settlement whose pairs put the forward 2 % from spot: 180 a year, were it to last.
-test.each([98, 102])('is finite ten years on, where all that is known is an hour with the forward at %d', (forward) => {
-  const rows = quoted({ strikes: range(90, 110), spot: forward, expiry: '2026-01-05', iv: 0.5 });
-  const surface = surfaceOf(prepared(rows))!;
-  for (const strike of [50, 100, 150]) {
-    const found = jumpProbability(surface, { ...QUESTION, strike, tte: 10 });
-    expect(found.probability).toBeWithin(0, 1 + 1e-15);
-    expect(found.dividend).toBeFinite();
-  }
-});
+// Quotes an hour before settlement imply a forward 2 % from spot, which extrapolates to 180 a year.
+test.each([98, 102])(
+  'is finite after ten years if the only known series settles in an hour with the forward at %d',
+  (forward) => {
+    const rows = quoted({ strikes: range(90, 110), spot: forward, expiry: '2026-01-05', iv: 0.5 });
+    const surface = surfaceOf(prepared(rows))!;
+    for (const strike of [50, 100, 150]) {
+      const found = jumpProbability(surface, { ...QUESTION, strike, tte: 10 });
+      expect(found.probability).toBeWithin(0, 1 + 1e-15);
+      expect(found.dividend).toBeFinite();
+    }
+  },
+);

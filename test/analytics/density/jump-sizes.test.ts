@@ -8,7 +8,7 @@ import { recordedChain, recordedNames } from '../recorded.ts';
 import { SIMULATED, simulated } from '../simulated.ts';
 import { contract, prepared, quoted, range, yearsTo } from '../small-chains.ts';
 
-/** Merton's diffusion volatility, jumps per year, and their mean and width. */
+/** Merton's parameters: diffusion volatility, jumps per year, mean and width of the jumps. */
 interface Model {
   readonly s: number;
   readonly l: number;
@@ -17,10 +17,10 @@ interface Model {
 }
 
 const RATE = 0.04;
-/** The diffusion of each series is its own: so many times the model's. */
+/** The diffusion volatility of each series as a multiple of the model's. */
 const EXPIRIES = { '2026-01-16': 1, '2026-01-30': 1.05, '2026-02-20': 1.1, '2026-03-20': 0.95 };
 
-/** Undiscounted call at a forward of 100: Merton's sum as he wrote it, over Black's formula. */
+/** Undiscounted call at a forward of 100: Merton's original series over Black's formula. */
 function mertonCall({ s, l, m, d }: Model, strike: number, tte: number): number {
   const k = Math.exp(m + (d * d) / 2) - 1;
   let weight = Math.exp(-l * tte);
@@ -34,7 +34,7 @@ function mertonCall({ s, l, m, d }: Model, strike: number, tte: number): number 
   return sum;
 }
 
-/** A chain quoted around a model, its middles off by up to `noise` dollars. */
+/** A chain quoted around a model. The middles deviate by up to `noise` dollars. */
 function chainFrom(
   model: Model,
   { strikes = range(60, 140), noise = 0, expiries = EXPIRIES as Record<string, number> } = {},
@@ -73,8 +73,8 @@ const MODELS: readonly Model[] = [
   { s: 0.25, l: 2, m: 0.05, d: 0.08 },
 ];
 
-describe('the jumps that a chain was made with', () => {
-  test.each(MODELS)('%j are found', (model) => {
+describe('recovers the jumps of the chain’s model', () => {
+  test.each(MODELS)('%j: exactly from exact quotes', (model) => {
     const { sizes, fitted, points } = jumpSizesOf(chainFrom(model));
     expect(Math.abs(sizes.mean - model.m)).toBeLessThan(0.005);
     expect(Math.abs(sizes.width - model.d)).toBeLessThan(0.002);
@@ -86,8 +86,9 @@ describe('the jumps that a chain was made with', () => {
     expect(points).toBe(64);
   });
 
-  // What is known least is how often: many small jumps are like few larger ones. What they do to the variance is known well.
-  test.each(MODELS)('%j are found nearly, from quotes a cent wrong, and their variance well', (model) => {
+  // The least certain parameter is the intensity, because many small jumps resemble few larger ones. Their variance is
+  // well determined.
+  test.each(MODELS)('%j: approximately from quotes off by up to a cent, and the variance well', (model) => {
     const { sizes, fitted } = jumpSizesOf(chainFrom(model, { noise: 0.01 }));
     expect(Math.abs(sizes.mean - model.m)).toBeLessThan(0.02);
     expect(Math.abs(sizes.width - model.d)).toBeLessThan(0.01);
@@ -96,7 +97,7 @@ describe('the jumps that a chain was made with', () => {
     expect(fitted!.error).toBeLessThan(0.3);
   });
 
-  test.each(MODELS)('%j leave a trace in quotes ten cents wrong', (model) => {
+  test.each(MODELS)('%j: roughly from quotes off by up to ten cents', (model) => {
     const { sizes, fitted } = jumpSizesOf(chainFrom(model, { noise: 0.1 }));
     expect(Math.abs(sizes.mean - model.m)).toBeLessThan(0.1);
     expect(Math.abs(sizes.width - model.d)).toBeLessThan(0.06);
@@ -104,20 +105,30 @@ describe('the jumps that a chain was made with', () => {
   });
 });
 
-describe('where the chain does not say', () => {
-  test('a flat smile has small jumps, if any', () => {
+describe('chains that do not determine the jumps', () => {
+  test('a flat smile has small jumps or none', () => {
     const { sizes, fitted } = jumpSizesOf(chainFrom({ s: 0.3, l: 0, m: 0, d: 0.001 }));
     expect(fitted!.intensity * (sizes.mean ** 2 + sizes.width ** 2)).toBeLessThan(0.02 * 0.3 ** 2);
     expect(fitted!.error).toBeLessThan(0.05);
   });
 
   test.each([
-    ['twenty strikes in all', { strikes: range(91, 109, 2), expiries: { '2026-01-16': 1, '2026-01-30': 1 } }, 20, true],
-    ['two less', { strikes: range(91, 107, 2), expiries: { '2026-01-16': 1, '2026-01-30': 1 } }, 18, false],
+    [
+      'twenty strikes in total',
+      { strikes: range(91, 109, 2), expiries: { '2026-01-16': 1, '2026-01-30': 1 } },
+      20,
+      true,
+    ],
+    [
+      'eighteen strikes in total',
+      { strikes: range(91, 107, 2), expiries: { '2026-01-16': 1, '2026-01-30': 1 } },
+      18,
+      false,
+    ],
     ['series of fewer than five strikes', { strikes: range(85, 115, 10) }, 0, false],
     ['only a series of three days', { expiries: { '2026-01-08': 1 } }, 0, false],
-    ['only one of half a year', { expiries: { '2026-07-17': 1 } }, 0, false],
-    ['one series, whose strikes are thinned', { expiries: { '2026-02-20': 1 } }, 16, false],
+    ['only a series of half a year', { expiries: { '2026-07-17': 1 } }, 0, false],
+    ['one series, whose strikes are thinned out', { expiries: { '2026-02-20': 1 } }, 16, false],
   ])('%s', (_what, over, points, isFitted) => {
     const found = jumpSizesOf(chainFrom(MODELS[0]!, over));
     expect(found.points).toBe(points);
@@ -126,13 +137,13 @@ describe('where the chain does not say', () => {
   });
 });
 
-test('once a chain, and the same from the same quotes', () => {
+test('computes the sizes once per chain, and the same quotes give the same sizes', () => {
   const [first, second] = [chainFrom(MODELS[0]!), chainFrom(MODELS[0]!)];
   expect(jumpSizesOf(first)).toBe(jumpSizesOf(first));
   expect(jumpSizesOf(second)).toEqual(jumpSizesOf(first));
 });
 
-test('one absurd quote does not bend it', () => {
+test('one absurd quote does not distort the result', () => {
   const rows = (absurd: number) =>
     ['2026-01-16', '2026-02-20'].flatMap((expiry) =>
       quoted({
@@ -145,7 +156,7 @@ test('one absurd quote does not bend it', () => {
   expect(Math.abs(bent!.width - clean!.width)).toBeLessThan(0.02);
 });
 
-describe('within their bounds, of every chain', () => {
+describe('every simulated chain has sizes within their bounds', () => {
   test.each(SIMULATED)('%s', (ticker) => judge(jumpSizesOf(prepareChain(simulated(ticker), DEFAULT_OPTIONS))));
 });
 

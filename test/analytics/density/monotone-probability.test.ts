@@ -16,19 +16,19 @@ import { range } from '../small-chains.ts';
 
 const DAYS = [0, 1, 7, 30, 90, 365, 700];
 const NO_JUMP = [0.001, 0.5, 0.9, 1];
-/** From 0.3 to 3 times spot, a tenfold in 160 steps of 1.5 %. */
+/** From 0.3 to 3 times spot: a factor of ten in 160 steps of 1.5 %. */
 const MONEYNESS = range(0, 160).map((at) => 0.3 * 10 ** (at / 160));
-/** A quote as tight as that, from its middle to either side, says what the volatility is: half a vol point. */
+/** Maximum distance from the middle to either side for a quote that determines the volatility: half a vol point. */
 const TIGHT = 0.005;
 
-describe('the farther the strike the less likely', () => {
+describe('the probability decreases with the distance of the strike', () => {
   test.each(SIMULATED)('%s', (ticker) => judgeOrder(simulated(ticker)));
 });
 
 describeRecorded('the farther the strike the less likely, of recorded chains', (dir) => {
   test.each(recordedNames(dir))('%s', (name) => judgeOrder(recordedChain(dir, name)));
 
-  test('near the money it is what tight quotes say', () => {
+  test('near the money it agrees with narrow quotes', () => {
     const off = recordedNames(dir)
       .flatMap((name) => distances(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS)))
       .sort((a, b) => a - b);
@@ -39,7 +39,7 @@ describeRecorded('the farther the strike the less likely, of recorded chains', (
   });
 });
 
-test('near the money of simulated chains it is what tight quotes say', () => {
+test('near the money of simulated chains it agrees with narrow quotes', () => {
   for (const ticker of SIMULATED) {
     const off = distances(prepareChain(simulated(ticker), DEFAULT_OPTIONS));
     expect(Math.max(0, ...off)).toBeLessThan(0.0015);
@@ -74,8 +74,8 @@ function judgeOrder(chain: Chain): void {
 }
 
 /**
- * How far N(d2) of the fitted density is from that of the smile as quoted, at the tightly quoted strikes within a standard
- * deviation of the forward.
+ * The difference between N(d2) of the fitted density and of the quoted smile, at the strikes with narrow quotes within
+ * one standard deviation of the forward.
  */
 function distances(prepared: PreparedChain): number[] {
   const { chain } = prepared;

@@ -14,18 +14,18 @@ describe('surface', () => {
   const [nearCarry, farCarry] = [0.03 * near, 0.02 * far];
 
   test.each([
-    ['before the first expiry its volatility', near / 3, 0.2 ** 2 * (near / 3), nearCarry / 3],
-    ['at the first', near, 0.2 ** 2 * near, nearCarry],
+    ['before the first expiry: constant volatility', near / 3, 0.2 ** 2 * (near / 3), nearCarry / 3],
+    ['at the first expiry', near, 0.2 ** 2 * near, nearCarry],
     ['between: linear in total variance', half, (0.2 ** 2 * near + 0.3 ** 2 * far) / 2, (nearCarry + farCarry) / 2],
-    ['at the last', far, 0.3 ** 2 * far, farCarry],
-    ['beyond: its volatility', 3 * far, 0.3 ** 2 * 3 * far, 3 * farCarry],
+    ['at the last expiry', far, 0.3 ** 2 * far, farCarry],
+    ['beyond the last expiry: constant volatility', 3 * far, 0.3 ** 2 * 3 * far, 3 * farCarry],
   ])('%s', (_what, tte, variance, carry) => {
     expect(Math.abs(surface.variance(0.01, tte) / variance - 1)).toBeLessThan(1e-4);
     expect(surface.carry(tte)).toBeCloseTo(carry, 9);
     expect(surface.rate(tte)).toBeCloseTo(0.04, 12);
   });
 
-  test('beyond the last expiry a smile is as wide in deviations: its slope falls with the root of time', () => {
+  test('beyond the last expiry the smile has constant width in deviations: slope ~ 1 / root of time', () => {
     const skewed = surfaceOf(
       prepared(quoted({ strikes: range(80, 120), iv: (strike) => 0.3 - 0.2 * Math.log(strike / 100) })),
     )!;
@@ -35,7 +35,7 @@ describe('surface', () => {
     expect(skewed.variance(-0.1, near)).toBeGreaterThan(1.05 * skewed.variance(0.1, near));
   });
 
-  test('is that of the densities at the expiries', () => {
+  test('equals the densities at the expiries', () => {
     const ready = prepared(rows);
     for (const series of ready.series) {
       const { totalVariance } = densityOf(ready, series);
@@ -43,12 +43,12 @@ describe('surface', () => {
     }
   });
 
-  test('passes over series without a volatility', () => {
+  test('skips series without a volatility', () => {
     const withHole = surfaceOf(prepared([...rows, contract({ expiry: '2026-01-30' })]))!;
     expect(withHole.variance(0, half)).toBe(surface.variance(0, half));
   });
 
-  test('is none where no series has a volatility', () => {
+  test('is undefined if no series has a volatility', () => {
     expect(surfaceOf(prepared([contract()]))).toBeUndefined();
   });
 });

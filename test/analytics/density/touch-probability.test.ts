@@ -14,18 +14,18 @@ import { range } from '../small-chains.ts';
 
 const SIZES = { mean: -0.04, width: 0.06 };
 
-/** Volatility v everywhere, carried at r - q. */
+/** A surface with volatility v everywhere and carry r - q. */
 function flat(v: number, r = 0, q = 0): Surface {
   return { variance: (_, tte) => v * v * tte, carry: (tte) => (r - q) * tte, rate: () => r };
 }
 
-/** Ends there and touches, of a spot of 100. */
+/** The probabilities of ending beyond and of touching the strike, for a spot of 100. */
 function both(surface: Surface, strike: number, days: number, noJump: number, sizes = SIZES) {
   const reading = jumpProbability(surface, { spot: 100, strike, tte: days / 365.25, noJump, sizes });
   return { ends: reading.probability, touches: touchProbability(reading, 100, strike) };
 }
 
-describe('without jumps it is the reflection principle', () => {
+describe('without jumps it follows the reflection principle', () => {
   test.each([
     [105, 30, 0.3, 0, 0],
     [95, 30, 0.3, 0, 0],
@@ -42,8 +42,8 @@ describe('without jumps it is the reflection principle', () => {
   });
 });
 
-// Paths of the price itself, as Merton has it: the drift gives back what jumps take on average.
-describe('with jumps it is that of simulated prices', () => {
+// Simulated price paths as Merton defines them: the drift compensates for the mean of the jumps.
+describe('with jumps it agrees with simulated prices', () => {
   test.each([
     [108, 0.5],
     [90, 0.5],
@@ -81,9 +81,9 @@ describe('with jumps it is that of simulated prices', () => {
   });
 });
 
-// A path that is beyond at the end has been there; without drift half of those that get there end beyond, by reflection, and
-// with few jumps nearly so.
-test.each([0.001, 0.5, 0.9, 1])('between the chance of ending there and certainty (no jump: %d)', (noJump) => {
+// A path that ends beyond the strike has touched it. Without drift, half of the paths that touch end beyond, by
+// reflection. With few jumps nearly half do.
+test.each([0.001, 0.5, 0.9, 1])('lies between the probability of ending beyond and 1 (no jump: %d)', (noJump) => {
   for (const days of [1, 30, 365]) {
     for (const strike of [60, 90, 99, 101, 110, 160]) {
       const { ends, touches } = both(flat(0.3, 0.04), strike, days, noJump);
@@ -93,14 +93,14 @@ test.each([0.001, 0.5, 0.9, 1])('between the chance of ending there and certaint
   }
 });
 
-test('is 1 at spot, and near it beside spot', () => {
+test('is 1 at spot, and close to 1 next to spot', () => {
   for (const noJump of [0.001, 0.5, 1]) {
     expect(both(flat(0.3), 100, 30, noJump).touches).toBe(1);
     for (const strike of [99.99, 100.01]) expect(both(flat(0.3), strike, 30, noJump).touches).toBeGreaterThan(0.99);
   }
 });
 
-test('grows with time', () => {
+test('rises with time', () => {
   for (const strike of [85, 110]) {
     let before = 0;
     for (let days = 1; days <= 400; days += 7) {
@@ -111,7 +111,7 @@ test('grows with time', () => {
   }
 });
 
-describe('the farther the strike the less likely', () => {
+describe('the probability decreases with the distance of the strike', () => {
   test.each(['SPY', 'VXX', 'PLUG'])('%s', (ticker) => judge(simulated(ticker)));
 });
 

@@ -5,7 +5,7 @@ import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.t
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { contract, FEED_GAMMA, prepared, type Quotes, quoted, range } from '../small-chains.ts';
 
-/** The same options on a thing at a price `scale` times as high, of which as many dollars are held. */
+/** The same options on an underlying at `scale` times the price, with the same open interest in dollars. */
 function readAt(scale: number, share: number, over: Partial<Quotes> = {}) {
   const rows = quoted({
     strikes: range(85, 115, 2.5).map((strike) => strike * scale),
@@ -17,12 +17,12 @@ function readAt(scale: number, share: number, over: Partial<Quotes> = {}) {
   return prepared(open, {}, { spot: 100 * scale });
 }
 
-describe('an index of which a part is held through its fund is the whole index again', () => {
+describe('an index plus a fund that holds part of it equals the whole index', () => {
   const whole = readAt(40, 1);
   const both = combine(readAt(40, 0.3), readAt(4, 0.7));
   const levels = gexLevels(whole, new Map());
 
-  test('the ratio is that of the spots', () => {
+  test('the ratio is the ratio of the spots', () => {
     expect(both.ratio).toBe(10);
   });
 
@@ -40,7 +40,7 @@ describe('an index of which a part is held through its fund is the whole index a
     expect(both.walls.largestCalls).toEqual(levels.walls.largestCalls);
   });
 
-  test('profile, and its two parts', () => {
+  test('the profile and its two parts', () => {
     const { level, gex } = netGammaProfile(whole, 0.2);
     expect(both.profile.level).toEqual(level);
     for (const [at, each] of gex.entries()) {
@@ -51,12 +51,12 @@ describe('an index of which a part is held through its fund is the whole index a
   });
 });
 
-test('what the fund has at a strike counts in the prices of the index', () => {
+test('the fund’s exposure at a strike is converted to the prices of the index', () => {
   const of = (strike: number, openInterest: number, callPut: 1 | -1) =>
     contract({ strike, gamma: 0.001, openInterest, callPut });
   for (const callPut of [1, -1] as const) {
     const index = prepared([of(4_000, 10, callPut), of(4_100, 20, callPut)], FEED_GAMMA, { spot: 4_050 });
-    // A fortieth of the price: 1,600 contracts of the fund make as much as one of the index with that gamma.
+    // The fund has a fortieth of the price: 1,600 contracts of the fund equal one of the index with the same gamma.
     const most = (openInterest: number) => {
       const fund = prepared([of(100, openInterest, callPut)], FEED_GAMMA, { spot: 101.25 });
       const { largestCalls, largestPuts } = combine(index, fund).walls;
@@ -66,8 +66,8 @@ test('what the fund has at a strike counts in the prices of the index', () => {
   }
 });
 
-test('strikes of the fund count at the nearest of the index', () => {
-  // 100.4 times 40 lies nearer 4,000 than 4,100; beyond the last strike it is the last.
+test('the fund’s strikes count at the nearest strike of the index', () => {
+  // 100.4 times 40 is nearer to 4,000 than to 4,100. A strike beyond the last counts at the last.
   const index = prepared(
     quoted({ strikes: [3_900, 4_000, 4_100], spot: 4_000, rest: { openInterest: 1 } }),
     {},

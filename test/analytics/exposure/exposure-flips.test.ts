@@ -13,12 +13,12 @@ const weighed = (openInterest: (strike: number, callPut: number) => number) =>
   );
 
 describe('vanna and charm flips', () => {
-  // Calls around spot: vanna is positive where spot is below them, negative above.
+  // Calls around spot: vanna is positive if spot is below them, negative if above.
   const book = weighed((strike, callPut) => (callPut === 1 && Math.abs(strike - 101) < 10 ? strike : 0));
   const flips = exposureFlips(book);
   const pricedAt = (spot: number) => finish(pricedExposuresInSteps(book, [spot], ''))[0]!;
 
-  test('are where the exposure is next to nothing, and of another sign on either side', () => {
+  test('the exposure is close to 0 at the flip and has opposite signs on either side', () => {
     for (const [name, level] of [
       ['vex', flips.vanna],
       ['cex', flips.charm],
@@ -31,13 +31,13 @@ describe('vanna and charm flips', () => {
     }
   });
 
-  test('none lies near where the whole book has one sign', () => {
-    // Far above spot, calls alone: vanna positive and charm negative throughout.
+  test('there is no flip near spot if the whole book has one sign', () => {
+    // Only calls far above spot: vanna is positive and charm negative at all levels.
     const calls = weighed((strike, callPut) => (callPut === 1 && strike >= 128 ? 10 : 0));
     expect(exposureFlips(calls).vanna).toBeNaN();
   });
 
-  test('exposures at the present spot are those of the chain', () => {
+  test('exposures repriced at the current spot equal those of the chain', () => {
     const { dex, vex, cex } = exposures(book);
     expect(pricedAt(book.chain.spot)).toEqual({ dex, vex, cex });
   });

@@ -4,7 +4,7 @@ import { greeks } from '../../../src/math/black-scholes.ts';
 import { blackScholesDelta, netGex } from '../plain.ts';
 import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, quoted, range, yearsTo } from '../small-chains.ts';
 
-test('GEX by hand: sign * gamma * contracts * shares * S^2 * 0.01', () => {
+test('GEX computed by hand: sign * gamma * contracts * shares * S^2 * 0.01', () => {
   const rows = [
     contract({ gamma: 0.03, openInterest: 200 }),
     contract({ gamma: 0.03, openInterest: 500, callPut: -1 }),
@@ -18,18 +18,18 @@ test('GEX by hand: sign * gamma * contracts * shares * S^2 * 0.01', () => {
   const { gex, grossGex, dex, vex, cex } = exposures(ready);
   expect(gex).toBeCloseTo(15_000 - 37_500 + 25, 8);
   expect(grossGex).toBeCloseTo(15_000 + 37_500 + 25, 8);
-  // Nothing is known of these contracts' volatility.
+  // These contracts have no known volatility.
   expect([dex, vex, cex]).toEqual([0, 0, 0]);
 });
 
-describe('of a quoted chain, against bumped plain deltas', () => {
+describe('of a quoted chain: agree with bumped plain deltas', () => {
   const rows = quoted({ strikes: range(90, 110, 5), dividend: 0.03, rest: { openInterest: 10 } }).map((row) =>
     row.callPut === 1 ? row : { ...row, openInterest: 3 },
   );
   const ready = prepared(rows);
   const tte = yearsTo('ACME', EXPIRY);
   const found = exposures(ready);
-  /** Delta-notional held with every volatility and the time moved. */
+  /** The delta-notional after the volatilities and the time are bumped. */
   const notional = (vol: number, days: number) =>
     Array.from({ length: ready.count }, (_, at) => {
       const delta = blackScholesDelta({
@@ -72,18 +72,18 @@ describe('of a quoted chain, against bumped plain deltas', () => {
     expect(Math.abs(value / expected - 1)).toBeLessThan(tolerance);
   });
 
-  test('delta-notional is never negative: long calls, short puts', () => {
+  test('delta-notional is never negative for long calls and short puts', () => {
     const puts = rows.filter(({ callPut }) => callPut === -1);
     expect(exposures(prepared(puts)).dex).toBeGreaterThan(0);
   });
 });
 
-describe('are the sums of every contract’s Greeks', () => {
+describe('equal the sums over all contracts’ Greeks', () => {
   const strikes = [20, 60, 90, 99, 100, 101, 110, 150, 400];
   const rows = [EXPIRY, LATER].flatMap((expiry, far) =>
     strikes.flatMap((strike, at) =>
       [1, -1]
-        // Some stand alone.
+        // Some contracts stand alone.
         .filter((callPut) => (at + far) % 3 > 0 || callPut * (strike - 100) > 0)
         .map((callPut) =>
           contract({ expiry, strike, callPut, iv: 0.2 + 0.05 * (at % 4), openInterest: 3 + ((7 * at + callPut) % 11) }),
@@ -92,12 +92,16 @@ describe('are the sums of every contract’s Greeks', () => {
   );
   test.each([
     ['calls and puts', rows, 'otm'],
-    ['by volatilities of their own', rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at % 5) })), 'own'],
-    ['the first of a series without one', [...rows, contract({ expiry: LATER, strike: 10, openInterest: 5 })], 'own'],
-    ['calls alone', rows.filter(({ callPut }) => callPut === 1), 'own'],
-    ['puts alone', rows.filter(({ callPut }) => callPut === -1), 'own'],
-    ['puts far out of the money', rows.filter(({ callPut, strike }) => callPut === -1 && strike < 70), 'own'],
-    ['calls far in the money', rows.filter(({ callPut, strike }) => callPut === 1 && strike < 70), 'own'],
+    ['with each contract’s own volatility', rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at % 5) })), 'own'],
+    [
+      'the first contract of a series without a volatility',
+      [...rows, contract({ expiry: LATER, strike: 10, openInterest: 5 })],
+      'own',
+    ],
+    ['only calls', rows.filter(({ callPut }) => callPut === 1), 'own'],
+    ['only puts', rows.filter(({ callPut }) => callPut === -1), 'own'],
+    ['only puts far out of the money', rows.filter(({ callPut, strike }) => callPut === -1 && strike < 70), 'own'],
+    ['only calls far in the money', rows.filter(({ callPut, strike }) => callPut === 1 && strike < 70), 'own'],
   ] as const)('%s', (_what, contracts, iv) => {
     const ready = prepared(contracts, { forward: 'flat', rate: 0.05, dividend: 0.03, iv });
     const greek = greeks({

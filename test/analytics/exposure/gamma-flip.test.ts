@@ -32,15 +32,15 @@ function contractsOf(ready: PreparedChain) {
   }));
 }
 
-describe('the crossing nearest spot, as a fine scan of bumped prices finds it', () => {
+describe('finds the crossing nearest spot, like a fine scan of bumped prices', () => {
   test.each([
     ['puts below, calls above', [put(95, 10), call(105, 10)], FLAT],
     ['calls below, puts above', [call(95, 10), put(105, 10)], FLAT],
     ['more puts', [put(95, 30), call(105, 10)], FLAT],
-    ['two crossings: the nearer', [put(85, 10), call(97, 10), put(106, 30)], FLAT],
-    ['and the other way about', [put(94, 30), call(103, 10), put(115, 10)], FLAT],
-    ['a skew of volatilities', [put(90, 20, 0.5), call(110, 12, 0.2)], FLAT],
-    ['rates and a yield', [put(95, 30), call(105, 10)], { ...FLAT, rate: 0.08, dividend: 0.02 }],
+    ['two crossings: the lower is nearer', [put(85, 10), call(97, 10), put(106, 30)], FLAT],
+    ['two crossings: the higher is nearer', [put(94, 30), call(103, 10), put(115, 10)], FLAT],
+    ['a volatility skew', [put(90, 20, 0.5), call(110, 12, 0.2)], FLAT],
+    ['rates and a dividend yield', [put(95, 30), call(105, 10)], { ...FLAT, rate: 0.08, dividend: 0.02 }],
     ['two expiries', [put(95, 30), { ...call(105, 40), expiry: LATER }, call(110, 5)], FLAT],
     [
       'a quoted chain',
@@ -56,7 +56,7 @@ describe('the crossing nearest spot, as a fine scan of bumped prices finds it', 
     const { level, resolved } = gammaFlip(ready);
     expect(resolved).toBe(true);
     expect(level).toBeCloseTo(nearestSignChange(net, 100, 0.02), 2);
-    // At spot the profile is the chain's net gamma.
+    // At spot the profile equals the chain's net gamma.
     const { gex, grossGex } = exposures(ready);
     expect(Math.abs(net(100) - gex)).toBeLessThan(1e-7 * grossGex);
     const profile = netGammaProfile(ready, 0.2);
@@ -66,8 +66,8 @@ describe('the crossing nearest spot, as a fine scan of bumped prices finds it', 
   });
 });
 
-describe('the grid widens until it finds one', () => {
-  // Equal contracts: the sign changes between the two strikes, wherever they are.
+describe('widens the grid until it finds a crossing', () => {
+  // Contracts of equal size: the sign changes between the two strikes at any position.
   test.each([
     ['within 20 %', 80, 84, 0.2],
     ['within 35 %', 70, 74, 0.35],
@@ -82,7 +82,7 @@ describe('the grid widens until it finds one', () => {
     expect(Math.abs(level / 100 - 1)).toBeLessThan(halfWidth);
   });
 
-  test('beyond it: where it is least, not resolved', () => {
+  test('beyond 50 %: returns the level of the smallest gamma, not resolved', () => {
     const ready = prepared([put(100, 10), call(200, 10, 0.05)], FLAT);
     const { level, resolved } = gammaFlip(ready);
     expect(resolved).toBe(false);
@@ -94,17 +94,17 @@ describe('the grid widens until it finds one', () => {
 });
 
 describe('exact zeros', () => {
-  test('gamma that is nothing everywhere: spot, not resolved', () => {
+  test('gamma of 0 everywhere: returns spot, not resolved', () => {
     expect(gammaFlip(prepared([call(100, 0), put(100, 0)], FLAT))).toEqual({ level: 100, resolved: false });
   });
 
-  test('calls and puts that weigh each other up exactly: spot, not resolved', () => {
+  test('calls and puts that cancel each other exactly: returns spot, not resolved', () => {
     const rows = [90, 100, 110].flatMap((strike) => [call(strike, 7), put(strike, 7)]);
     expect(gammaFlip(prepared(rows, FLAT))).toEqual({ level: 100, resolved: false });
   });
 
-  test('a desert between two signs is one crossing, at its middle', () => {
-    // An hour before they settle, gamma underflows to 0 within a percent of the strikes.
+  test('a zero range between two signs is one crossing at its middle', () => {
+    // An hour before settlement, gamma underflows to 0 within a percent of the strikes.
     const ready = prepared([put(92, 10, 0.02), call(108, 10, 0.02)].map(inAnHour), FLAT);
     const { gex, level: levels } = netGammaProfile(ready, 0.2);
     expect(levels.filter((each, at) => gex[at] === 0 && each > 94 && each < 106)).toHaveLength(47);
@@ -113,7 +113,7 @@ describe('exact zeros', () => {
     expect(Math.abs(level - 100)).toBeLessThan(0.3);
   });
 
-  test('touching zero without crossing it is no crossing', () => {
+  test('touching zero without a change of sign is not a crossing', () => {
     const ready = prepared([put(92, 10, 0.02), put(108, 10, 0.02)].map(inAnHour), FLAT);
     expect(gammaFlip(ready).resolved).toBe(false);
   });
@@ -123,10 +123,10 @@ function inAnHour(row: ContractRow): ContractRow {
   return { ...row, expiry: TODAY };
 }
 
-describe('is what the whole grid says', () => {
+describe('agrees with a scan of the whole grid', () => {
   const random = generator(11);
   const pick = <T>(...from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-  /** A few contracts anywhere, of an hour to months, as narrow or wide as they come. */
+  /** A few contracts with random strikes, times from an hour to months, and widths. */
   const books = Array.from({ length: 150 }, (_, at) => {
     const rows = Array.from({ length: 1 + Math.floor(40 * random() ** 2) }, () =>
       contract({
@@ -154,7 +154,7 @@ describe('is what the whole grid says', () => {
     }
   });
 
-  /** The sign change nearest 100, by going outward from it; a run of zeros is crossed in its middle. */
+  /** The sign change nearest 100, searched outward. A run of zeros is crossed at its middle. */
   function crossing({ level, gex }: { level: Float64Array; gex: Float64Array }): number | undefined {
     const signed = Array.from(level.keys()).filter((at) => gex[at] !== 0);
     const crossings = signed.slice(1).flatMap((at, each) => {
@@ -168,9 +168,9 @@ describe('is what the whole grid says', () => {
   }
 });
 
-describe('a dip of a few steps, between two points of the log grid', () => {
+describe('a narrow dip between two points of the log grid', () => {
   const base = range(40, 160, 2).map((strike) => ({ ...call(strike, 100), expiry: LATER }));
-  /** A put of an hour, so many that the chain's net gamma at its strike is that share of what it is without. */
+  /** A put that settles in an hour, sized so that the net gamma at its strike is `share` times the net gamma without it. */
   const dip = (strike: number, share: number) => {
     const at = (rows: readonly ContractRow[]) => {
       const { level, gex } = netGammaProfile(prepared(rows, FLAT), 0.2);
@@ -180,20 +180,20 @@ describe('a dip of a few steps, between two points of the log grid', () => {
     return { ...one, openInterest: ((1 - share) * at(base)) / -at([one]) };
   };
 
-  test('below zero is found', () => {
+  test('a dip below zero is found', () => {
     const { level, resolved } = gammaFlip(prepared([...base, dip(105, -0.002)], FLAT));
     expect(resolved).toBe(true);
     expect(Math.abs(level - 105)).toBeLessThan(0.25);
   });
 
-  test('above zero is none; the lower of two is where gamma is least', () => {
-    // Lines from point to point of the log grid pass above both, and further above the lower one.
+  test('a dip that stays above zero is no crossing; of two dips the lower has the smallest gamma', () => {
+    // Straight lines between the points of the log grid pass above both dips, and farther above the lower one.
     const ready = prepared([...base, dip(100, 0.03), dip(105, 0.031)], FLAT);
     expect(gammaFlip(ready)).toEqual({ level: 100, resolved: false });
   });
 });
 
-test('contracts without a volatility have no part', () => {
+test('ignores contracts without a volatility', () => {
   const rows = [put(95, 10), call(105, 10)];
   const more = [...rows, contract({ strike: 101, openInterest: 1e6, gamma: 0.5 })];
   expect(gammaFlip(prepared(more, { ...FLAT, gamma: 'feed' }))).toEqual(gammaFlip(prepared(rows, FLAT)));

@@ -9,7 +9,7 @@ import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 const positionsOf = (ready: PreparedChain) => finish(positionsInSteps(ready));
 const FLAT = { forward: 'flat', rate: 0, dividend: 0 } as const;
 
-test('levels are a quarter percent of spot apart, spot itself among them', () => {
+test('levels are a quarter percent of spot apart and include spot', () => {
   const level = levelsWithin(0.2, 100);
   expect(level).toHaveLength(161);
   expect([level[0], level[80], level[160]]).toEqual([80, 100, 120]);
@@ -26,20 +26,20 @@ describe('positions', () => {
   const call = (strike: number, openInterest: number, iv = 0.3) =>
     contract({ strike, openInterest, iv, multiplier: 10 });
 
-  test('a call and its put count by what is left of both', () => {
+  test('a call and its put count as one position with the net gamma of both', () => {
     const { wide } = positionsOf(prepared([call(100, 7), put(100, 3), put(105, 2, Number.NaN), call(105, 0)], FLAT));
     expect(list(wide.strike)).toEqual([100, 105]);
     expect(list(wide.weight)).toEqual([40, -20]);
   });
 
-  test('with volatilities of their own they are two', () => {
+  test('with separate volatilities they are two positions', () => {
     const rows = [call(100, 7, 0.3), put(100, 3, 0.4), call(105, 5, 0.2), put(105, 1, 0.2)];
     const { wide } = positionsOf(prepared(rows, { ...FLAT, iv: 'own' }));
     expect(list(wide.weight)).toEqual([70, -30, 40]);
     expect(list(wide.iv)).toEqual([0.3, 0.4, 0.2]);
   });
 
-  test('what weighs itself up, counts nothing or has no volatility is none', () => {
+  test('contracts that cancel out, have no weight or no volatility are no positions', () => {
     const rows = [call(100, 5), put(100, 5), call(105, 0), contract({ strike: 110, openInterest: 9 })];
     const { wide, narrow } = positionsOf(prepared(rows, { ...FLAT, iv: 'own' }));
     expect([wide.count, narrow.count]).toEqual([0, 0]);
@@ -47,17 +47,17 @@ describe('positions', () => {
 
   test.each([
     ['days', EXPIRY, 0.3, 1, 0],
-    // An hour is 0.0107 of the root of a year.
+    // The root of an hour in years is 0.0107.
     ['an hour at 30 %', TODAY, 0.3, 0, 1],
     ['an hour at 46 %', TODAY, 0.46, 0, 1],
     ['an hour at 47 %', TODAY, 0.47, 1, 0],
-  ])('wide are those whose deviation is two steps: %s', (_what, expiry, iv, wides, narrows) => {
+  ])('a position is wide if its deviation is at least two grid steps: %s', (_what, expiry, iv, wides, narrows) => {
     const { wide, narrow } = positionsOf(prepared([{ ...call(100, 1, iv), expiry }], FLAT));
     expect([wide.count, narrow.count]).toEqual([wides, narrows]);
   });
 });
 
-test('the net profile is the sum of all contracts’, wide and narrow', () => {
+test('the net profile is the sum over all contracts, wide and narrow', () => {
   const rows = [
     contract({ strike: 98, callPut: -1, iv: 0.3, openInterest: 20 }),
     contract({ strike: 101, iv: 0.3, openInterest: 10, expiry: TODAY }),

@@ -13,7 +13,7 @@ const ready = prepared(
   FEED_GAMMA,
 );
 
-test('net and gross of each series, and of all', () => {
+test('net and gross GEX of each series and of the chain', () => {
   const { net, gross, netOfAll, grossOfAll } = gexBySeries(ready);
   expect([...net]).toEqual([-6000 + 300, 500]);
   expect([...gross]).toEqual([6000 + 300, 500]);
@@ -21,7 +21,7 @@ test('net and gross of each series, and of all', () => {
   expect(gexByContract(ready).reduce((sum, each) => sum + each, 0)).toBe(netOfAll);
 });
 
-test('are summed up once for the same positions', () => {
+test('are computed only once for the same positions', () => {
   expect(gexBySeries(ready)).toBe(gexBySeries(ready));
   const otherwise = { ...ready, position: ready.position.map((each) => -each) };
   expect(gexBySeries(otherwise).netOfAll).toBe(5200);

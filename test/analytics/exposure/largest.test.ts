@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { largestRows } from '../../../src/analytics/exposure/largest.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 
-/** By sorting all rows. */
+/** Sorts all rows. */
 function plainly(values: Float64Array, from: number, to: number): number[] {
   return Array.from(values.keys())
     .filter((row) => values[row]! > 0)
@@ -10,13 +10,13 @@ function plainly(values: Float64Array, from: number, to: number): number[] {
     .slice(from, to);
 }
 
-describe('rows of the largest values', () => {
+describe('rows with the largest values', () => {
   test.each([
-    ['all different', 1e9],
-    ['some alike', 40],
-    ['most alike', 3],
-    ['all alike, or nothing', 2],
-  ])('are those that sorting all finds: %s', (_what, kinds) => {
+    ['all distinct', 1e9],
+    ['some equal', 40],
+    ['most equal', 3],
+    ['all equal, or zero', 2],
+  ])('equal those found by sorting all rows: %s', (_what, kinds) => {
     for (let seed = 1; seed <= 20; seed++) {
       const random = generator(seed);
       const values = Float64Array.from({ length: 60 }, () => Math.floor(kinds * random()));
@@ -33,7 +33,7 @@ describe('rows of the largest values', () => {
     }
   });
 
-  test('none where nothing is above zero, or the places are beyond', () => {
+  test('returns none if no value is above zero or the places are out of range', () => {
     expect(largestRows(new Float64Array(3), 0, 2)).toEqual([]);
     expect(largestRows(Float64Array.of(1, 2), 2, 5)).toEqual([]);
     expect(largestRows(Float64Array.of(1, 2), 0, 0)).toEqual([]);

@@ -12,10 +12,10 @@ const NEAR = quoted({ strikes: range(80, 120), iv: NEAR_IV, rest: { openInterest
 const FAR = quoted({ strikes: range(80, 120), iv: FAR_IV, expiry: LATER, rest: { openInterest: 10 } });
 
 test.each([
-  ['before the first expiry, its volatility', FAR, FAR_IV],
-  ['after the last, its volatility', NEAR, NEAR_IV],
+  ['before the first expiry: its volatility', FAR, FAR_IV],
+  ['after the last expiry: its volatility', NEAR, NEAR_IV],
   [
-    'between two, linear in total variance',
+    'between two expiries: linear in total variance',
     [...NEAR, ...FAR],
     (() => {
       const [near, far, at] = [yearsTo('ACME', EXPIRY), yearsTo('ACME', LATER), 30 / 365.25];
@@ -27,7 +27,7 @@ test.each([
   expect(levelRecordOf(chainOf(rows), NONE).atmIv30d!).toBeCloseTo(expected, 6);
 });
 
-test('without any quote there is none', () => {
+test('is null without any quote', () => {
   const record = levelRecordOf(chainOf([contract({ openInterest: 5 })]), NONE);
   expect([record.atmIv30d, record.netGex]).toEqual([null, 0]);
 });
@@ -42,12 +42,12 @@ test.each([
   expect(levelRecordOf(chainOf(NEAR, { asOf: Date.parse(at) }), NONE).day).toBe(day);
 });
 
-test('premium chooses the expiry', () => {
+test('premium determines the expiry', () => {
   const chain = chainOf([...NEAR, ...FAR]);
   expect(levelRecordOf(chain, NONE).expiry).toBe(EXPIRY);
   expect(levelRecordOf(chain, new Map([[`ACME ${LATER}`, 1]])).expiry).toBe(LATER);
 });
 
-test('a chain of which all has settled is refused', () => {
+test('rejects a chain whose contracts have all settled', () => {
   expect(() => levelRecordOf(chainOf(NEAR, { asOf: AS_OF + 60 * 86_400_000 }), NONE)).toThrow(Failure);
 });

@@ -3,7 +3,7 @@ import { maxPain } from '../../../src/analytics/exposure/max-pain.ts';
 import { bruteMaxPain } from '../plain.ts';
 import { contract, LATER, prepared } from '../small-chains.ts';
 
-/** [strike, open interest of the call, of the put] */
+/** [strike, open interest of the call, open interest of the put] */
 type Line = readonly [strike: number, call: number, put: number];
 
 function painOf(lines: readonly Line[], multiplier = 100): number {
@@ -20,7 +20,7 @@ function rowsOf(lines: readonly Line[], multiplier = 100) {
 
 test.each([
   [
-    'the middle of a strangle that leans left',
+    'the middle of a strangle with more weight on the left',
     [
       [90, 0, 3],
       [100, 0, 0],
@@ -29,7 +29,7 @@ test.each([
     90,
   ],
   [
-    'calls below and puts above: where the payouts balance',
+    'calls below and puts above: the strike at which the payouts balance',
     [
       [90, 10, 0],
       [95, 0, 0],
@@ -49,7 +49,7 @@ test.each([
     100,
   ],
   [
-    'the lowest on a tie',
+    'the lowest strike on a tie',
     [
       [90, 1, 0],
       [95, 0, 0],
@@ -58,7 +58,7 @@ test.each([
     90,
   ],
   [
-    'the lowest on a tie within',
+    'the lowest strike on a tie between inner strikes',
     [
       [80, 0, 9],
       [90, 5, 0],
@@ -70,7 +70,7 @@ test.each([
   ],
   ['one strike', [[100, 5, 5]], 100],
   [
-    'no open interest: the lowest',
+    'no open interest: the lowest strike',
     [
       [90, 0, 0],
       [100, 0, 0],
@@ -78,7 +78,7 @@ test.each([
     90,
   ],
   [
-    'strikes that are no whole dollars',
+    'strikes that are not whole dollars',
     [
       [57.5, 2, 0],
       [58, 0, 0],
@@ -91,8 +91,8 @@ test.each([
   expect(bruteMaxPain(optionsOf(lines))).toBe(expected);
 });
 
-test('a tie stays a tie where sums differ in their last digit', () => {
-  // The payouts at 90.1 and 90.7 are the same sum, added up in another order.
+test('a tie remains a tie if the sums differ in the last digit', () => {
+  // The payouts at 90.1 and 90.7 are the same sum, added in a different order.
   const lines: Line[] = [
     [90.1, 0.1, 0],
     [90.4, 0.2, 0.2],
@@ -101,7 +101,7 @@ test('a tie stays a tie where sums differ in their last digit', () => {
   expect(painOf(lines)).toBe(bruteMaxPain(optionsOf(lines)));
 });
 
-test('shares per contract count', () => {
+test('depends on the shares per contract', () => {
   const small = rowsOf([[90, 5, 0]], 10);
   const usual = rowsOf([
     [95, 0, 0],
@@ -111,7 +111,7 @@ test('shares per contract count', () => {
   expect(maxPain(ready, ready.series[0]!)).toBe(100);
 });
 
-test('only the series asked for', () => {
+test('uses only the given series', () => {
   const ready = prepared([
     ...rowsOf([
       [90, 0, 1],
@@ -122,9 +122,9 @@ test('only the series asked for', () => {
   expect(ready.series.map((series) => maxPain(ready, series))).toEqual([100, 95]);
 });
 
-test('agrees with brute force on chains drawn at random', () => {
+test('agrees with brute force on random chains', () => {
   let state = 1;
-  // A linear congruential generator: the same chains every time.
+  // A linear congruential generator, so that the chains are always the same.
   const next = (below: number) => {
     state = (state * 48_271) % 2_147_483_647;
     return state % below;

@@ -9,7 +9,7 @@ import { contract, LATER, prepared, range, TODAY } from '../small-chains.ts';
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;
 const LEVEL = levelsWithin(0.2, 100);
 
-/** Open interest as it comes, on strikes of one expiry. */
+/** Random open interest on the strikes of one expiry. */
 function book(seed: number, iv: number, rest: Partial<ContractRow> = {}): ContractRow[] {
   const random = generator(seed);
   return range(85, 115).flatMap((strike) =>
@@ -19,11 +19,11 @@ function book(seed: number, iv: number, rest: Partial<ContractRow> = {}): Contra
   );
 }
 
-describe('a sketch is off by less than its doubt', () => {
+describe('the error of a sketch is within its doubt', () => {
   test.each([
     ['a smooth profile', book(1, 0.3)],
-    // Half a percent in an hour: as narrow as wide ones come.
-    ['one as jagged as a sketch will draw', book(2, 0.47, { expiry: TODAY })],
+    // Half a percent in an hour: the narrowest deviation of a wide position.
+    ['the most jagged profile that is sketched', book(2, 0.47, { expiry: TODAY })],
     ['several expiries', [...book(3, 0.5, { expiry: TODAY }), ...book(4, 0.2), ...book(5, 0.3, { expiry: LATER })]],
   ])('%s', (_what, rows) => {
     const positions = finish(positionsInSteps(prepared(rows, FLAT)));
@@ -32,13 +32,13 @@ describe('a sketch is off by less than its doubt', () => {
     const { gex, doubt } = finish(sketchInSteps(positions, LEVEL));
     const largest = Math.max(...exact.map(Math.abs));
     for (let at = 0; at < LEVEL.length; at++) expect(Math.abs(gex[at]! - exact[at]!)).toBeLessThanOrEqual(doubt[at]!);
-    // It would not be worth drawing if it left everything in doubt.
+    // The sketch must decide the sign of most levels.
     expect(gex.filter((each, at) => Math.abs(each) > doubt[at]!).length).toBeGreaterThan(120);
     expect(Math.max(...doubt)).toBeGreaterThan(1e-6 * largest);
   });
 });
 
-test('narrow peaks are drawn as they are, though they lie between the points of the grid', () => {
+test('narrow peaks are computed exactly, although they lie between the points of the grid', () => {
   const positions = finish(positionsInSteps(prepared(book(6, 0.03, { expiry: TODAY }), FLAT)));
   expect(positions.wide.count).toBe(0);
   const { gex, doubt } = finish(sketchInSteps(positions, LEVEL));
@@ -46,7 +46,7 @@ test('narrow peaks are drawn as they are, though they lie between the points of 
   expect(Math.max(...doubt)).toBe(0);
 });
 
-test('sharpened levels are exact, the others stay as they were', () => {
+test('sharpened levels are exact, and the other levels do not change', () => {
   const positions = finish(positionsInSteps(prepared(book(7, 0.3), FLAT)));
   const before = finish(sketchInSteps(positions, LEVEL));
   const sketch = finish(sketchInSteps(positions, LEVEL));
@@ -60,7 +60,7 @@ test('sharpened levels are exact, the others stay as they were', () => {
   expect(sketch.doubt[4]).toBe(before.doubt[4]!);
 });
 
-test('what is exact is not computed again', () => {
+test('exact levels are not computed again', () => {
   const positions = finish(positionsInSteps(prepared(book(8, 0.3), FLAT)));
   const sketch = finish(sketchInSteps(positions, LEVEL));
   expect(finish(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(true);

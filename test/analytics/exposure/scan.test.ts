@@ -6,31 +6,36 @@ import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, TODAY } from '../small-c
 const gammaConcentration = (...of: Parameters<typeof concentratedStrikes>) =>
   100 * concentratedStrikes(...of).reduce((sum, { share }) => sum + share, 0);
 
-/** Days from the snapshot: 0, 1, 11 and 46. */
+/** Days from the snapshot to the expiries: 0, 1, 11 and 46. */
 const TOMORROW = '2026-01-06';
 
-describe('the series nearest so many days', () => {
+describe('the series nearest a number of days', () => {
   const open = { iv: 0.3, openInterest: 1 };
   const at = (expiry: string, over = {}) => contract({ expiry, ...open, ...over });
   const none = Number.NaN;
 
   test.each([
-    ['exactly', [at(TODAY), at(EXPIRY), at(LATER)], 11, EXPIRY],
-    ['below the first', [at(EXPIRY), at(LATER)], 0, EXPIRY],
-    ['beyond the last', [at(EXPIRY), at(LATER)], 999, LATER],
-    ['28 is nearer 11', [at(EXPIRY), at(LATER)], 28, EXPIRY],
-    ['29 is nearer 46', [at(EXPIRY), at(LATER)], 29, LATER],
+    ['an exact match', [at(TODAY), at(EXPIRY), at(LATER)], 11, EXPIRY],
+    ['before the first expiry', [at(EXPIRY), at(LATER)], 0, EXPIRY],
+    ['beyond the last expiry', [at(EXPIRY), at(LATER)], 999, LATER],
+    ['28 days is nearer to 11', [at(EXPIRY), at(LATER)], 28, EXPIRY],
+    ['29 days is nearer to 46', [at(EXPIRY), at(LATER)], 29, LATER],
     ['the earlier on a tie', [at(TOMORROW), at(EXPIRY)], 6, TOMORROW],
-    ['not one without open interest', [at(EXPIRY, { openInterest: 0 }), at(LATER)], 11, LATER],
-    ['unless none has any', [at(EXPIRY, { openInterest: 0 }), at(LATER, { openInterest: none })], 11, EXPIRY],
-    ['not one without a volatility', [at(EXPIRY, { iv: none }), at(LATER)], 11, LATER],
-    ['none where no series has a volatility', [at(EXPIRY, { iv: none })], 11, undefined],
+    ['skips a series without open interest', [at(EXPIRY, { openInterest: 0 }), at(LATER)], 11, LATER],
+    [
+      'unless no series has open interest',
+      [at(EXPIRY, { openInterest: 0 }), at(LATER, { openInterest: none })],
+      11,
+      EXPIRY,
+    ],
+    ['skips a series without a volatility', [at(EXPIRY, { iv: none }), at(LATER)], 11, LATER],
+    ['undefined if no series has a volatility', [at(EXPIRY, { iv: none })], 11, undefined],
   ])('%s', (_what, rows, days, expected) => {
     const ready = prepared(rows, { forward: 'flat', rate: 0 });
     expect(seriesNearest(ready, days)?.series.expiry).toBe(expected!);
   });
 
-  test('of two that settle on one date the earlier', () => {
+  test('of two series on one date the one that settles earlier', () => {
     const twins = ['SPXW', 'SPX'].map((root) => at(EXPIRY, { root }));
     const ready = prepared(twins, { forward: 'flat', rate: 0 }, { underlying: 'SPX' });
     expect(seriesNearest(ready, 11)?.series.root).toBe('SPX');
@@ -41,20 +46,20 @@ describe('the share of the five largest strikes', () => {
   const strike = (strike: number, gamma: number, over = {}) => contract({ strike, gamma, openInterest: 1, ...over });
 
   test.each([
-    ['of six equal ones', [1, 2, 3, 4, 5, 6].map((at) => strike(at, 0.01)), 500 / 6],
+    ['of six equal strikes', [1, 2, 3, 4, 5, 6].map((at) => strike(at, 0.01)), 500 / 6],
     [
-      'calls and puts of a strike together',
+      'calls and puts of a strike count together',
       [1, 2, 3, 4, 5, 6].flatMap((at) => [strike(at, 0.01), strike(at, 0.01, { callPut: -1 })]),
       500 / 6,
     ],
-    ['of unequal ones', [9, 1, 9, 9, 9, 4, 9].map((each, at) => strike(100 + at, each / 100)), 4500 / 50],
-    ['of fewer than five', [strike(1, 0.01), strike(2, 0.05)], 100],
-    ['of none that counts', [strike(1, 0.01, { openInterest: 0 })], 0],
+    ['of unequal strikes', [9, 1, 9, 9, 9, 4, 9].map((each, at) => strike(100 + at, each / 100)), 4500 / 50],
+    ['of fewer than five strikes', [strike(1, 0.01), strike(2, 0.05)], 100],
+    ['of no weighted strike', [strike(1, 0.01, { openInterest: 0 })], 0],
   ])('%s', (_what, rows, expected) => {
     expect(gammaConcentration(prepared(rows, FEED_GAMMA))).toBeCloseTo(expected, 9);
   });
 
-  test('names them, largest first', () => {
+  test('names the strikes, largest first', () => {
     const rows = [3, 1, 5, 2].map((each, at) => strike(100 + at, each / 100));
     expect(
       concentratedStrikes(prepared(rows, FEED_GAMMA)).map(({ strike: at, share }) => [at, Math.round(1100 * share)]),
@@ -66,7 +71,7 @@ describe('the share of the five largest strikes', () => {
     ]);
   });
 
-  test('of one series, or of all', () => {
+  test('for one series or for all', () => {
     const later = [1, 2, 3, 4, 5, 6].map((at) => strike(at, 0.01, { expiry: LATER }));
     const ready = prepared([strike(1, 0.02), ...later], FEED_GAMMA);
     const shares = [...ready.series.map((series) => gammaConcentration(ready, series)), gammaConcentration(ready)];
@@ -76,7 +81,7 @@ describe('the share of the five largest strikes', () => {
   });
 });
 
-test('gamma that settles within a day counts whatever its sign', () => {
+test('gamma that settles within a day counts in absolute value', () => {
   const rows = [
     contract({ expiry: TODAY, gamma: 0.02, openInterest: 3 }),
     contract({ expiry: TODAY, gamma: 0.02, openInterest: 4, callPut: -1 }),

@@ -3,7 +3,7 @@ import { distinct, strikePlacesInSteps } from '../../../src/analytics/exposure/s
 import { finish } from '../../../src/steps.ts';
 import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 
-test('each pair’s strike is at its place, whatever the other series list', () => {
+test('maps each pair’s strike to its place, whatever strikes other series list', () => {
   const listed = { [TODAY]: [99, 100, 101], [EXPIRY]: [90, 95, 100, 105, 110], [LATER]: [50, 100, 150] };
   const rows = Object.entries(listed).flatMap(([expiry, strikes]) =>
     strikes.flatMap((strike) => [1, -1].map((callPut) => contract({ expiry, strike, callPut, iv: 0.3 }))),
@@ -15,7 +15,7 @@ test('each pair’s strike is at its place, whatever the other series list', () 
   expect(Array.from(place, (at) => strike[at]!)).toEqual([...pairs.strike]);
 });
 
-test('distinct strikes ascend', () => {
+test('distinct strikes are in ascending order', () => {
   expect([...distinct(Float64Array.of(100, 9, 100, 20, 9))]).toEqual([9, 20, 100]);
   expect([...distinct(new Float64Array(0))]).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { strikeGamma, strikeGammaOf, walls } from '../../../src/analytics/exposure/walls.ts';
 import { contract, FEED_GAMMA, LATER, prepared } from '../small-chains.ts';
 
-/** [strike, gamma of calls that counts, of puts] */
+/** [strike, weighted gamma of the calls, of the puts] */
 type Line = readonly [strike: number, call: number, put: number];
 
 function wallsOf(lines: readonly Line[], spot = 100) {
@@ -13,7 +13,7 @@ function wallsOf(lines: readonly Line[], spot = 100) {
 describe('walls', () => {
   test.each([
     [
-      'the largest of each side',
+      'the largest strike of each side',
       [
         [90, 9, 5],
         [95, 9, 6],
@@ -25,7 +25,7 @@ describe('walls', () => {
       95,
     ],
     [
-      'spot itself is on both sides',
+      'spot itself belongs to both sides',
       [
         [95, 1, 1],
         [100, 7, 8],
@@ -35,7 +35,7 @@ describe('walls', () => {
       100,
     ],
     [
-      'ties go to the strike nearest spot',
+      'a tie goes to the strike nearest spot',
       [
         [90, 0, 5],
         [96, 0, 5],
@@ -46,7 +46,7 @@ describe('walls', () => {
       96,
     ],
     [
-      'no gamma at all: the nearest of each side',
+      'no gamma: the nearest strike of each side',
       [
         [90, 0, 0],
         [98, 0, 0],
@@ -81,12 +81,12 @@ describe('walls', () => {
       { strike: 120, sided: true },
       { strike: 110, sided: false },
     ],
-  ] as const)('%s: the nearest stands in, flagged', (_what, lines, call, put) => {
+  ] as const)('%s: returns the nearest strike, flagged as not sided', (_what, lines, call, put) => {
     const found = wallsOf(lines);
     expect([found.call, found.put]).toEqual([call, put]);
   });
 
-  test('with no side rule: the largest of all, three of each side, and of both together', () => {
+  test('without the side rule: the largest strike, and the three largest of calls, puts and both', () => {
     const found = wallsOf([
       [80, 4, 1],
       [90, 9, 2],
@@ -101,7 +101,7 @@ describe('walls', () => {
     expect(found.call.strike).toBe(110);
   });
 
-  test('of two as heavy and as near the lower comes first', () => {
+  test('of two strikes of equal gamma and distance, the lower comes first', () => {
     const found = wallsOf([
       [90, 5, 3],
       [95, 5, 4],
@@ -113,7 +113,7 @@ describe('walls', () => {
     expect(found.absolute).toBe(95);
   });
 
-  test('fewer than three strikes are named as they are', () => {
+  test('returns fewer than three strikes if there are no more', () => {
     expect(wallsOf([[100, 1, 1]]).largestCalls).toEqual([100]);
   });
 });

@@ -20,7 +20,7 @@ const ROWS = Array.from({ length: CHAIN.count }, (_, row) => {
   return `${root} ${expiry.slice(5)} ${CHAIN.callPut[row] === 1 ? 'C' : 'P'}${CHAIN.strike[row]}`;
 });
 
-/** What is not 0, by contract. */
+/** The positions other than 0, by contract. */
 function netOf(...prints: Partial<Print>[]) {
   const { net, ...rest } = customerPositions(CHAIN, signPrints(prints.map((each) => print({ side: 'ask', ...each }))));
   return {
@@ -30,25 +30,33 @@ function netOf(...prints: Partial<Print>[]) {
 }
 
 test.each<[string, Partial<Print>[], Record<string, number>]>([
-  ['bought less sold', [{ size: 400 }, { size: 150, side: 'bid' }], { 'ACME 01-16 C100': 250 }],
-  ['a put is its own', [{ size: 10, callPut: -1 }], { 'ACME 01-16 P100': 10 }],
+  ['bought minus sold', [{ size: 400 }, { size: 150, side: 'bid' }], { 'ACME 01-16 C100': 250 }],
+  ['a put is separate from its call', [{ size: 10, callPut: -1 }], { 'ACME 01-16 P100': 10 }],
   ['sold', [{ size: 10, side: 'bid' }], { 'ACME 01-16 C100': -10 }],
-  ['no more than is open and traded since', [{ size: 9_999 }], { 'ACME 01-16 C100': 1_050 }],
-  ['held by the net, not on the way', [{ size: 2_000 }, { size: 1_900, side: 'bid' }], { 'ACME 01-16 C100': 100 }],
-  ['short no more than that either', [{ size: 9_999, side: 'bid', callPut: -1 }], { 'ACME 01-16 P100': -1_000 }],
-  ['an open interest that is not given is none', [{ size: 9_999, strike: 110 }], {}],
-  ['settled', [{ expiry: TODAY, size: 3 }], {}],
-  ['nothing open', [{ size: 5, expiry: LATER }], {}],
-  ['after the snapshot', [{ at: CHAIN.asOf + 1 }], {}],
-  ['at its instant', [{ at: CHAIN.asOf, size: 3 }], { 'ACME 01-16 C100': 3 }],
-  ['not listed', [{ strike: 101 }], {}],
+  ['limited to the open interest plus the volume', [{ size: 9_999 }], { 'ACME 01-16 C100': 1_050 }],
+  [
+    'the limit applies to the net, not to intermediate values',
+    [{ size: 2_000 }, { size: 1_900, side: 'bid' }],
+    { 'ACME 01-16 C100': 100 },
+  ],
+  [
+    'the same limit applies to short positions',
+    [{ size: 9_999, side: 'bid', callPut: -1 }],
+    { 'ACME 01-16 P100': -1_000 },
+  ],
+  ['a missing open interest counts as 0', [{ size: 9_999, strike: 110 }], {}],
+  ['a settled contract', [{ expiry: TODAY, size: 3 }], {}],
+  ['a contract without open interest', [{ size: 5, expiry: LATER }], {}],
+  ['a print after the snapshot', [{ at: CHAIN.asOf + 1 }], {}],
+  ['a print at the moment of the snapshot', [{ at: CHAIN.asOf, size: 3 }], { 'ACME 01-16 C100': 3 }],
+  ['a contract that is not listed', [{ strike: 101 }], {}],
   ['an adjusted root', [{ root: 'ACME1' }], {}],
-  ['of unknown side', [{ side: null }], {}],
+  ['unknown side', [{ side: null }], {}],
 ])('%s', (_what, prints, expected) => {
   expect(netOf(...prints).net).toEqual(expected);
 });
 
-test('says what signed it', () => {
+test('counts the prints by how their side was determined', () => {
   const quote = { side: null, price: 1.2, bid: 1, ask: 1.2 };
   expect(
     netOf(

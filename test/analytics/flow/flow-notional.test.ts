@@ -21,14 +21,14 @@ const put = blackScholesDelta({ ...option, callPut: -1, strike: 95, iv: 0.4 });
 
 describe('of prints', () => {
   test.each([
-    ['a call bought lifts', [print({ size: 7 })], call * 7 * 100 * 100],
-    ['a put bought weighs down', [print({ strike: 95, callPut: -1, size: 5, multiplier: 10 })], put * 5 * 10 * 100],
-    ['they sum', [print({ size: 1 }), print({ size: 2 })], call * 3 * 100 * 100],
+    ['a call bought adds', [print({ size: 7 })], call * 7 * 100 * 100],
+    ['a put bought subtracts', [print({ strike: 95, callPut: -1, size: 5, multiplier: 10 })], put * 5 * 10 * 100],
+    ['several prints add up', [print({ size: 1 }), print({ size: 2 })], call * 3 * 100 * 100],
     ['calls and puts of a strike', [print({}), print({ callPut: -1 }), print({ size: 7 })], call * 407 * 100 * 100],
-    ['a contract that is not in the chain is passed over', [print({ strike: 77 })], 0],
-    ['one without a volatility too', [print({ expiry: LATER })], 0],
-    ['another root of the same date', [print({ root: 'SPXW' })], 0],
-    ['none', [], 0],
+    ['ignores a contract that is not in the chain', [print({ strike: 77 })], 0],
+    ['ignores a contract without a volatility', [print({ expiry: LATER })], 0],
+    ['ignores another root of the same date', [print({ root: 'SPXW' })], 0],
+    ['no prints', [], 0],
   ])('%s', (_what, prints, expected) => {
     expect(finish(printsDeltaNotional(ready, [columnsOf(prints)]))).toBeCloseTo(expected, 6);
     const oneByOne = prints.map((each) => columnsOf([each]));
@@ -40,8 +40,8 @@ describe('of volumes', () => {
   const [callDay, putDay] = [call * 400 * 100 * 100, put * 1000 * 10 * 100];
   test.each([
     ['contracts whose premium reaches the threshold', 100_000, callDay],
-    ['and those below, with a lower one', 10_000, callDay + putDay],
-    ['none', 1e9, 0],
+    ['a lower threshold includes smaller premiums', 10_000, callDay + putDay],
+    ['no contract', 1e9, 0],
   ])('%s', (_what, threshold, expected) => {
     expect(finish(volumeDeltaNotional(ready, threshold))).toBeCloseTo(expected, 6);
   });

@@ -18,7 +18,7 @@ const NOBODY = { contracts: 0, capped: 0, prints: { feed: 0, quote: 0, tick: 0, 
 const READY = prepared(
   quoted({ strikes: range(90, 110, 2), dividend: 0.02 }).map((row, at) => ({ ...row, openInterest: 100 + 7 * at })),
 );
-/** Customers hold what they will, some of it short. */
+/** The customers' random positions, some of them short. */
 const NET = Float64Array.from({ length: READY.chain.count }, (_, row) => ((row * 37) % 101) - 50);
 const SIGNED = signedByFlow(READY, { net: NET, ...NOBODY });
 
@@ -42,7 +42,7 @@ describe('exposures of dealers opposite customers', () => {
     expect(is / expected).toBeCloseTo(1, 9);
   });
 
-  test('agree by strike, over the profile, and in what must be traded', () => {
+  test('agree by strike, in the profile, and in the shares to trade', () => {
     const by = exposuresByStrike(SIGNED);
     const sum = (column: Float64Array) => column.reduce((a, b) => a + b, 0);
     expect(sum(by.netGex) / found.gex).toBeCloseTo(1, 9);
@@ -54,7 +54,7 @@ describe('exposures of dealers opposite customers', () => {
   });
 });
 
-test('customers short every call and long every put is the convention', () => {
+test('customers short every call and long every put equal the convention', () => {
   const net = Float64Array.from(READY.chain.openInterest, (open, row) => -READY.chain.callPut[row]! * open);
   const same = signedByFlow(READY, { net, ...NOBODY });
   expect(gexByContract(same)).toEqual(gexByContract(READY));
@@ -63,7 +63,7 @@ test('customers short every call and long every put is the convention', () => {
   expect(signedShare(same)).toEqual({ share: 1, unsignedGex: 0 });
 });
 
-test('no print, no exposure, and max pain stays what is open', () => {
+test('without prints there is no exposure, and max pain still uses open interest', () => {
   const none = signedByFlow(READY, { net: new Float64Array(READY.chain.count), ...NOBODY });
   const levels = gexLevels(none, new Map());
   expect(levels.exposures).toEqual({ gex: 0, grossGex: 0, dex: 0, vex: 0, cex: 0 });
@@ -74,8 +74,9 @@ test('no print, no exposure, and max pain stays what is open', () => {
 });
 
 /**
- * How near the dealers' true book comes, over twenty tapes of which only the last part was recorded. Errors are in units of the true
- * book's gross gamma: of the net over the chain (root mean square), and of the contracts added up. docs/methods.md states them.
+ * The difference from the dealers' true book, over twenty tapes of which only the last part was recorded. Errors are in
+ * units of the true book's gross gamma: of the net over the chain (root mean square), and of the absolute differences
+ * added up by contract. docs/methods.md documents them.
  */
 describe('the known book of a simulated tape', () => {
   const RECORDED = [
@@ -102,12 +103,15 @@ describe('the known book of a simulated tape', () => {
     return { net: Math.sqrt(squares / tapes.length), book: book / tapes.length, share: share / tapes.length };
   });
 
-  test.each(RECORDED.map((each, at) => [each.part, each, found[at]!] as const))('%p of it', (_part, bound, is) => {
-    expect(is.net).toBeLessThan(bound.net);
-    expect(is.book).toBeLessThan(bound.book);
-  });
+  test.each(RECORDED.map((each, at) => [each.part, each, found[at]!] as const))(
+    '%p of the tape recorded',
+    (_part, bound, is) => {
+      expect(is.net).toBeLessThan(bound.net);
+      expect(is.book).toBeLessThan(bound.book);
+    },
+  );
 
-  test('the more is signed, the nearer', () => {
+  test('the error falls as the signed share rises', () => {
     for (const [at, each] of found.entries()) {
       if (at === 0) continue;
       expect(each.share).toBeGreaterThan(found[at - 1]!.share);

@@ -19,10 +19,10 @@ test('premium is price times size times shares', () => {
 describe('a print is large', () => {
   test.each([
     ['at the threshold', { price: 5, size: 200 }, true],
-    ['not a cent below', { price: 4.99, size: 200 }, false],
-    ['not when cancelled', { price: 50, canceled: true }, false],
-    ['also as a leg of a spread', { multiLeg: true }, true],
-    ['not where its deliverable is adjusted', { root: 'ACME1' }, false],
+    ['not a cent below the threshold', { price: 4.99, size: 200 }, false],
+    ['not if cancelled', { price: 50, canceled: true }, false],
+    ['also if it is a leg of a spread', { multiLeg: true }, true],
+    ['not if its deliverable is adjusted', { root: 'ACME1' }, false],
   ])('%s', (_what, over, expected) => {
     expect(largePrints([print(over)], MIN)).toHaveLength(expected ? 1 : 0);
   });
@@ -46,7 +46,7 @@ describe('flow of prints', () => {
     });
   });
 
-  test('nothing printed is zeros', () => {
+  test('without prints the flow is 0', () => {
     const zeros = { callPremium: 0, putPremium: 0, callContracts: 0, putContracts: 0, deepPremium: 0, counted: 0 };
     expect(flowOfPrints([], EXPIRY)).toEqual(zeros);
     expect(flowOfPrints([sumOf(print({ expiry: LATER }))], EXPIRY)).toEqual(zeros);
@@ -68,7 +68,7 @@ describe('flow of snapshots', () => {
     chainOf([contract({ volume: 20, bid: 2, ask: 2 })]),
   ];
 
-  test('each contract-day is its volume at its mid, else its last trade, however small', () => {
+  test('values each contract-day as volume times the mid, else the last trade, with no minimum', () => {
     expect(flowsOfSnapshots(days).get(EXPIRY)).toEqual({
       callPremium: 10 * 1.5 * 100 + 4 * 3 * 100 + 20 * 2 * 100,
       putPremium: 5 * 2 * 10,
@@ -79,20 +79,20 @@ describe('flow of snapshots', () => {
     });
   });
 
-  test('what is paid in contracts so deep that they are no opinion is told apart', () => {
+  test('reports separately the premium of contracts too deep in the money to express an opinion', () => {
     const rows = [0.9, 0.91, -0.95, Number.NaN].map((delta, at) =>
       contract({ strike: 80 + at, volume: 1, last: 10 ** at, delta }),
     );
     expect(flowsOfSnapshots([chainOf(rows)]).get(EXPIRY)!.deepPremium).toBe(1_000 + 10_000);
   });
 
-  test('of no day is zeros', () => {
+  test('no days give no flow', () => {
     expect(flowsOfSnapshots([]).size).toBe(0);
   });
 });
 
-describe('premium that is an opinion', () => {
-  test('sums by series, roots of one date apart', () => {
+describe('premium that expresses an opinion', () => {
+  test('sums by series, with the roots of one date separate', () => {
     const premium = opinionPremium(
       [print(), print({ price: 1 }), print({ root: 'SPXW' }), print({ expiry: LATER, callPut: -1 })].map(sumOf),
     );
@@ -108,7 +108,7 @@ describe('premium that is an opinion', () => {
     ['a call of delta 0.91', { delta: 0.91 }, false],
     ['a put of delta -0.91', { delta: -0.91, callPut: -1 as const }, false],
     ['a delta of 0.9', { delta: 0.9 }, true],
-    ['a delta that is not known', { delta: null }, true],
+    ['an unknown delta', { delta: null }, true],
   ])('%s', (_what, over, expected) => {
     expect(opinionPremium([sumOf(print(over))]).size).toBe(expected ? 1 : 0);
   });

@@ -13,33 +13,33 @@ describe('one print', () => {
   test.each<[string, Partial<Print>, [number, string]]>([
     ['the feed says ask', { side: 'ask' }, [1, 'feed']],
     ['the feed says bid', { side: 'bid' }, [-1, 'feed']],
-    ['the feed is believed over the quote', { side: 'bid', price: 1.2, ...QUOTE }, [-1, 'feed']],
+    ['the feed takes precedence over the quote', { side: 'bid', price: 1.2, ...QUOTE }, [-1, 'feed']],
     ['at the ask', { price: 1.2, ...QUOTE }, [1, 'quote']],
     ['above the ask', { price: 1.3, ...QUOTE }, [1, 'quote']],
     ['inside, nearer the ask', { price: 1.11, ...QUOTE }, [1, 'quote']],
     ['inside, nearer the bid', { price: 1.09, ...QUOTE }, [-1, 'quote']],
     ['at the bid', { price: 1, ...QUOTE }, [-1, 'quote']],
-    ['the feed says mid, the quote says more', { side: 'mid', price: 1.15, ...QUOTE }, [1, 'quote']],
-    ['nobody bid', { price: 0.05, bid: 0, ask: 0.05 }, [1, 'quote']],
+    ['the feed says mid, so the quote decides', { side: 'mid', price: 1.15, ...QUOTE }, [1, 'quote']],
+    ['a bid of 0', { price: 0.05, bid: 0, ask: 0.05 }, [1, 'quote']],
     ['at the middle', { price: 1.1, ...QUOTE }, [0, 'unknown']],
-    ['at the middle but for rounding', { price: 0.1 + 0.2, bid: 0.2, ask: 0.4 }, [0, 'unknown']],
+    ['at the middle within rounding', { price: 0.1 + 0.2, bid: 0.2, ask: 0.4 }, [0, 'unknown']],
     ['no quote', { price: 1.1 }, [0, 'unknown']],
-    ['a locked quote is none', { price: 1.3, bid: 1.2, ask: 1.2 }, [0, 'unknown']],
-    ['a crossed quote is none', { price: 1.3, bid: 1.3, ask: 1.2 }, [0, 'unknown']],
-    ['half a quote is none', { price: 1.3, bid: 1.2, ask: null }, [0, 'unknown']],
+    ['a locked quote decides nothing', { price: 1.3, bid: 1.2, ask: 1.2 }, [0, 'unknown']],
+    ['a crossed quote decides nothing', { price: 1.3, bid: 1.3, ask: 1.2 }, [0, 'unknown']],
+    ['a one-sided quote decides nothing', { price: 1.3, bid: 1.2, ask: null }, [0, 'unknown']],
   ])('%s', (_what, its, expected) => {
     expect(last(its)).toEqual(expected);
   });
 });
 
-describe('after others of the contract', () => {
+describe('after other prints of the contract', () => {
   test.each<[string, Partial<Print>[], [number, string]]>([
-    ['a rise', [{ price: 1 }, { price: 1.1 }], [1, 'tick']],
-    ['a fall', [{ price: 1 }, { price: 0.9 }], [-1, 'tick']],
-    ['no change carries the last one on', [{ price: 1 }, { price: 1.1 }, { price: 1.1 }], [1, 'tick']],
-    ['no change ever', [{ price: 1 }, { price: 1 }], [0, 'unknown']],
-    ['a change below the rounding of a double is none', [{ price: 0.3 }, { price: 0.1 + 0.2 }], [0, 'unknown']],
-    ['the quote comes first', [{ price: 2 }, { price: 1.2, ...QUOTE }], [1, 'quote']],
+    ['a rise in price', [{ price: 1 }, { price: 1.1 }], [1, 'tick']],
+    ['a fall in price', [{ price: 1 }, { price: 0.9 }], [-1, 'tick']],
+    ['no change repeats the last direction', [{ price: 1 }, { price: 1.1 }, { price: 1.1 }], [1, 'tick']],
+    ['never a change', [{ price: 1 }, { price: 1 }], [0, 'unknown']],
+    ['a change below the rounding of a double is no change', [{ price: 0.3 }, { price: 0.1 + 0.2 }], [0, 'unknown']],
+    ['the quote takes precedence', [{ price: 2 }, { price: 1.2, ...QUOTE }], [1, 'quote']],
     [
       'a rise of the quote',
       [
@@ -49,29 +49,33 @@ describe('after others of the contract', () => {
       [1, 'tick'],
     ],
     [
-      'the middle after a purchase is no fall',
+      'a trade at the middle after a purchase is no fall',
       [
         { price: 1.2, ...QUOTE },
         { price: 1.1, ...QUOTE },
       ],
       [0, 'unknown'],
     ],
-    ['a price against a price, where one has no quote', [{ price: 3, bid: 1, ask: 3 }, { price: 2.5 }], [-1, 'tick']],
     [
-      'and middles against middles after it',
+      'compares prices if one of the two prints has no quote',
+      [{ price: 3, bid: 1, ask: 3 }, { price: 2.5 }],
+      [-1, 'tick'],
+    ],
+    [
+      'compares middles if both prints have quotes',
       [{ price: 1.2, ...QUOTE }, { price: 1.15 }, { price: 1.1, ...QUOTE }, { price: 1.1, ...QUOTE }],
       [-1, 'tick'],
     ],
-    ['another strike says nothing', [{ price: 1, strike: 90 }, { price: 1.1 }], [0, 'unknown']],
-    ['nor another expiry', [{ price: 1, expiry: LATER }, { price: 1.1 }], [0, 'unknown']],
-    ['nor the put', [{ price: 1, callPut: -1 }, { price: 1.1 }], [0, 'unknown']],
-    ['nor another root', [{ price: 1, root: 'ACMEW' }, { price: 1.1 }], [0, 'unknown']],
+    ['another strike does not count', [{ price: 1, strike: 90 }, { price: 1.1 }], [0, 'unknown']],
+    ['another expiry does not count', [{ price: 1, expiry: LATER }, { price: 1.1 }], [0, 'unknown']],
+    ['the put does not count', [{ price: 1, callPut: -1 }, { price: 1.1 }], [0, 'unknown']],
+    ['another root does not count', [{ price: 1, root: 'ACMEW' }, { price: 1.1 }], [0, 'unknown']],
   ])('%s', (_what, prints, expected) => {
     expect(last(...prints)).toEqual(expected);
   });
 });
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8])('the side of a simulated tape that gives none, seed %p', (seed) => {
+test.each([1, 2, 3, 4, 5, 6, 7, 8])('finds the sides of a simulated tape that gives none, seed %p', (seed) => {
   const { trades } = simulatedTape(seed);
   const signed = [...signPrints(trades.map((each) => each.print))];
   const found = (atMid: boolean) => {
@@ -80,6 +84,6 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])('the side of a simulated tape that gives non
   };
   expect(found(false).count).toBeGreaterThan(1_000);
   expect(found(false).right).toBeGreaterThanOrEqual(0.95);
-  // Better than a coin where the quote says nothing.
+  // More than half are right even if the quote is indecisive.
   expect(found(true).right).toBeGreaterThan(0.5);
 });

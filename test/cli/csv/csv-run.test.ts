@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { CsvRun } from '../../../src/cli/csv/csv-run.ts';
 import { anyNumber, notNegative, orElse, positive, type RowKernel, side } from '../../../src/cli/csv/row-kernel.ts';
 
-/** a + b and a / b, of which the second has no answer where b is 0. */
+/** Computes a + b and a / b. The second has no result if b is 0. */
 const kernel: RowKernel<'a' | 'b'> = {
   inputs: { a: anyNumber, b: orElse(anyNumber, 2) },
   outputs: ['sum', 'ratio'],
@@ -21,44 +21,48 @@ function run(header: string, ...rows: string[]) {
 
 describe('columns', () => {
   test.each<[what: string, given: [header: string, row: string], expected: [header: string, row: string]]>([
-    ['outputs follow the last', ['a,b', '1,2'], ['a,b,sum,ratio', `1,2,${THREE},${HALF}`]],
-    ['in any order', ['b,a', '2,1'], ['b,a,sum,ratio', `2,1,${THREE},${HALF}`]],
+    ['outputs follow the last column', ['a,b', '1,2'], ['a,b,sum,ratio', `1,2,${THREE},${HALF}`]],
+    ['inputs may come in any order', ['b,a', '2,1'], ['b,a,sum,ratio', `2,1,${THREE},${HALF}`]],
     [
-      'others pass through',
+      'other columns pass through',
       ['id,a,note,b', '7,1,"x, y",2'],
       ['id,a,note,b,sum,ratio', `7,1,"x, y",2,${THREE},${HALF}`],
     ],
-    ['as they stand', ['a, "b" ,', ' 1,"2", z'], ['a, "b" ,,sum,ratio', ` 1,"2", z,${THREE},${HALF}`]],
-    ['one named like an output is replaced', ['ratio,a,b', 'x,1,2'], ['ratio,a,b,sum', `${HALF},1,2,${THREE}`]],
-    ['all of them', ['sum,a,ratio,b', ',1,"q",2'], ['sum,a,ratio,b', `${THREE},1,${HALF},2`]],
-    ['one that may be missing is its default', ['a', '1'], ['a,sum,ratio', `1,${THREE},${HALF}`]],
-    ['and so is an empty cell', ['a,b', '1,""'], ['a,b,sum,ratio', `1,"",${THREE},${HALF}`]],
+    ['cells pass through unchanged', ['a, "b" ,', ' 1,"2", z'], ['a, "b" ,,sum,ratio', ` 1,"2", z,${THREE},${HALF}`]],
+    [
+      'an input column named like an output is replaced',
+      ['ratio,a,b', 'x,1,2'],
+      ['ratio,a,b,sum', `${HALF},1,2,${THREE}`],
+    ],
+    ['all output columns are replaced', ['sum,a,ratio,b', ',1,"q",2'], ['sum,a,ratio,b', `${THREE},1,${HALF},2`]],
+    ['a missing optional column takes its default', ['a', '1'], ['a,sum,ratio', `1,${THREE},${HALF}`]],
+    ['an empty optional cell takes its default', ['a,b', '1,""'], ['a,b,sum,ratio', `1,"",${THREE},${HALF}`]],
   ])('%s', (_what, given, expected) => {
     expect(run(...given)).toEqual({ lines: expected, told: [], badRows: 0 });
   });
 
   test.each([
-    ['one that is missing', 'b,c', /no column a/],
-    ['other marks between the cells', 'a;b', /no column a/],
+    ['a missing column', 'b,c', /no column a/],
+    ['another separator', 'a;b', /no column a/],
     ['an input named twice', 'a,b,"a"', /column a is named twice/],
     ['an output named twice', 'a,sum,sum', /column sum is named twice/],
-  ])('refuses %s', (_what, header, told) => {
+  ])('rejects %s', (_what, header, told) => {
     expect(() => new CsvRun(kernel, header)).toThrow(told);
   });
 
-  test('others may be named twice', () => {
+  test('columns that are neither input nor output may share a name', () => {
     expect(run('x,x,a', '1,2,1').lines[1]).toStartWith('1,2,1,');
   });
 });
 
-describe('a bad row keeps its cells and has no outputs', () => {
+describe('a bad row passes its cells through and leaves the outputs empty', () => {
   test.each([
-    ['text', 'x,2,0,9', 'x,2,,9,', 'a must be a number'],
-    ['nothing', ',2,0,9', ',2,,9,', 'a must be a number'],
-    ['an optional one that is no number', '1,-,0,9', '1,-,,9,', 'b must be a number'],
-    ['a cell too few', '1,2,0', '1,2,,,', 'has 3 cells, the header 4'],
-    ['cells too many', '1,2,0,9,9,9', '1,2,,9,', 'has 6 cells, the header 4'],
-    ['no answer', '1,0,0,9', '1,0,,9,', 'b is nothing'],
+    ['text instead of a number', 'x,2,0,9', 'x,2,,9,', 'a must be a number'],
+    ['an empty required cell', ',2,0,9', ',2,,9,', 'a must be a number'],
+    ['an optional cell that is not a number', '1,-,0,9', '1,-,,9,', 'b must be a number'],
+    ['too few cells', '1,2,0', '1,2,,,', 'has 3 cells, the header 4'],
+    ['too many cells', '1,2,0,9,9,9', '1,2,,9,', 'has 6 cells, the header 4'],
+    ['no result', '1,0,0,9', '1,0,,9,', 'b is nothing'],
   ])('%s', (_what, row, line, told) => {
     const good = '1,2,0,9';
     const { lines, ...rest } = run('a,b,sum,c', good, row, good);
@@ -67,7 +71,7 @@ describe('a bad row keeps its cells and has no outputs', () => {
     expect(rest).toEqual({ told: [`line 3: ${told}`], badRows: 1 });
   });
 
-  test('the first five are told, all are counted', () => {
+  test('reports the first five bad rows and counts all of them', () => {
     const { told, badRows } = run('a', ...Array(7).fill('?'), '1');
     expect(badRows).toBe(7);
     expect(told).toEqual([2, 3, 4, 5, 6].map((line) => `line ${line}: a must be a number`));
@@ -91,7 +95,7 @@ describe('cells', () => {
     ...['1e999', '-1e999', 'Infinity', 'NaN', '0x10', '0b1', '1_000', '1,000', '1 0', '--1', '1e', 'e1', '.', '٣'].map(
       (text): [string, number[]] => [text, [no, no, no]],
     ),
-  ])('%s as any number, a positive one, one not negative', (text, expected) => {
+  ])('parses %s as any number, as a positive number, and as a number not below 0', (text, expected) => {
     expect([anyNumber, positive, notNegative].map((cell) => cell.parse(text))).toEqual(expected);
   });
 
@@ -103,11 +107,11 @@ describe('cells', () => {
     ['Call', 1],
     ['1', Number.NaN],
     ['X', Number.NaN],
-  ])('%s as a side is %d', (text, sign) => {
+  ])('parses the side %s as %d', (text, sign) => {
     expect(side.parse(text)).toBe(sign);
   });
 
-  test('every output is read back as the number it was', () => {
+  test('writes every output so that it is read back as the same number', () => {
     const values = Array.from({ length: 500 }, (_, at) => Math.exp(1.37 * (at - 250)) / 3);
     const { lines } = run('a,b', ...values.map((value) => `${value},1`));
     expect(lines.slice(1).map((line) => Number(line.split(',').at(-1)))).toEqual(values);

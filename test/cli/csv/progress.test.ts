@@ -12,7 +12,7 @@ function watched(bytes: number | undefined) {
   return { progress, told, pass: (ms: number) => (clock.ms += ms) };
 }
 
-test('says nothing of a short run', () => {
+test('shows no progress for a short run', () => {
   const { progress, told, pass } = watched(100);
   pass(900);
   progress.reached(50, 1000);
@@ -20,7 +20,7 @@ test('says nothing of a short run', () => {
   expect(told).toEqual([]);
 });
 
-test('tells share, bytes, rows and rate, not too often, and goes away', () => {
+test('shows share, bytes, rows and rate at intervals, and erases the line at the end', () => {
   const { progress, told, pass } = watched(4_000_000);
   pass(2000);
   progress.reached(1_000_000, 1_500_000);
@@ -36,7 +36,7 @@ test('tells share, bytes, rows and rate, not too often, and goes away', () => {
   ]);
 });
 
-test('without a known size there is no bar', () => {
+test('shows no bar if the size is unknown', () => {
   const { progress, told, pass } = watched(undefined);
   pass(1000);
   progress.reached(10, 2);

@@ -8,10 +8,10 @@ function split(...pieces: string[]): CsvRecord[] {
   return [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()];
 }
 
-describe('records and the lines that they begin on', () => {
+describe('records and their line numbers', () => {
   test.each<[what: string, text: string, records: [text: string, line: number][]]>([
-    ['nothing', '', []],
-    ['one, without a line break', 'a,b', [['a,b', 1]]],
+    ['an empty text', '', []],
+    ['one record without a line break', 'a,b', [['a,b', 1]]],
     [
       'LF',
       'a\nb\n',
@@ -29,7 +29,7 @@ describe('records and the lines that they begin on', () => {
       ],
     ],
     [
-      'CRLF, the last one cut',
+      'CRLF, the last line break incomplete',
       'a\r\nb\r',
       [
         ['a', 1],
@@ -37,7 +37,7 @@ describe('records and the lines that they begin on', () => {
       ],
     ],
     [
-      'blank lines between',
+      'blank lines between records',
       'a\n\n\r\nb',
       [
         ['a', 1],
@@ -45,7 +45,7 @@ describe('records and the lines that they begin on', () => {
       ],
     ],
     [
-      'a line break within quotes',
+      'a line break in quotes',
       '"x\ny",1\nb\n',
       [
         ['"x\ny",1', 1],
@@ -53,7 +53,7 @@ describe('records and the lines that they begin on', () => {
       ],
     ],
     [
-      'several, and a doubled quote',
+      'several line breaks, and a doubled quote',
       'a,"1\n""2""\n\n3"\nb',
       [
         ['a,"1\n""2""\n\n3"', 1],
@@ -61,7 +61,7 @@ describe('records and the lines that they begin on', () => {
       ],
     ],
     [
-      'a comma and a line break within quotes',
+      'a comma and a line break in quotes',
       '",\n",2\nb',
       [
         ['",\n",2', 1],
@@ -69,7 +69,7 @@ describe('records and the lines that they begin on', () => {
       ],
     ],
     [
-      'a quote amid a cell is no quote',
+      'a quote in the middle of an unquoted cell is text',
       '5" pipe,1\nb"\nc',
       [
         ['5" pipe,1', 1],
@@ -89,7 +89,7 @@ describe('records and the lines that they begin on', () => {
     expect(split(text).map((record) => [record.text, record.line])).toEqual(records as never);
   });
 
-  test('are the same wherever the pieces are cut', () => {
+  test('records do not depend on where the input is split into pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('a', ',', '"', '\n', '\r\n', '""', ',"'), { maxLength: 30 }), (parts) => {
         const text = parts.join('');
@@ -103,7 +103,7 @@ describe('records and the lines that they begin on', () => {
   });
 });
 
-test('what a CSV writer quotes is read back', () => {
+test('reads back what a CSV writer quotes', () => {
   const cell = fc.stringMatching(/^(?:[a-z",\n]{0,8}[a-z",])?$/);
   fc.assert(
     fc.property(fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 8 }), (rows) => {
@@ -125,17 +125,17 @@ test.each<[record: string, cells: string[], contents: string[]]>([
   ['"1" ,"2"', ['"1" ', '"2"'], ['1', '2']],
   ['5" pipe,"x', ['5" pipe', '"x'], ['5" pipe', '"x']],
   ['"', ['"'], ['"']],
-])('%j has the cells %j, which say %j', (record, cells, contents) => {
+])('%j has the cells %j with the contents %j', (record, cells, contents) => {
   expect(cellsOf(record)).toEqual(cells);
   expect(cells.map(contentOf)).toEqual(contents);
 });
 
-describe('refuses what has no end', () => {
-  test('a quote that is open at the end', () => {
+describe('rejects an unterminated record', () => {
+  test('a quote that is still open at the end', () => {
     expect(() => split('a\nb,"c\nd\n')).toThrow('line 2 has no end');
   });
 
-  test('a row longer than any, without keeping it all', () => {
+  test('a row beyond the length limit, without buffering all of it', () => {
     const splitter = new RecordSplitter();
     splitter.push('a\n');
     const piece = 'x'.repeat(300_000);

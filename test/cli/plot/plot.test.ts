@@ -21,7 +21,7 @@ const bars: [length: number, cells: number, right: string, left: string, asciiRi
   [9, 3, '███', '███', '###', '###'],
   [1, 0, '', '', '', ''],
 ];
-test.each(bars)('a bar of %p in %p cells', (length, cells, right, left, asciiRight, asciiLeft) => {
+test.each(bars)('draws a bar of length %p in %p cells', (length, cells, right, left, asciiRight, asciiLeft) => {
   expect(rightBar(length, cells, true)).toBe(right);
   expect(leftBar(length, cells, true)).toBe(left);
   expect(rightBar(length, cells, false)).toBe(asciiRight);
@@ -37,7 +37,7 @@ test.each([
   [0.5, '+0.5'],
   [1e308, '+1.0e+308'],
   [-5e-324, '-4.9e-324'],
-])('%p dollars are %p', (value, text) => {
+])('formats %p dollars as %p', (value, text) => {
   expect(dollars(value)).toBe(text);
 });
 
@@ -45,17 +45,17 @@ test.each([
   [57.48, '57.48'],
   [3990.5601, '3,990.56'],
   [1e300, '1.0e+300'],
-])('a price of %p is %p', (value, text) => {
+])('formats a price of %p as %p', (value, text) => {
   expect(price(value)).toBe(text);
 });
 
 describe('line', () => {
-  test('is cut at the width, blank ends and all', () => {
+  test('is cut at the width and has no trailing blanks', () => {
     expect(line([{ text: 'abc ' }, { text: '   def', ink: 'level' }], 6, BLOCKS)).toBe('abc');
     expect(line([{ text: 'abc' }, { text: 'def' }], 4, BLOCKS)).toBe('abcd');
   });
 
-  test('paints what is not blank, neighbours of one ink at once', () => {
+  test('colours only characters that are not blank, adjacent ones of one colour together', () => {
     const spans = [{ text: 'a ' }, { text: 'b', ink: 'level' as const }, { text: 'c ', ink: 'level' as const }];
     expect(line(spans, 9, COLOURED)).toBe('a \u001b[33mbc\u001b[0m');
   });
@@ -90,7 +90,7 @@ describe('strike bars', () => {
       ],
     ],
     [
-      'initials where there is little room, the weaker strikes left out',
+      'initials if space is short, weaker strikes left out',
       STRIKES,
       22,
       4,
@@ -110,7 +110,7 @@ describe('strike bars', () => {
     expect(strikeBars(data, width, height, style)).toEqual(lines);
   });
 
-  test('nothing but zeros leaves the levels, with no bars', () => {
+  test('if all values are zero, shows the levels without bars', () => {
     const lines = strikeBars({ ...STRIKES, net: new Float64Array(6) }, 60, 9, BLOCKS);
     expect(lines).toHaveLength(3);
     expect(lines.join('')).not.toMatch(/[▏▕█]/);
@@ -126,7 +126,7 @@ const PROFILE: Profile = {
 describe('profile chart', () => {
   const pictures: [name: string, data: Profile, width: number, height: number, style: Style, lines: string[]][] = [
     [
-      'in ASCII',
+      'ASCII',
       PROFILE,
       25,
       7,
@@ -142,7 +142,7 @@ describe('profile chart', () => {
       ],
     ],
     [
-      'in braille',
+      'braille',
       PROFILE,
       25,
       5,
@@ -156,7 +156,7 @@ describe('profile chart', () => {
       ],
     ],
     [
-      'flat at zero',
+      'zero everywhere',
       { ...PROFILE, gex: new Float64Array(5) },
       13,
       5,
@@ -164,7 +164,7 @@ describe('profile chart', () => {
       ['       :', '0 ***********', '       :', '  spot 100', '  80      120'],
     ],
     [
-      'a mark without room to its right',
+      'a mark without space to its right',
       { ...PROFILE, marks: [{ name: 'flip', price: 119 }] },
       25,
       5,
@@ -177,9 +177,9 @@ describe('profile chart', () => {
         '    80                120',
       ],
     ],
-    ['ends that would run together', { ...PROFILE, marks: [] }, 9, 3, ASCII, ['+2M    **', '  0 ***--', '    80']],
+    ['axis labels that would overlap', { ...PROFILE, marks: [] }, 9, 3, ASCII, ['+2M    **', '  0 ***--', '    80']],
     [
-      'a mark outside is left out',
+      'a mark outside the range is left out',
       { ...PROFILE, marks: [{ name: 'flip', price: 121 }] },
       13,
       4,
@@ -187,7 +187,7 @@ describe('profile chart', () => {
       ['+2M       ***', '  0 ----**---', '-2M ****', '    80    120'],
     ],
     [
-      'nothing below zero',
+      'no value below zero',
       { ...PROFILE, gex: Float64Array.of(0, 1, 2, 3, 4), marks: [] },
       13,
       4,
@@ -212,7 +212,7 @@ describe('the whole plot', () => {
     ['plain', pictureOf({}, {})],
     ['all zero', pictureOf({ net: new Float64Array(6) }, { gex: new Float64Array(5) })],
     ['one strike', pictureOf({ strike: Float64Array.of(100), net: Float64Array.of(-3), levels: [] }, {})],
-    ['no strike at all', pictureOf({ strike: new Float64Array(), net: new Float64Array(), levels: [] }, {})],
+    ['no strike', pictureOf({ strike: new Float64Array(), net: new Float64Array(), levels: [] }, {})],
     [
       'the largest and the smallest doubles',
       pictureOf(
@@ -228,10 +228,10 @@ describe('the whole plot', () => {
         { level: ramp((at) => 1e9 + at), gex: ramp((at) => Math.cos(at) * 1e12) },
       ),
     ],
-    ['all on one side', pictureOf({ net: Float64Array.of(1, 1, 1, 1, 1, 1e-9) }, { gex: ramp((at) => at) })],
+    ['all values on one side', pictureOf({ net: Float64Array.of(1, 1, 1, 1, 1, 1e-9) }, { gex: ramp((at) => at) })],
   ];
 
-  test.each(pictures)('%s: within every width, the same in colour, no figure that is none', (_name, picture) => {
+  test.each(pictures)('%s: fits every width, is the same in colour, and shows no NaN or Infinity', (_name, picture) => {
     for (let width = 20; width <= 200; width++) {
       for (const height of [12, 23, 50]) {
         for (const style of [ASCII, BLOCKS]) {
@@ -247,7 +247,7 @@ describe('the whole plot', () => {
     }
   });
 
-  test('stands side by side where there is width for it, and uses the height twice', () => {
+  test('draws the charts side by side if there is width, and uses the full height for each', () => {
     const stacked = gexPlot(pictureOf({}, {}), 131, 15, ASCII);
     const beside = gexPlot(pictureOf({}, {}), 132, 15, ASCII);
     expect(stacked.filter((each) => each.includes('gamma profile'))).toHaveLength(1);
@@ -256,7 +256,7 @@ describe('the whole plot', () => {
     expect(beside).toHaveLength(15);
   });
 
-  test('says of both pictures whose they are, and of simulated data that it is, at every width', () => {
+  test('both charts name the ticker and flag simulated data at every width', () => {
     const titles = (simulated: boolean, width: number) =>
       gexPlot({ ...pictureOf({}, {}), simulated }, width, 23, ASCII).filter((each) => each.includes('TEST'));
     expect(titles(false, 80)).toEqual([
@@ -273,14 +273,29 @@ describe('terminal', () => {
   const terminals: [name: string, output: object, env: Record<string, string>, expected: object][] = [
     ['a terminal', tty, utf8, { width: 132, height: 50, style: COLOURED }],
     ['a pipe', {}, utf8, { width: 80, height: 24, style: BLOCKS }],
-    ['a terminal of no size', { isTTY: true, columns: 0, rows: 0 }, utf8, { width: 80, height: 24, style: COLOURED }],
+    [
+      'a terminal without a size',
+      { isTTY: true, columns: 0, rows: 0 },
+      utf8,
+      { width: 80, height: 24, style: COLOURED },
+    ],
     ['NO_COLOR', tty, { ...utf8, NO_COLOR: '1' }, { style: BLOCKS }],
     ['an empty NO_COLOR', tty, { ...utf8, NO_COLOR: '' }, { style: COLOURED }],
     ['a dumb terminal', tty, { ...utf8, TERM: 'dumb' }, { style: ASCII }],
-    ['a terminal without a name', tty, { LANG: 'C.utf8' }, { style: BLOCKS }],
+    ['a terminal without a TERM', tty, { LANG: 'C.utf8' }, { style: BLOCKS }],
     ['no locale', tty, { TERM: 'xterm' }, { style: { unicode: false, colour: true } }],
-    ['LC_ALL before LANG', tty, { ...utf8, LC_ALL: 'C', LC_CTYPE: 'C.UTF-8' }, { style: { unicode: false } }],
-    ['LC_CTYPE before LANG', tty, { LANG: 'C', LC_ALL: '', LC_CTYPE: 'C.UTF-8' }, { style: { unicode: true } }],
+    [
+      'LC_ALL takes precedence over LANG',
+      tty,
+      { ...utf8, LC_ALL: 'C', LC_CTYPE: 'C.UTF-8' },
+      { style: { unicode: false } },
+    ],
+    [
+      'LC_CTYPE takes precedence over LANG',
+      tty,
+      { LANG: 'C', LC_ALL: '', LC_CTYPE: 'C.UTF-8' },
+      { style: { unicode: true } },
+    ],
   ];
   test.each(terminals)('%s', (_name, output, env, expected) => {
     expect(terminalOf(output, env)).toMatchObject(expected);

@@ -20,7 +20,7 @@ const net = (...values: number[]) => chart([lineOf('net', ...values)], { zero: t
 describe('time chart', () => {
   const pictures: [name: string, data: TimeLines, width: number, height: number, style: Style, lines: string[]][] = [
     [
-      'a line with its name and last value at its end',
+      'a line with its name and last value at its right end',
       chart([lineOf('spot', 100, 101, 102, 103)]),
       38,
       5,
@@ -34,7 +34,7 @@ describe('time chart', () => {
       ],
     ],
     [
-      'ends that meet stand in the nearest free rows, the first line in its own',
+      'labels that would overlap move to the nearest free rows, the first line stays in place',
       chart([lineOf('spot', 1, 3), lineOf('flip', 3, 3)]),
       36,
       4,
@@ -47,7 +47,7 @@ describe('time chart', () => {
       ],
     ],
     [
-      'gaps where there is no value, with nothing across them',
+      'a gap where values are missing, without a line across it',
       chart([lineOf('flip', 1, 1, NaN, NaN, 3, 3)]),
       36,
       4,
@@ -55,7 +55,7 @@ describe('time chart', () => {
       ['3                      ****** flip 3', '', '1 ******', '  2026-01-05       2026-01-09'],
     ],
     [
-      'all alike: in the middle',
+      'equal values: in the middle',
       chart([lineOf('spot', 5, 5)]),
       36,
       4,
@@ -63,7 +63,7 @@ describe('time chart', () => {
       ['', '5 *************************** spot 5', '', '  2026-01-05       2026-01-09'],
     ],
     [
-      'no name where the last value is not known',
+      'no label if the last value is unknown',
       chart([lineOf('flip', 1, NaN)]),
       30,
       3,
@@ -71,7 +71,7 @@ describe('time chart', () => {
       ['', '1 *', '  2026-01-05       2026-01-09'],
     ],
     [
-      'zero behind, with signs',
+      'the zero line behind, signed values',
       net(1e6, 2e6, -1e6),
       44,
       6,
@@ -85,14 +85,14 @@ describe('time chart', () => {
         '    2026-01-05            2026-01-09',
       ],
     ],
-    ['narrow: without names', net(1e6, 1e6), 16, 3, ASCII, ['+1M ************', '  0 ------------', '    2026-01-05']],
-    ['nothing known', chart([lineOf('flip', NaN)]), 40, 5, ASCII, []],
+    ['narrow: without labels', net(1e6, 1e6), 16, 3, ASCII, ['+1M ************', '  0 ------------', '    2026-01-05']],
+    ['no known value', chart([lineOf('flip', NaN)]), 40, 5, ASCII, []],
   ];
   test.each(pictures)('%s', (_name, data, width, height, style, lines) => {
     expect(timeChart(data, width, height, style)).toEqual(lines);
   });
 
-  test('above zero is painted positive, below negative', () => {
+  test('colours values above zero as positive and values below zero as negative', () => {
     const [first, , third] = timeChart(net(1e6, -1e6), 60, 4, COLOURED);
     expect(first).toContain('\u001b[32m');
     expect(first).not.toContain('\u001b[31m');
@@ -100,7 +100,7 @@ describe('time chart', () => {
     expect(third).not.toContain('\u001b[32m');
   });
 
-  test('fits any width and height, whatever the values', () => {
+  test('fits any width and height for any values', () => {
     const values = fc.array(fc.oneof(fc.double({ noDefaultInfinity: true }), fc.constantFrom(0, NaN, 1e308, -1e308)), {
       minLength: 2,
       maxLength: 30,
@@ -122,7 +122,7 @@ describe('time chart', () => {
   });
 });
 
-test('spot and levels stand above net GEX, and simulated data says so on both', () => {
+test('draws spot and levels above net GEX, and flags simulated data on both', () => {
   const lines = historyPlot(
     {
       ...{ ticker: 'SPY', simulated: true, ends: ENDS, netGex: Float64Array.of(1e9, -1e9) },
