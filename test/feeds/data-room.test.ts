@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-test.each(['20', '20 bananas', '-1GB', '0GB', 'GB', ''])('%p is no size', (dataMax) => {
+test.each(['20', '20 bananas', '-1GB', '0GB', 'GB', ''])('%p is not a size', (dataMax) => {
   expect(() => createDataRoom({ dataDir, dataMax })).toThrow(OperatorError);
 });
 
@@ -24,7 +24,7 @@ test.each([
   ['0.025GB', false],
   ['3 mb', false],
   ['1.5TB', false],
-])('of %s a folder of 2 MB is over: %p', (dataMax, isFull) => {
+])('with --data-max %s a folder of 2 MB is full: %p', (dataMax, isFull) => {
   writeFileSync(join(dataDir, 'zomma.sqlite'), Buffer.alloc(1.5e6));
   writeFileSync(join(dataDir, 'zomma.sqlite-wal'), Buffer.alloc(0.5e6));
   const fault = createDataRoom({ dataDir, dataMax }).fault();
@@ -35,7 +35,7 @@ test.each([
   );
 });
 
-test('a full folder stops what is stored and says so; it goes on by itself once there is room', async () => {
+test('a full folder stops storing and reports it; storing resumes by itself when there is room', async () => {
   const grown = join(dataDir, 'zomma.sqlite');
   writeFileSync(grown, '');
   const store = openMemory();
@@ -62,7 +62,7 @@ test('a full folder stops what is stored and says so; it goes on by itself once 
   truncateSync(grown, 1e6);
   now += 1_000;
   for (let again = 0; again < 3; again++) await poll();
-  // Nothing is even read while there is no room.
+  // The feed does not even read while there is no room.
   expect([polls, errorOf()]).toEqual([
     1,
     'The data folder holds 1 MB of --data-max 1MB: nothing more is stored until there is room.',
