@@ -19,7 +19,7 @@ describe('with data from an earlier start', () => {
     ['/health', 200],
     [`${GEX}/SPY`, 200],
     [`${GEX}/NOSUCH`, 503],
-  ])('%s is answered at once: %d', async (path, status) => {
+  ])('answers %s at once: %d', async (path, status) => {
     const response = await service.request('GET', path);
     expect(response.status).toBe(status);
     expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);

@@ -87,8 +87,8 @@ export function describeProvider(subject: Subject): void {
       ['429 with seconds', { kind: 'status', status: 429, headers: { 'retry-after': '7' } }, 1],
       ['429 with a date', { kind: 'status', status: 429, headers: { 'retry-after': later(20_000 + 7_000) } }, 1],
       ['an answer cut before its stated length', { kind: 'cut', told: true }, 1],
-      ['an answer cut off', { kind: 'cut', told: false }, 1],
-      ['half a JSON', { kind: 'half' }, 1],
+      ['an answer cut without a stated length', { kind: 'cut', told: false }, 1],
+      ['half a JSON text', { kind: 'half' }, 1],
     ])('%s: retries and delivers the chain', async (_what, behaviour, times) => {
       damage(behaviour, times);
       const before = clock.now();
@@ -101,7 +101,7 @@ export function describeProvider(subject: Subject): void {
   describe(`${subject.name}: a permanent error becomes a refusal with its reason`, () => {
     test.each<[string, Behaviour, RegExp, number]>([
       ['500', { kind: 'status', status: 500 }, /answered 500, 3 times/, 3],
-      ['an answer cut off', { kind: 'cut', told: true }, /connection failed \(ECONNRESET\), 3 times/, 3],
+      ['an answer cut before its stated length', { kind: 'cut', told: true }, /connection failed \(ECONNRESET\), 3 times/, 3],
       ['half a JSON text', { kind: 'half' }, /incomplete or invalid JSON/, 3],
       ['one byte now and then', { kind: 'drip' }, /no complete answer within 0.2 s, 3 times/, 3],
       ['no answer', { kind: 'hang' }, /no complete answer within 0.2 s, 3 times/, 3],

@@ -262,7 +262,7 @@ describe('POST /api/v1/physics/greeks', () => {
   });
 });
 
-describe('columns', () => {
+describe('POST of columns', () => {
   const GREEK_COLUMNS = ['price', ...GREEKS];
   const TABLE = { ...OPTION, put_call: ['C', 'P', 'P'], strike: [95, 100, 105], iv: [0.2, 0.25, 0.3] };
   const { iv: _iv, ...PRICED } = { ...TABLE, price: [7.5, 4.2, 6.1] };

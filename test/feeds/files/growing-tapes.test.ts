@@ -78,7 +78,7 @@ test('reads earlier rows again only if they have changed', async () => {
     ['shorter', () => truncateSync(path, rows(['1', '7']).length), 2],
     ['grown again', () => appendFileSync(path, row(5, '6')), 1],
     ['cut within a row', () => appendFileSync(path, row(6).slice(0, 20)), 0],
-    ['the rest of it', () => appendFileSync(path, row(6).slice(20)), 1],
+    ['the rest of the row', () => appendFileSync(path, row(6).slice(20)), 1],
     ['binary data in the middle', () => appendFileSync(path, `\0\0\n${row(7)}`), 1],
   ];
   for (const [name, change, prints] of steps) {

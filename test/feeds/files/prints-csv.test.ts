@@ -89,7 +89,7 @@ describe('a cell is read', () => {
   test.each(cases)('%j', async (cells, print) => expect(await only(cells)).toMatchObject(print));
 });
 
-describe('how it was executed', () => {
+describe('flags by report flags and condition', () => {
   const marks: [flags: string, condition: string, marked: string][] = [
     ['{}', 'auto', ''],
     ['', '', ''],
@@ -176,7 +176,7 @@ describe('a row is refused', () => {
   });
 });
 
-describe('the text', () => {
+describe('the text of a tape', () => {
   const rows = [{}, { report_flags: '{floor,sweep}' }, { price: '25.4', exchange: 'Zürich' }];
 
   test('gives the same prints in pieces of any size, with any line ends, title, delimiter, column order', async () => {

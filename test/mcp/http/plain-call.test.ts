@@ -53,7 +53,7 @@ describe('a call is plain', () => {
   });
 });
 
-describe('is answered like the engine answers it', () => {
+describe('gets the same answer as from the engine', () => {
   const calls: [what: string, params: { name: string; arguments?: object }][] = [
     ['a tool', KELLY],
     ['a tool of the market', { name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } }],

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('the wire', () => {
+describe('the wire protocol', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
     'honours protocol %s',
     async (protocolVersion) => {

@@ -297,7 +297,7 @@ describe('in both eras', () => {
     ['another scheme', 401, { 'X-API-Key': null, Authorization: 'Basic QTpC' }],
     ['a page of another origin', 403, { Origin: 'https://evil.example' }],
     ['a page without an origin', 403, { Origin: 'null' }],
-    ['another name of this machine', 403, { Host: 'evil.example' }],
+    ['a foreign host', 403, { Host: 'evil.example' }],
   ])('%s is %i', async (_name, status, headers) => {
     for (const body of [initialize('2025-11-25'), modern(1, 'tools/list')]) {
       expect((await post(body, headers)).status).toBe(status);
