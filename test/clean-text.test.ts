@@ -2,11 +2,7 @@ import { expect, test } from 'bun:test';
 import { cleaned, cleanLine, shownJson, shownName } from '../src/clean-text.ts';
 
 test.each([
-  [
-    'keeps plain text',
-    'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok',
-    'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok',
-  ],
+  ['keeps plain text', 'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok', 'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok'],
   ['replaces line ends and control characters', 'a\r\nb\u0000\u001b[31mc\u0085d', 'a b [31mc d'],
   ['replaces direction marks', 'abc\u202edef\u2066g', 'abc def g'],
   ['replaces zero-width characters', 'a\u200bb\u2060c\ufeffd', 'a b c d'],
@@ -39,8 +35,16 @@ test('cuts a text that is longer than any text of the server', () => {
 test.each([
   ['keeps a short one', 'a\r\n\u001b[31mb', 'a [31mb'],
   ['removes the middle of a long one', `${'a'.repeat(300)}${'b'.repeat(300)}`, `${'a'.repeat(99)}…${'b'.repeat(100)}`],
-  ['removes the middle of a very long one', `${'a'.repeat(1e6)}${'b'.repeat(1e6)}`, `${'a'.repeat(99)}…${'b'.repeat(100)}`],
-  ['leaves no half of a surrogate pair', `${'a'.repeat(98)}😀${'b'.repeat(300)}`, `${'a'.repeat(98)}\ufffd…${'b'.repeat(100)}`],
+  [
+    'removes the middle of a very long one',
+    `${'a'.repeat(1e6)}${'b'.repeat(1e6)}`,
+    `${'a'.repeat(99)}…${'b'.repeat(100)}`,
+  ],
+  [
+    'leaves no half of a surrogate pair',
+    `${'a'.repeat(98)}😀${'b'.repeat(300)}`,
+    `${'a'.repeat(98)}\ufffd…${'b'.repeat(100)}`,
+  ],
 ])('a line: %s', (_name, given, expected) => {
   expect(cleanLine(given)).toBe(expected);
 });

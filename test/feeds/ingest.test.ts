@@ -69,7 +69,11 @@ const implausible: [name: string, chain: Chain, reason: RegExp][] = [
     /dated 2926/,
   ],
   ['dated before any records', buildChain({ ...plausible, asOf: Date.UTC(1971, 7, 21) }, [contract]), /dated 1971/],
-  ['whose series are all settled', buildChain({ ...plausible, asOf: Date.parse('2026-10-21T20:00:00Z') }, [contract]), /settled/],
+  [
+    'whose series are all settled',
+    buildChain({ ...plausible, asOf: Date.parse('2026-10-21T20:00:00Z') }, [contract]),
+    /settled/,
+  ],
   [
     'without open interest',
     buildChain({ ...plausible, asOf: plausible.asOf + 1 }, [{ ...contract, openInterest: 0 }]),
@@ -77,29 +81,32 @@ const implausible: [name: string, chain: Chain, reason: RegExp][] = [
   ],
   ['that is a cut copy of the stored one', buildChain(plausible, [contract]), /would replace 18/],
 ];
-test.each(implausible)('refuses and reports a chain %s, and keeps serving the stored one', async (_name, chain, reason) => {
-  const { service } = await serveFolder();
-  const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
-  const refusals: string[] = [];
-  await ingestOnce({
-    feed: {
-      name: 'test',
-      simulated: false,
-      pace: { everyMs: 1, hours: 'always', delayMs: 0 },
-      tickers: [],
-      async *poll(): AsyncGenerator<Delivery> {
-        yield { kind: 'chain', chain };
+test.each(implausible)(
+  'refuses and reports a chain %s, and keeps serving the stored one',
+  async (_name, chain, reason) => {
+    const { service } = await serveFolder();
+    const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
+    const refusals: string[] = [];
+    await ingestOnce({
+      feed: {
+        name: 'test',
+        simulated: false,
+        pace: { everyMs: 1, hours: 'always', delayMs: 0 },
+        tickers: [],
+        async *poll(): AsyncGenerator<Delivery> {
+          yield { kind: 'chain', chain };
+        },
       },
-    },
-    store: service.app.store,
-    nowMs: Date.now,
-    observe: (each) => {
-      if (each.kind === 'data_refused') refusals.push(each.reason);
-    },
-  });
-  expect(refusals).toEqual([expect.stringMatching(reason)]);
-  expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
-});
+      store: service.app.store,
+      nowMs: Date.now,
+      observe: (each) => {
+        if (each.kind === 'data_refused') refusals.push(each.reason);
+      },
+    });
+    expect(refusals).toEqual([expect.stringMatching(reason)]);
+    expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
+  },
+);
 
 test('a table with a fifth of its rows unreadable does not replace a stored chain', async () => {
   const { folder, service, poll } = await serveFolder();

@@ -101,7 +101,12 @@ export function describeProvider(subject: Subject): void {
   describe(`${subject.name}: a permanent error becomes a refusal with its reason`, () => {
     test.each<[string, Behaviour, RegExp, number]>([
       ['500', { kind: 'status', status: 500 }, /answered 500, 3 times/, 3],
-      ['an answer cut before its stated length', { kind: 'cut', told: true }, /connection failed \(ECONNRESET\), 3 times/, 3],
+      [
+        'an answer cut before its stated length',
+        { kind: 'cut', told: true },
+        /connection failed \(ECONNRESET\), 3 times/,
+        3,
+      ],
       ['half a JSON text', { kind: 'half' }, /incomplete or invalid JSON/, 3],
       ['one byte now and then', { kind: 'drip' }, /no complete answer within 0.2 s, 3 times/, 3],
       ['no answer', { kind: 'hang' }, /no complete answer within 0.2 s, 3 times/, 3],

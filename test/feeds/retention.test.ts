@@ -48,7 +48,11 @@ describe('retention keeps', () => {
     ['everything', {}, {}],
     ['more days than are stored', { chains: 90, prints: 90, intraday: 90 }, {}],
     ['ten days of snapshots', { chains: 10 }, { snapshots: 22, other: 22 }],
-    ['all snapshots of ten days, then the last snapshot of each day', { intraday: 10 }, { snapshots: 22 + 49, other: 22 + 49 }],
+    [
+      'all snapshots of ten days, then the last snapshot of each day',
+      { intraday: 10 },
+      { snapshots: 22 + 49, other: 22 + 49 },
+    ],
     ['both limits', { intraday: 10, chains: 20 }, { snapshots: 22 + 10, other: 22 + 10 }],
     ['31 days of prints', { prints: 31 }, { prints: 64, summed: 64 }],
     ['only today', { chains: 0 }, { snapshots: 2, other: 2 }],

@@ -280,15 +280,18 @@ describe('POST of columns', () => {
     ],
     [IV, PRICED, { iv: 'number', status: 'string' }, { count: 3 }],
   ];
-  test.each(routes)('POST %s answers exactly its columns, with one value per row', async (path, body, columns, others) => {
-    const response = await service.request('POST', path, { body });
-    expect(response.status).toBe(200);
-    const answer = (await response.json()) as Record<string, unknown[]>;
-    expect(Object.keys(answer).sort()).toEqual([...Object.keys(others), ...Object.keys(columns)].sort());
-    expect(answer).toMatchObject(others);
-    for (const [name, type] of Object.entries(columns))
-      expect([name, answer[name]!.map((each) => typeof each)]).toEqual([name, [type, type, type]]);
-  });
+  test.each(routes)(
+    'POST %s answers exactly its columns, with one value per row',
+    async (path, body, columns, others) => {
+      const response = await service.request('POST', path, { body });
+      expect(response.status).toBe(200);
+      const answer = (await response.json()) as Record<string, unknown[]>;
+      expect(Object.keys(answer).sort()).toEqual([...Object.keys(others), ...Object.keys(columns)].sort());
+      expect(answer).toMatchObject(others);
+      for (const [name, type] of Object.entries(columns))
+        expect([name, answer[name]!.map((each) => typeof each)]).toEqual([name, [type, type, type]]);
+    },
+  );
 
   test.each(
     routes.flatMap(([path, body]) =>

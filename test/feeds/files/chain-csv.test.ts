@@ -164,7 +164,11 @@ describe('a bad row is counted, the others are read', () => {
     ['half a row', 'XYZ,2026-08-21T16:00:00-04:00,98.5,XYZ26', 'malformed_row'],
     ['a cell too many', `${PUT},1`, 'malformed_row'],
     ['an invalid symbol', PUT.replace('XYZ260918P', 'XYZ26Z918P'), 'bad_symbol'],
-    ['an underlying that is not a ticker', PUT.replace(/^XYZ,(.*)XYZ260918P00100000/, '"X\u202e YZ",$1'), 'bad_contract'],
+    [
+      'an underlying that is not a ticker',
+      PUT.replace(/^XYZ,(.*)XYZ260918P00100000/, '"X\u202e YZ",$1'),
+      'bad_contract',
+    ],
     ['no contract', PUT.replace(',XYZ260918P00100000,2026-09-18', ',,'), 'bad_contract'],
     ['a time without offset', PUT.replace('-04:00', ''), 'bad_as_of'],
     ['the same contract again', CALL, 'duplicate'],

@@ -47,8 +47,16 @@ test('reads every field, and separates both roots', () => {
 describe('the time of the quotes', () => {
   test.each([
     ['is that of the last trade, in New York', answer([RUT]), '2023-09-20T20:15:04Z'],
-    ['is in New York time in winter too', answer([RUT], { last_trade_time: '2023-12-20T16:15:04' }), '2023-12-20T21:15:04Z'],
-    ['is the timestamp in UTC if there is no last trade', answer([RUT], { last_trade_time: null }), '2023-09-21T03:17:42Z'],
+    [
+      'is in New York time in winter too',
+      answer([RUT], { last_trade_time: '2023-12-20T16:15:04' }),
+      '2023-12-20T21:15:04Z',
+    ],
+    [
+      'is the timestamp in UTC if there is no last trade',
+      answer([RUT], { last_trade_time: null }),
+      '2023-09-21T03:17:42Z',
+    ],
     ['may have a fraction', answer([RUT], { last_trade_time: '2023-09-20T16:15:04.5' }), '2023-09-20T20:15:04.5Z'],
   ])('%s', (_what, text, instant) => {
     expect(chain(text).asOf).toBe(Date.parse(instant));
@@ -90,13 +98,20 @@ describe('refused with a reason', () => {
     ['no options', answer([]).replace('"options":[],', ''), /data\.options.* missing/],
     ['no readable option', answer([{}, {}]), /none of 2 options/],
     ['no time at all', answer([RUT], { last_trade_time: null }, null), /neither/],
-    ['a time that is not in the calendar', answer([RUT], { last_trade_time: '2023-02-30T16:00:00' }), /not in the calendar/],
+    [
+      'a time that is not in the calendar',
+      answer([RUT], { last_trade_time: '2023-02-30T16:00:00' }),
+      /not in the calendar/,
+    ],
     ['no spot and no put-call pairs', answer([RUT], { current_price: null, close: null }), /spot/],
   ])('%s', (_what, text, reason) => {
     expect(refusals(text)).toEqual([expect.stringMatching(reason)]);
   });
 });
 
-test.each(['{}', '{"data":{}}', '{"name":"package","options":[]}', ' {"data":[1]}'])('%s is not market data', (text) => {
-  expect(readText(text)).toEqual([]);
-});
+test.each(['{}', '{"data":{}}', '{"name":"package","options":[]}', ' {"data":[1]}'])(
+  '%s is not market data',
+  (text) => {
+    expect(readText(text)).toEqual([]);
+  },
+);

@@ -98,16 +98,19 @@ test('an answer of a provider gives a chain, nothing, or a refusal', async () =>
 });
 
 describe('a reader', () => {
-  test.skipIf(process.platform !== 'linux')('that uses too much memory is killed, and its file is refused', async () => {
-    await using file = await opened(manyNames());
-    const before = process.memoryUsage.rss();
-    expect(Array.fromAsync(readFileApart(file.content, NOW_MS))).rejects.toThrow(
-      'reading the data took more than 384 MB of memory',
-    );
-    await Promise.allSettled([Array.fromAsync(readFileApart(file.content, NOW_MS))]);
-    expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
-    expect(readers()).toEqual([]);
-  });
+  test.skipIf(process.platform !== 'linux')(
+    'that uses too much memory is killed, and its file is refused',
+    async () => {
+      await using file = await opened(manyNames());
+      const before = process.memoryUsage.rss();
+      expect(Array.fromAsync(readFileApart(file.content, NOW_MS))).rejects.toThrow(
+        'reading the data took more than 384 MB of memory',
+      );
+      await Promise.allSettled([Array.fromAsync(readFileApart(file.content, NOW_MS))]);
+      expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
+      expect(readers()).toEqual([]);
+    },
+  );
 
   test.skipIf(process.platform !== 'linux')('that another process kills gives no verdict on its file', async () => {
     await using file = await opened(gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) })))));

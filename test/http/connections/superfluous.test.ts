@@ -41,7 +41,12 @@ const CASES: readonly [what: string, connections: Connections, toFree: number, e
     ['a.0', 'b.0'],
   ],
   ['no connection that opened less than 30 s ago', of('a', 1, { heardMs: undefined, sinceMs: NOW - 29_999 }), 0, []],
-  ['no connection of a member, however many come from one address', of('a', 50, { account: 'm', heardMs: undefined }), 0, []],
+  [
+    'no connection of a member, however many come from one address',
+    of('a', 50, { account: 'm', heardMs: undefined }),
+    0,
+    [],
+  ],
   ['no connection that just opened and may still send a key', of('a', 9, { sinceMs: NOW - 1_999 }), 0, []],
   ['a connection that just opened if descriptors run out', of('a', 4, { sinceMs: NOW }), 1, ['a.3']],
   ['only as many connections as must be freed', [...of('a', 3), ...of('b', 2)], 2, ['a.2', 'a.1']],
@@ -51,7 +56,12 @@ const CASES: readonly [what: string, connections: Connections, toFree: number, e
     3,
     ['b.3', 'b.4', 'b.5'],
   ],
-  ['connections of several accounts evenly', [...of('a', 4, { account: 'm' }), ...of('a', 4, { account: 'n' })], 2, ['a.3', 'a.3']],
+  [
+    'connections of several accounts evenly',
+    [...of('a', 4, { account: 'm' }), ...of('a', 4, { account: 'n' })],
+    2,
+    ['a.3', 'a.3'],
+  ],
 ];
 
 test.each(CASES)('ends %s', (_, connections, toFree, ended) => {

@@ -29,22 +29,25 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('with sessions, up to 2025-11-25', () => {
-  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('a session of %s works from beginning to end', async (revision) => {
-    const begun = await post(initialize(revision));
-    expect(begun.status).toBe(200);
-    const session = begun.headers.get('mcp-session-id')!;
-    // 128 random bits.
-    expect(session).toMatch(/^[\w-]{22}$/);
-    expect(await answerOf(begun)).toMatchObject({ id: 1, result: { protocolVersion: revision } });
-    const within = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
-    expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, within)).status).toBe(202);
-    const listed = await answerOf(await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, within));
-    expect(listed.result.tools).toHaveLength(9);
-    const before = service.app.mcp.loaded!.streamable.sessions;
-    expect((await send('DELETE', undefined, within)).status).toBe(200);
-    expect(service.app.mcp.loaded!.streamable.sessions).toBe(before - 1);
-    expect((await post({ jsonrpc: '2.0', id: 3, method: 'ping' }, within)).status).toBe(404);
-  });
+  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])(
+    'a session of %s works from beginning to end',
+    async (revision) => {
+      const begun = await post(initialize(revision));
+      expect(begun.status).toBe(200);
+      const session = begun.headers.get('mcp-session-id')!;
+      // 128 random bits.
+      expect(session).toMatch(/^[\w-]{22}$/);
+      expect(await answerOf(begun)).toMatchObject({ id: 1, result: { protocolVersion: revision } });
+      const within = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
+      expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, within)).status).toBe(202);
+      const listed = await answerOf(await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, within));
+      expect(listed.result.tools).toHaveLength(9);
+      const before = service.app.mcp.loaded!.streamable.sessions;
+      expect((await send('DELETE', undefined, within)).status).toBe(200);
+      expect(service.app.mcp.loaded!.streamable.sessions).toBe(before - 1);
+      expect((await post({ jsonrpc: '2.0', id: 3, method: 'ping' }, within)).status).toBe(404);
+    },
+  );
 
   test('a missing session is 400, an unknown one 404, one of another member 403, for every method', async () => {
     const session = (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')!;

@@ -22,7 +22,11 @@ afterEach(async () => {
 });
 
 const WAYS: [string, () => string[], RegExp][] = [
-  ['without a server', () => ['--data-dir', join(folder, 'data')], /^zomma: nothing is stored in .*simulated market\n$/],
+  [
+    'without a server',
+    () => ['--data-dir', join(folder, 'data')],
+    /^zomma: nothing is stored in .*simulated market\n$/,
+  ],
   ['in front of a server', () => ['--url', server.url.href, '--key', 'ZOMMA_0000000000000000'], /^$/],
 ];
 

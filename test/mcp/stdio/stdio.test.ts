@@ -31,42 +31,42 @@ const CLIENTS = {
 const NAMES = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
 
 describe('without a server', () => {
+  test.each(NAMES)('%s gets the simulated market if nothing is stored, and no data folder is made', async (name) => {
+    await withFolder(async (folder) => {
+      const client = await CLIENTS[name](['--data-dir', join(folder, 'data')]);
+      expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(Object.keys(VALID));
+      const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
+      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true } });
+      const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ message: expect.stringContaining("Tool 'no_such_tool' is not registered") });
+      await client.close();
+      expect(existsSync(join(folder, 'data'))).toBe(false);
+    });
+  });
+
   test.each(NAMES)(
-    '%s gets the simulated market if nothing is stored, and no data folder is made',
+    'stores a requested feed, and reports changes that %s follows, whichever process stores them',
     async (name) => {
       await withFolder(async (folder) => {
-        const client = await CLIENTS[name](['--data-dir', join(folder, 'data')]);
-        expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(Object.keys(VALID));
-        const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
-        expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true } });
-        const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
-        expect(refusal).toMatchObject({ message: expect.stringContaining("Tool 'no_such_tool' is not registered") });
+        const [chains, dataDir] = [join(folder, 'chains'), join(folder, 'data')];
+        mkdirSync(chains);
+        writeChain(join(chains, 'a.csv'), 'TEST');
+        const client = await CLIENTS[name](['--data-dir', dataDir, '--feed', `files:${chains}`]);
+        const uri = 'zomma://gex/OTHER';
+        const { told } = await follow(client, uri);
+        writeChain(join(folder, 'b.csv'), 'OTHER');
+        expect((await run(FROM_SOURCE, ['ingest', join(folder, 'b.csv'), '--data-dir', dataDir])).code).toBe(0);
+        expect(await told).toBe(uri);
         await client.close();
-        expect(existsSync(join(folder, 'data'))).toBe(false);
+        // Its stored data answers the next process, without the feed.
+        const again = await CLIENTS.v1(['--data-dir', dataDir]);
+        const answer = await again.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'OTHER' } });
+        expect(answer.structuredContent).toMatchObject({ ticker: 'OTHER', call_wall: 105 });
+        expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: false } });
+        await again.close();
       });
     },
   );
-
-  test.each(NAMES)('stores a requested feed, and reports changes that %s follows, whichever process stores them', async (name) => {
-    await withFolder(async (folder) => {
-      const [chains, dataDir] = [join(folder, 'chains'), join(folder, 'data')];
-      mkdirSync(chains);
-      writeChain(join(chains, 'a.csv'), 'TEST');
-      const client = await CLIENTS[name](['--data-dir', dataDir, '--feed', `files:${chains}`]);
-      const uri = 'zomma://gex/OTHER';
-      const { told } = await follow(client, uri);
-      writeChain(join(folder, 'b.csv'), 'OTHER');
-      expect((await run(FROM_SOURCE, ['ingest', join(folder, 'b.csv'), '--data-dir', dataDir])).code).toBe(0);
-      expect(await told).toBe(uri);
-      await client.close();
-      // Its stored data answers the next process, without the feed.
-      const again = await CLIENTS.v1(['--data-dir', dataDir]);
-      const answer = await again.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'OTHER' } });
-      expect(answer.structuredContent).toMatchObject({ ticker: 'OTHER', call_wall: 105 });
-      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: false } });
-      await again.close();
-    });
-  });
 });
 
 describe('in front of a running server', () => {
