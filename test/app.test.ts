@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Service, startService } from './support/service.ts';
 
-/** A service while its data is being loaded. */
+/** The service while its data loads. */
 const GEX = '/api/v1/nodes/gex';
 let service: Service;
 afterAll(() => service.close());
 
-describe('with data of an earlier start', () => {
+describe('with data from an earlier start', () => {
   const loaded = Promise.withResolvers<void>();
   beforeAll(async () => {
     service = await startService();
-    // As after a restart: the store has the market, and the feed is asked for what is new.
+    // As after a restart: the store has the market, and the feed reads only new data.
     await service.reopen();
     service.app.loading.begin(loaded.promise);
   });
@@ -19,14 +19,14 @@ describe('with data of an earlier start', () => {
     ['/health', 200],
     [`${GEX}/SPY`, 200],
     [`${GEX}/NOSUCH`, 503],
-  ])('%s is answered at once: %d', async (path, status) => {
+  ])('answers %s at once: %d', async (path, status) => {
     const response = await service.request('GET', path);
     expect(response.status).toBe(status);
     expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
     if (status === 503) expect(await response.json()).toMatchObject({ code: 'loading', hint: expect.any(String) });
   });
 
-  test('once loaded, a ticker without a chain is what it is', async () => {
+  test('answers unknown_ticker for a ticker without a chain once the data is loaded', async () => {
     loaded.resolve();
     await service.app.loading.over(60_000);
     expect(await (await service.request('GET', `${GEX}/NOSUCH`)).json()).toMatchObject({ code: 'unknown_ticker' });
@@ -46,7 +46,7 @@ test('without data a request waits for the load, and /health does not', async ()
   await empty.close();
 });
 
-test('a stop lets go of requests that wait for the load: they are told to come again', async () => {
+test('a stop answers requests that wait for the load with 503 and Retry-After', async () => {
   const empty = await startService({ isEmpty: true });
   empty.app.loading.begin(new Promise(() => {}));
   const answer = empty.request('GET', `${GEX}/SPY`);

@@ -5,8 +5,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 const SRC = resolve(import.meta.dir, '../src');
 
 /**
- * The layers of docs/architecture.md, the lowest first. A file may import from its own module and from lower layers only. Modules of
- * one layer do not import each other.
+ * The layers of docs/architecture.md, from the lowest to the highest. A file may import from its own module and from lower layers only.
+ * Modules of one layer do not import each other.
  */
 const LAYERS: readonly (readonly string[])[] = [
   ['errors.ts', 'events.ts', 'clean-text.ts', 'json-shape.ts', 'steps.ts'],
@@ -60,14 +60,14 @@ test('imports within analytics point to lower layers', () => {
   expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
 });
 
-test('the MCP transports import the MCP server, and do not import each other', () => {
+test('the MCP transports import the MCP server and do not import each other', () => {
   const within = imports().filter(({ from, to }) => moduleOf(from) === 'mcp' && moduleOf(to) === 'mcp');
   const transport = (file: string) => (file.split('/').length === 3 ? file.split('/')[1] : undefined);
   expect(within.filter(({ to }) => transport(to)).length).toBeGreaterThan(10);
   expect(within.filter(({ from, to }) => transport(to) && transport(from) !== transport(to))).toEqual([]);
 });
 
-test('only the composition root imports feeds and store', () => {
+test('only the composition root and the layers above it import feeds and store', () => {
   const violations = imports().filter(
     ({ from, to }) =>
       CONCRETE.includes(moduleOf(to)) && moduleOf(from) !== moduleOf(to) && !MAY_IMPORT_CONCRETE.has(moduleOf(from)),
@@ -75,7 +75,7 @@ test('only the composition root imports feeds and store', () => {
   expect(violations).toEqual([]);
 });
 
-test('no files import each other in a cycle', () => {
+test('imports have no cycles', () => {
   const edges = new Map<string, string[]>();
   for (const { from, to } of imports()) edges.set(from, [...(edges.get(from) ?? []), to]);
   const done = new Set<string>();
@@ -96,11 +96,11 @@ test.each([
   ['main.ts', ['commander']],
   ['stored-data.ts', []],
   ['serve.ts', ['@logtape/logtape', '@sinclair/typebox', 'elysia', 'hyparquet', 'papaparse', 'swagger-ui-dist']],
-])('%s loads no packages at its start but %p', (file, packages) => {
+])('%s loads no packages at startup except %p', (file, packages) => {
   expect(packagesLoadedBy(file)).toEqual(packages);
 });
 
-/** Packages reached from a file through imports that load at its start: neither type imports nor dynamic imports. */
+/** Returns the packages that a file loads at startup through its imports. Type imports and dynamic imports do not count. */
 function packagesLoadedBy(start: string): string[] {
   const transpiler = new Bun.Transpiler({ loader: 'ts', trimUnusedImports: true });
   const seen = new Set<string>();
@@ -123,7 +123,7 @@ interface Import {
   readonly to: string;
 }
 
-/** Imports between files of src, type imports included: paths relative to src. */
+/** Returns the imports between files of src, type imports included, as paths relative to src. */
 function imports(): Import[] {
   return sourceFiles().flatMap((from) => {
     const text = readFileSync(join(SRC, from), 'utf8');

@@ -2,23 +2,19 @@ import { expect, test } from 'bun:test';
 import { cleaned, cleanLine, shownJson, shownName } from '../src/clean-text.ts';
 
 test.each([
-  [
-    'what is plain stays',
-    'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok',
-    'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok',
-  ],
-  ['line ends and control characters', 'a\r\nb\u0000\u001b[31mc\u0085d', 'a b [31mc d'],
-  ['marks of direction', 'abc\u202edef\u2066g', 'abc def g'],
-  ['characters without width', 'a\u200bb\u2060c\ufeffd', 'a b c d'],
-  ['tags, in which text hides', `a${String.fromCodePoint(0xe0049, 0xe0067)}b`, 'a b'],
-  ['variation selectors, in which bytes hide', `a${String.fromCodePoint(0xfe0f, 0xe0101)}b`, 'a b'],
-  ['private use', 'a\ue000b', 'a b'],
-  ['half a pair', 'a\ud800b', 'a\ufffdb'],
+  ['keeps plain text', 'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok', 'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok'],
+  ['replaces line ends and control characters', 'a\r\nb\u0000\u001b[31mc\u0085d', 'a b [31mc d'],
+  ['replaces direction marks', 'abc\u202edef\u2066g', 'abc def g'],
+  ['replaces zero-width characters', 'a\u200bb\u2060c\ufeffd', 'a b c d'],
+  ['replaces tag characters, which can hide text', `a${String.fromCodePoint(0xe0049, 0xe0067)}b`, 'a b'],
+  ['replaces variation selectors, which can hide bytes', `a${String.fromCodePoint(0xfe0f, 0xe0101)}b`, 'a b'],
+  ['replaces private-use characters', 'a\ue000b', 'a b'],
+  ['replaces a lone surrogate', 'a\ud800b', 'a\ufffdb'],
 ])('%s', (_name, given, expected) => {
   expect(cleaned(given)).toBe(expected);
 });
 
-test('cleans texts wherever they are, and leaves all else', () => {
+test('cleans strings at any depth and leaves all other values as they are', () => {
   const numbers = [1, 2, 3];
   const given = { source: 'a\nb', notes: ['c\u202ed'], rows: [{ name: 'e\tf', value: null }], numbers, ok: true };
   expect(cleaned(given)).toEqual({
@@ -31,16 +27,24 @@ test('cleans texts wherever they are, and leaves all else', () => {
   expect(cleaned(given).numbers).toBe(numbers);
 });
 
-test('cuts what is longer than anything we say', () => {
+test('cuts a text that is longer than any text of the server', () => {
   const { length } = cleaned('x'.repeat(100_000));
   expect(length).toBe(2_001);
 });
 
 test.each([
-  ['a short one stays', 'a\r\n\u001b[31mb', 'a [31mb'],
-  ['of a long one the middle goes', `${'a'.repeat(300)}${'b'.repeat(300)}`, `${'a'.repeat(99)}…${'b'.repeat(100)}`],
-  ['of a very long one too', `${'a'.repeat(1e6)}${'b'.repeat(1e6)}`, `${'a'.repeat(99)}…${'b'.repeat(100)}`],
-  ['no half of a pair is left', `${'a'.repeat(98)}😀${'b'.repeat(300)}`, `${'a'.repeat(98)}\ufffd…${'b'.repeat(100)}`],
+  ['keeps a short one', 'a\r\n\u001b[31mb', 'a [31mb'],
+  ['removes the middle of a long one', `${'a'.repeat(300)}${'b'.repeat(300)}`, `${'a'.repeat(99)}…${'b'.repeat(100)}`],
+  [
+    'removes the middle of a very long one',
+    `${'a'.repeat(1e6)}${'b'.repeat(1e6)}`,
+    `${'a'.repeat(99)}…${'b'.repeat(100)}`,
+  ],
+  [
+    'leaves no half of a surrogate pair',
+    `${'a'.repeat(98)}😀${'b'.repeat(300)}`,
+    `${'a'.repeat(98)}\ufffd…${'b'.repeat(100)}`,
+  ],
 ])('a line: %s', (_name, given, expected) => {
   expect(cleanLine(given)).toBe(expected);
 });
@@ -58,7 +62,7 @@ test.each([
   expect(shownName(name)).toBe(shown);
 });
 
-test('JSON says the same, and a terminal shows all of it', () => {
+test('shown JSON parses to the same value and escapes all control and format characters', () => {
   const value = { path: 'a\u001b\u202e\u007f\u{e0049}\nb', list: [1, { ok: 'é😀' }] };
   for (const indent of [undefined, 2]) {
     const json = shownJson(value, indent);

@@ -3,21 +3,21 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { TOOLS } from '../src/operations/registry.ts';
 
-/** The pages keep up with the code. */
+/** The documentation matches the code. */
 const ROOT = resolve(import.meta.dir, '..');
 const page = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-test.each(TOOLS.map(({ name }) => name))('docs/methods.md says what %s answers', (name) => {
+test.each(TOOLS.map(({ name }) => name))('docs/methods.md describes the answer of %s', (name) => {
   expect([name, page('docs/methods.md').includes(`\`${name}\``)]).toEqual([name, true]);
 });
 
-test('the threat model names code that is there', () => {
+test('the threat model names only source files that exist', () => {
   const named = [...page('docs/threat-model.md').matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!);
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-test('links between the pages lead somewhere', () => {
+test('links between the pages lead to files that exist', () => {
   const pages = [
     'README.md',
     'SECURITY.md',

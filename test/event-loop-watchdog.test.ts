@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { began, blockedSteps, STEP_MS_MAX, startWatchdog, type Watchdog } from '../src/event-loop-watchdog.ts';
 import type { Observation } from '../src/events.ts';
 
-/** On the real event loop of this process. */
+/** These tests run on the real event loop of this process. */
 let told: Extract<Observation, { kind: 'event_loop_blocked' }>[];
 let watchdog: Watchdog;
-/** Asked for before anything blocks, so that a test need not guess when a step was told of. */
+/** Resolves at the first reported step. Created before anything blocks, so that a test does not guess the moment. */
 let observed: PromiseWithResolvers<void>;
 beforeEach(() => {
   told = [];
@@ -24,7 +24,7 @@ function work(ms: number): void {
 
 const BLOCKING_MS = 3 * STEP_MS_MAX;
 
-test('a step that holds the event loop is counted and told of, with its name and the work of the processors', async () => {
+test('counts and reports a step that blocks the event loop, with its name and CPU time', async () => {
   began('a long step');
   work(BLOCKING_MS);
   await observed.promise;
@@ -35,7 +35,7 @@ test('a step that holds the event loop is counted and told of, with its name and
   expect(blockedSteps().longestMs).toBeGreaterThanOrEqual(BLOCKING_MS - STEP_MS_MAX);
 });
 
-test('of several steps in one turn the longest is named, though each is short enough', async () => {
+test('names the longest of several steps in one turn, though each step is short enough', async () => {
   began('first');
   work(0.1 * STEP_MS_MAX);
   began('longest');
@@ -46,7 +46,7 @@ test('of several steps in one turn the longest is named, though each is short en
   expect(told[0]!.step).toBe('longest');
 });
 
-test('what is not announced is noticed while anything else is under way, and has no name', async () => {
+test('notices unannounced work while other work runs, and reports it without a name', async () => {
   began('short');
   await Bun.sleep(10);
   work(BLOCKING_MS);
@@ -54,17 +54,17 @@ test('what is not announced is noticed while anything else is under way, and has
   expect(told.at(-1)!.step).toBeUndefined();
 });
 
-test('work that lets the event loop turn is not told of', async () => {
+test('does not report work that lets the event loop turn', async () => {
   for (let turn = 0; turn < 20; turn++) {
     began('a short step');
     work(2);
     await new Promise(setImmediate);
   }
-  // A machine that has no time for this process holds the loop too, without its working.
+  // A machine that gives this process no CPU time also blocks the loop, but the process does no work then.
   expect(told.filter(({ cpu_ms }) => cpu_ms > STEP_MS_MAX)).toEqual([]);
 });
 
-test('once stopped, nothing is watched', async () => {
+test('watches nothing once it is stopped', async () => {
   watchdog.stop();
   began('a long step');
   work(BLOCKING_MS);

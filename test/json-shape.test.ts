@@ -6,17 +6,17 @@ const BOUNDS = { containers: 1_000, values: 3_000 };
 
 test.each([
   ['arrays at the limit', nested('[', ']', 32), false],
-  ['arrays beyond it', nested('[', ']', 33), true],
-  ['objects beyond it', nested('{"a":', '}', 33), true],
-  ['both kinds beyond it, neither alone', nested('[{"a":', '}]', 17), true],
-  ['never closed', '['.repeat(33), true],
+  ['arrays beyond the limit', nested('[', ']', 33), true],
+  ['objects beyond the limit', nested('{"a":', '}', 33), true],
+  ['arrays and objects beyond the limit together, neither alone', nested('[{"a":', '}]', 17), true],
+  ['arrays that are never closed', '['.repeat(33), true],
   ['a long flat table', `[${'{"a":[1]},'.repeat(500)}{}]`, false],
-  ['the same with spaces', `[${'{"a":[1]} ,\n\t'.repeat(500)}{}]`, false],
-  ['brackets in strings', `["${'['.repeat(500)}"]`, false],
-  ['closings in strings do not count', nested('["}",', ']', 33), true],
-  ['rows in strings do not hide what is outside', `["},{","},{",${'['.repeat(33)}`, true],
-  ['a quote that is escaped ends no string', `["\\"${'['.repeat(500)}"]`, false],
-  ['rows between openings', `[${'[1],[2],'.repeat(20)}${'['.repeat(32)}`, true],
+  ['a long flat table with spaces', `[${'{"a":[1]} ,\n\t'.repeat(500)}{}]`, false],
+  ['brackets in strings do not count', `["${'['.repeat(500)}"]`, false],
+  ['closing brackets in strings do not count', nested('["}",', ']', 33), true],
+  ['rows in strings do not hide brackets outside of strings', `["},{","},{",${'['.repeat(33)}`, true],
+  ['an escaped quote does not end a string', `["\\"${'['.repeat(500)}"]`, false],
+  ['rows between opening brackets', `[${'[1],[2],'.repeat(20)}${'['.repeat(32)}`, true],
 ])('depth: %s', (_name, text, isDeeper) => {
   expect(isDeeperThan(text, JSON_DEPTH_MAX)).toBe(isDeeper);
 });
@@ -25,14 +25,14 @@ test.each([
   ['within all bounds', `[${'{"a":1},'.repeat(900)}{}]`, undefined],
   ['empty arrays', `[${'[],'.repeat(1_000)}[]]`, 'JSON of more than 1000 objects and arrays'],
   ['empty objects', `[${'{},'.repeat(1_000)}{}]`, 'JSON of more than 1000 objects and arrays'],
-  ['half of each', `[${'{},[],'.repeat(500)}{}]`, 'JSON of more than 1000 objects and arrays'],
+  ['half empty arrays, half empty objects', `[${'{},[],'.repeat(500)}{}]`, 'JSON of more than 1000 objects and arrays'],
   ['numbers', `[${'1,'.repeat(3_001)}1]`, 'JSON of more than 3000 values'],
-  ['deep', '['.repeat(33), 'JSON nested deeper than 32 levels'],
+  ['too deep', '['.repeat(33), 'JSON nested deeper than 32 levels'],
 ])('excess: %s', (_name, text, reason) => {
   expect(jsonExcess(text, BOUNDS)).toBe(reason);
 });
 
-test('by chance: as deep as a reader that looks at each character says', () => {
+test('random texts: finds the same depth as a reader that examines each character', () => {
   const pieces = ['[', ']', '{', '}', ',', '"', '\\', ' ', 'a', '},{', '],['];
   let seed = 7;
   const next = (below: number) => {

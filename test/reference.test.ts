@@ -10,12 +10,12 @@ import { fieldsOf, limitsOf, typeOf } from './fixtures/reference-words.ts';
 const pages = referencePages();
 const linesOf = (file: string) => pages.get(file)!.split('\n');
 
-test('the pages of docs/reference are those of the code (bun test/fixtures/reference.ts --write)', () => {
+test('the pages of docs/reference match the code (bun test/fixtures/reference.ts --write)', () => {
   expect(readdirSync(FOLDER).sort()).toEqual([...pages.keys()].sort());
   for (const [file, text] of pages) expect(readFileSync(join(FOLDER, file), 'utf8')).toBe(text);
 });
 
-test('each operation has a section with its arguments and every key that it can answer', () => {
+test('each operation has a section with its arguments and every key of its answer', () => {
   const sections = pages.get('operations.md')!.split(/^## /m);
   for (const { name, input, full, rest } of OPERATIONS) {
     const section = sections.find((each) => each.startsWith(`\`${name}\``))!;
@@ -24,14 +24,14 @@ test('each operation has a section with its arguments and every key that it can 
   }
 });
 
-test('each tool has a section and a call, each setting a row', () => {
+test('each tool has a section and a call, and each setting has a row', () => {
   for (const { name } of TOOLS) expect(linesOf('tools.md')).toContain(`## \`${name}\``);
   expect(linesOf('tools.md').filter((line) => line === '```json')).toHaveLength(TOOLS.length);
   for (const { env } of Object.values(SETTINGS))
     expect([env, linesOf('settings.md').filter((line) => line.includes(`| \`${env}\` |`)).length]).toEqual([env, 1]);
 });
 
-test('links between the sections lead to one', () => {
+test('links between the sections lead to sections that exist', () => {
   for (const [file, text] of pages) {
     const links = [...text.matchAll(/\]\(((?:operations|tools)\.md)?#([\w-]+)\)/g)];
     const broken = links.filter(([, to, name]) => !linesOf(to ?? file).includes(`## \`${name}\``));
@@ -39,7 +39,7 @@ test('links between the sections lead to one', () => {
   }
 });
 
-test('nothing is without its words, and rows are as long as their heads', () => {
+test('no page has an undefined value, and every table row has as many cells as its header', () => {
   for (const [file, text] of pages) {
     expect([file, text.match(/undefined|\[object|NaN|\bany\b \|/g)]).toEqual([file, null]);
     for (const block of text.split('\n\n').filter((each) => each.startsWith('| '))) {
@@ -80,7 +80,7 @@ test.each([
   expect([typeOf(schema), limitsOf(schema)]).toEqual([type, limits]);
 });
 
-test('what is in an object follows it, and neighbours that are said alike are one', () => {
+test("an object's fields follow it, and adjacent fields with equal descriptions share a row", () => {
   const price = { type: 'number', description: 'Price.' };
   const inner = { type: 'object', properties: { low: price, high: price, day: { type: 'string' } } };
   const paths = (schema: object) => fieldsOf({ own: schema }).map((each) => each.paths);
@@ -90,6 +90,6 @@ test('what is in an object follows it, and neighbours that are said alike are on
   expect(fieldsOf({ low: price, high: price }).map((each) => each.paths)).toEqual([['low'], ['high']]);
 });
 
-test('a column in which nothing stands is left out, and a bar in a cell is no border', () => {
+test('an empty column is left out, and a bar in a cell is escaped', () => {
   expect(table(['a', 'b'], [['1|2', '']])).toBe('| a |\n| --- |\n| 1\\|2 |');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { byRange, StepMeter } from '../src/steps.ts';
 
-test('rows are gone through in ranges, with a step between two', () => {
+test('processes rows in ranges, with a step between two ranges', () => {
   const ranges: number[][] = [];
   const steps = byRange(7, 3, 'reading', (from, to) => ranges.push([from, to]));
   expect(steps.next()).toEqual({ done: false, value: { message: 'reading' } });
@@ -16,7 +16,7 @@ test('rows are gone through in ranges, with a step between two', () => {
   expect([...byRange(0, 3, '', () => expect.unreachable())]).toEqual([]);
 });
 
-test('a step is full before the piece that would overfill it; a piece too large is a step of its own', () => {
+test('a step ends before a piece that would overfill it; a piece that is too large is one step', () => {
   const meter = new StepMeter(10);
   expect([4, 6, 1, 20, 20, 5, 5].map((work) => meter.isFull(work))).toEqual([
     false,

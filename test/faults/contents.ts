@@ -4,18 +4,18 @@ import { decodeChain } from '../../src/store/chain-codec.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 
 interface Contents {
-  /** Of each snapshot, by underlying and time, its columns as text; not from which of two equal files it came. */
+  /** The columns of each snapshot as text, by underlying and time, without the name of the file, because two files may be equal. */
   readonly snapshots: readonly Readonly<Record<string, string>>[];
-  /** Every print that stands, its columns as text. */
+  /** Every valid print, its columns as text. */
   readonly prints: readonly string[];
 }
 
-/** All market data in a data folder, in an order of its own. */
+/** Returns all market data in a data folder, in a fixed order. */
 export function contentsOf(dataDir: string): Contents {
   return { snapshots: withDatabase(dataDir, snapshotsOf), prints: printsOf(dataDir) };
 }
 
-/** How many snapshots are stored; 0 where there is no database yet, or its maker still holds it. */
+/** Returns the number of stored snapshots, or 0 if there is no database yet or its creator still locks it. */
 export function snapshotsIn(dataDir: string): number {
   try {
     return withDatabase(
@@ -51,7 +51,7 @@ function snapshotsOf(db: Database): Contents['snapshots'] {
   });
 }
 
-/** Packed ones have no id. */
+/** Returns the prints without their ids, because packed prints have none. */
 function printsOf(dataDir: string): string[] {
   const store = openStore(join(dataDir, 'zomma.sqlite'));
   try {

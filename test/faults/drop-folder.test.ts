@@ -6,8 +6,8 @@ import { FROM_SOURCE, readLog } from '../support/process.ts';
 import { contentsOf, snapshotsIn } from './contents.ts';
 
 /**
- * The drop folder under fire, against the real process: whatever happened on the way, what is stored in the end is what a clean load of
- * the folder gives. `ZOMMA_FAULT_FILES=10000` for a long run.
+ * The drop folder under faults, against the real process. Whatever happens on the way, the data stored at the end equals that of a clean
+ * load of the folder. Set `ZOMMA_FAULT_FILES=10000` for a long run.
  */
 const FILES = Number(process.env.ZOMMA_FAULT_FILES ?? 200);
 const KILLS = 3;
@@ -28,7 +28,7 @@ const replace = (name: string, text: string) => {
   renameSync(join(drop, `.${name}`), join(drop, name));
 };
 
-/** Each file is of a moment of its own; `bid` tells one version of it from another. */
+/** Each file has a different moment. `bid` distinguishes its versions. */
 function chainAt(minute: number, bid: number): string {
   const at = new Date(Date.UTC(2026, 7, 3, 14) + minute * 60_000).toISOString();
   const rows = [95, 100, 105].flatMap((strike) =>
@@ -38,14 +38,14 @@ function chainAt(minute: number, bid: number): string {
 }
 
 const TAPE = 'executed_at,option_chain_id,price,size,canceled,upstream_condition_detail\n';
-/** Of each ten rows two are twins; of the twins of fifty one cancels the other, so that neither stands. */
+/** In each ten rows two are equal. In each fifty rows one of an equal pair cancels the other, so that neither counts. */
 function trade(at: number): string {
   const row = at % 10 === 9 ? at - 1 : at;
   const time = new Date(Date.UTC(2026, 7, 3, 14) + row * 10).toISOString();
   return `${time},TEST260918C00100000,2.5,5,${at % 50 === 49 ? 't' : 'f'},auto\n`;
 }
 
-/** Starts the service on the folder; it is told when what is there has been read once. */
+/** Starts the service on the folder. `loaded` resolves when the service has read the present files once. */
 function serve(dataDir: string, ...more: string[]) {
   const args = ['serve', '--feed', `files:${drop}`, '--data-dir', dataDir, '--port', '0', ...more];
   const child = Bun.spawn([...FROM_SOURCE, ...args], { cwd: folder, stdout: 'ignore', stderr: 'pipe' });
@@ -74,7 +74,7 @@ async function eventually(holds: () => boolean): Promise<void> {
 }
 
 test(
-  'killed again and again while files come, grow and change: as a clean load in the end',
+  'killed repeatedly while files arrive, grow and change: the data equals that of a clean load',
   async () => {
     const data = join(folder, 'data');
     const rows = Array.from({ length: 10 * FILES }, (_, at) => trade(at)).join('');
@@ -88,7 +88,7 @@ test(
     for (let kill = 1; kill <= KILLS; kill++) {
       const before = snapshotsIn(data);
       const service = serve(data);
-      // In the midst of its first reading: some of it is stored, and more is to come.
+      // During its first read: some of the files are stored, and more follow.
       await eventually(() => snapshotsIn(data) > Math.min(before, FILES - 1));
       for (let each = kill; each < FILES; each += 7) {
         replace(`${each}-late.csv`, chainAt(FILES + each, kill + 1));
@@ -100,7 +100,7 @@ test(
 
     const service = serve(data);
     await service.loaded;
-    // In pieces, cut anywhere, while it watches.
+    // In pieces cut at any byte, while the service watches.
     appendFileSync(join(drop, 'tape.csv'), rows.slice(third, 2 * third));
     for (let kill = 1; kill <= KILLS; kill++) put(`${kill}-cut.csv`, chainAt(3 * FILES + kill, 1));
     replace('0.csv', chainAt(0, 9));
@@ -120,7 +120,7 @@ test(
   3 * PATIENCE_MS,
 );
 
-test('a restart reads nothing again: what was forgotten stays forgotten until its file changes', async () => {
+test('a restart reads no file again: a forgotten snapshot stays forgotten until its file changes', async () => {
   const data = join(folder, 'data');
   put('a.csv', chainAt(0, 1));
   put('b.csv', chainAt(1, 1));
@@ -138,7 +138,7 @@ test('a restart reads nothing again: what was forgotten stays forgotten until it
   expect(await restart()).toEqual(['2', '1']);
 });
 
-test('a bad file is set aside by the service, and only where it is asked to', async () => {
+test('the service sets a bad file aside only if it is configured to', async () => {
   const data = join(folder, 'data');
   const aside = join(folder, 'aside');
   put('bad.json', '{"data":{"current_price":1}}');

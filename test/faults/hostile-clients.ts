@@ -10,36 +10,38 @@ import { callOn, connect, HONEST, type Honest, type HonestFigures } from './host
 export interface HostileFigures {
   readonly honest: readonly HonestFigures[];
   readonly attacks: readonly AttackFigures[];
-  /** Resident memory of the server, bytes: before, at its peak, and after all have left; NaN where the system has no /proc. */
+  /**
+   * Resident memory of the server in bytes: before the attacks, at its peak, and after all clients left. NaN if the system has no /proc.
+   */
   readonly memory: { readonly before: number; readonly peak: number; readonly after: number };
-  /** Descriptors of the server that are open once all have left, beyond those before; NaN where the system has no /proc. */
+  /** Descriptors that the server has open after all clients left, beyond those before. NaN if the system has no /proc. */
   readonly socketsLeft: number;
   readonly exitCode: number;
-  /** Streams that the server closed, by why. */
+  /** Streams that the server closed, by reason. */
   readonly closed: Readonly<Record<string, number>>;
-  /** What it logged at level error. */
+  /** Log lines at level error. */
   readonly errors: readonly string[];
 }
 
 export interface AttackFigures {
   readonly name: string;
-  /** Answers by status, and what else came about (`closed`, `refused`). */
+  /** Answers by status, and other outcomes (`closed`, `refused`). */
   readonly seen: Readonly<Record<string, number>>;
 }
 
-/** What an attack is given: keys of its own, and where to count. */
+/** The input of an attack: its keys, and a counter. */
 export interface Battle {
   readonly url: string;
   readonly keys: readonly string[];
-  /** A member who is none of the attackers' and has a session open on each transport: `/messages?…` and the id for `/mcp`. */
+  /** The sessions of a member who is not an attacker, one on each transport: the address `/messages?…` and the id for `/mcp`. */
   readonly victim: { readonly endpoint: string; readonly sessionId: string };
-  /** Takes the access of the attack's own members away. */
+  /** Revokes the keys of the attack's members. */
   revoke(): void;
   count(what: string | number): void;
   readonly isOver: () => boolean;
 }
 
-/** Every attack at once for so long, beside honest clients, against a server in a process of its own. */
+/** Runs every attack at once for this many seconds, beside honest clients, against a server in a separate process. */
 export async function measureHostile(seconds: number, command: readonly string[]): Promise<HostileFigures> {
   const dataDir = mkdtempSync(join(tmpdir(), 'zomma-hostile-'));
   const server = await startServer(command, ['serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'debug']);
@@ -92,21 +94,21 @@ export async function measureHostile(seconds: number, command: readonly string[]
 const ATTACKERS = join(import.meta.dir, 'hostile/attackers.ts');
 const WARM_CALLS = 20;
 const LOOK_MS = 100;
-/** Sockets that the honest clients keep open between their calls, beyond those of their first. */
+/** Sockets that the honest clients keep open between their calls, beyond those of their first calls. */
 export const POOLED_MAX = 10;
-/** Of the memory that was taken, so much may stay: what is compiled, sessions that their clients may come back to. */
+/** The part of the taken memory that may remain: compiled code, and sessions that their clients may return to. */
 export const KEPT_MAX_BYTES = 64 * 1024 * 1024;
-/** Who has left is gone from the server within so long. */
+/** A client that left must be gone from the server within this time. */
 const LEFT_MS = 30_000;
 
-/** Sessions of a member that others look for: the address to post to, and the id for `/mcp`. */
+/** Opens the sessions that attackers look for. Returns the address for posts and the id for `/mcp`. */
 async function openVictim(target: Target): Promise<[endpoint: string, sessionId: string]> {
   const { endpoint } = await openSseStream(target);
   const headers = await beginStreamable(await Wire.open(target.url), target);
   return [endpoint, headers['Mcp-Session-Id']!];
 }
 
-/** Once the sockets of all who left are closed and memory is back, or it has taken too long. */
+/** Waits until the sockets of all clients that left are closed and the memory is back, or until the time limit. */
 async function settled<Look extends { memory: number; sockets: number }>(
   look: () => Look,
   before: Look,
@@ -163,7 +165,7 @@ function tableOf({ honest, attacks, memory, socketsLeft, exitCode, closed, error
   ].join('\n');
 }
 
-/** `bun test/faults/hostile-clients.ts [SECONDS]`: the whole mix against a server of its own, and a table of what came of it. */
+/** `bun test/faults/hostile-clients.ts [SECONDS]` runs all attacks against a separate server and prints a table of the results. */
 if (import.meta.main) {
   const figures = await measureHostile(Number(process.argv[2] ?? 60), FROM_SOURCE);
   console.log(tableOf(figures));

@@ -19,7 +19,7 @@ import { BINARY, FROM_SOURCE, ROOT, startServer } from '../support/process.ts';
 import { KNOWN_BOMBS } from './hostile/file-bombs.ts';
 import { brokenPromises, fuzzFiles, measureAnswers, measuredFairly, measureFiles } from './hostile-files.ts';
 
-/** What is dropped, or answered, to fill the memory of the service or to hold it up: against the executable, as it is deployed. */
+/** Files and answers that try to fill the memory of the service or to block it. They run against the executable, as it is deployed. */
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'zomma-bombs-'));
@@ -28,13 +28,13 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Made once: some take a second or two. */
+/** Made once, because some take one or two seconds. */
 let made: { name: string; content: Uint8Array }[] | undefined;
 const bombs = () => (made ??= KNOWN_BOMBS.map(([name, content]) => ({ name, content: content() })));
 const REASONS = Object.fromEntries(KNOWN_BOMBS.map(([name, , reason]) => [name, expect.stringMatching(reason)]));
 const HONEST = 'date,ticker,close\n2026-08-20,SPY,640.5\n';
 
-test('bombs that have ended a server are each refused by name, within its memory and beside its requests', async () => {
+test('the service refuses each known bomb by name, within its memory, and keeps answering requests', async () => {
   const figures = await measuredFairly(() =>
     measureFiles([...bombs(), { name: 'zz-honest.csv', content: Buffer.from(HONEST) }], BINARY),
   );
@@ -43,10 +43,10 @@ test('bombs that have ended a server are each refused by name, within its memory
 }, 120_000);
 
 test.each([
-  ['in one piece', false],
+  ['as one body', false],
   ['in chunks', true],
 ])(
-  'a provider that answers with 60 MB of brackets, packed, %s',
+  'a provider that answers with 60 MB of brackets, compressed, %s',
   async (_name, isChunked) => {
     const figures = await measuredFairly(() => measureAnswers([Buffer.alloc(60e6, '[')], isChunked, BINARY));
     expect(figures.refused).toEqual({
@@ -57,8 +57,8 @@ test.each([
   60_000,
 );
 
-test('an answer below all bounds of size that is nothing but brackets', async () => {
-  // Text that packs badly, so that it does not unpack to 200 times its size.
+test('an answer within all size limits that has only brackets', async () => {
+  // Text that compresses badly, so that it does not unpack to more than 200 times its size.
   const noise = randomBytes(60_000).toString('base64');
   const brackets = `{"a":"${noise}"},${'['.repeat(400_000)}`;
   const figures = await measuredFairly(() =>
@@ -79,7 +79,7 @@ const mayBound = (() => {
   }
 })();
 test.skipIf(!mayBound)(
-  `in 1 GiB of memory the service starts and refuses them${mayBound ? '' : ' (memory cgroups cannot be made here)'}`,
+  `the service starts with 1 GiB of memory and refuses the bombs${mayBound ? '' : ' (memory cgroups cannot be made here)'}`,
   async () => {
     const group = mkdtempSync(join(CGROUPS, 'zomma-'));
     try {
@@ -95,13 +95,13 @@ test.skipIf(!mayBound)(
   120_000,
 );
 
-/** Its reading takes some seconds. */
+/** Reading it takes some seconds. */
 const longTape = () =>
   gzipSync(
     `executed_at,option_chain_id,price,size,id\n${Array.from({ length: 300_000 }, (_, at) => `2026-08-17T13:30:01Z,SPY260918C00500000,1.${at},1,a${at}\n`).join('')}`,
   );
 
-test('a file in whose reading the service ends twice is skipped and named; one whose reading was stopped is not', async () => {
+test('skips and names a file if the service died twice while reading it, but not if it was stopped', async () => {
   const [drop, dataDir] = ['drop', 'data'].map((name) => join(folder, name)) as [string, string];
   mkdirSync(drop);
   writeFileSync(join(drop, 'tape.csv.gz'), longTape());
@@ -113,7 +113,7 @@ test('a file in whose reading the service ends twice is skipped and named; one w
     const until = performance.now() + 20_000;
     const isReading = () => {
       const text = existsSync(journal) ? readFileSync(journal, 'utf8') : '';
-      // What an earlier process has left says less.
+      // The journal of an earlier process does not match.
       return (
         text.includes('"reading":{"origin":"tape.csv.gz"') && (crashes === 0 || text.includes(`"times":${crashes}`))
       );
@@ -142,7 +142,7 @@ test('a file in whose reading the service ends twice is skipped and named; one w
 }, 60_000);
 
 test(
-  'by chance: whatever is dropped or answered, the promises hold',
+  'random files and answers: the promises hold',
   async () => {
     expect(await fuzzFiles(FAULT_SECONDS, FAULT_SEED, BINARY)).toEqual([]);
   },

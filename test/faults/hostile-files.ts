@@ -5,25 +5,25 @@ import { ROOT, type Server, startServer } from '../support/process.ts';
 import { Chance } from './hostile/chance.ts';
 import { answerOf, type Bomb, bombOf } from './hostile/file-bombs.ts';
 
-/** Of the server and what it starts, whatever it is given. */
+/** Limits for the server and its child processes, whatever they read. */
 export const MEMORY_MAX_BYTES = 512 * 1024 * 1024;
 export const HEALTH_MS_MAX = 250;
 export const STOP_MS_MAX = 5_000;
 
-/** What a server made of hostile data. */
+/** How a server coped with hostile data. */
 export interface FileFigures {
-  /** Resident memory of the server with its children at its peak, bytes; NaN where the system has no /proc. */
+  /** Peak resident memory of the server with its children, in bytes. NaN if the system has no /proc. */
   readonly peakBytes: number;
   readonly slowestHealthMs: number;
   readonly stopMs: number;
   readonly exitCode: number;
-  /** Reasons of what was refused, by origin. */
+  /** The reasons of refusals, by origin. */
   readonly refused: Readonly<Record<string, string>>;
-  /** What it logged at level error. */
+  /** Log lines at level error. */
   readonly errors: readonly string[];
 }
 
-/** Starts a server on a folder that holds these, lets it read them, and stops it. */
+/** Starts a server on a folder with these files, lets it read them, and stops it. */
 export function measureFiles(bombs: readonly Pick<Bomb, 'name' | 'content'>[], command: readonly string[]) {
   return inFolder(async (folder) => {
     const drop = join(folder, 'drop');
@@ -33,7 +33,7 @@ export function measureFiles(bombs: readonly Pick<Bomb, 'name' | 'content'>[], c
   });
 }
 
-/** Starts a server that asks a provider which answers so, and lets it ask until something came of each. */
+/** Starts a server with a provider that sends these bodies, and waits until the server has asked for each and stored or refused data. */
 export async function measureAnswers(bodies: readonly Uint8Array[], isChunked: boolean, command: readonly string[]) {
   let asked = 0;
   const provider = Bun.serve({
@@ -101,7 +101,7 @@ async function watched(
   }
 }
 
-/** Whatever is dropped has been read by then. */
+/** By this time the server has read all files. */
 const LOADED_MS_MAX = 60_000;
 
 function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -109,7 +109,7 @@ function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   return work(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** Of a process and its children; 0 where there is none. */
+/** Returns the resident memory of a process and its children in bytes, or 0 if the process does not exist. */
 function residentBytes(pid: number): number {
   try {
     const own = 4096 * Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
@@ -122,7 +122,7 @@ function residentBytes(pid: number): number {
   }
 }
 
-/** What breaks the promises, in words; nothing where all hold. */
+/** Describes the broken promises. Returns an empty list if all promises hold. */
 export function brokenPromises({ peakBytes, slowestHealthMs, stopMs, exitCode, errors }: FileFigures): string[] {
   const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
   return [
@@ -134,13 +134,16 @@ export function brokenPromises({ peakBytes, slowestHealthMs, stopMs, exitCode, e
   ];
 }
 
-/** What a measurement gives; once more where only /health was slow, since the machine may have had no time, which it has not twice. */
+/**
+ * Returns the figures of a measurement. Measures again if only /health was slow: the machine may have had no CPU time, which rarely happens
+ * twice.
+ */
 export async function measuredFairly(measure: () => Promise<FileFigures>): Promise<FileFigures> {
   const figures = await measure();
   return figures.slowestHealthMs > HEALTH_MS_MAX ? measure() : figures;
 }
 
-/** Files and answers by chance for so long; returns what broke the promises, with what it was. */
+/** Feeds random files and answers for this many seconds. Returns the broken promises, each with a description of the input. */
 export async function fuzzFiles(
   seconds: number,
   seed: number,
@@ -170,7 +173,7 @@ export async function fuzzFiles(
   return broken;
 }
 
-/** `bun test/faults/hostile-files.ts SECONDS [SEED]`: against build/zomma where it is, else against the sources. */
+/** `bun test/faults/hostile-files.ts SECONDS [SEED]` runs against build/zomma if it exists, otherwise against the sources. */
 if (import.meta.main) {
   const { BINARY, FROM_SOURCE } = await import('../support/process.ts');
   const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31));

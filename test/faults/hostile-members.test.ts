@@ -7,13 +7,13 @@ import { type Battle, type Figures, residentMib, withBattle } from './hostile-me
 import { ATTACKS, type AttackName } from './members/attacks.ts';
 
 /**
- * Members who ask for too much, vanish or do not read, beside an honest one. The bounds on time are wide enough for a busy machine; the
- * sharp ones are those of a run by hand (`bun test/faults/hostile-members.ts`).
+ * Members who send too many requests, disconnect or do not read, beside an honest member. The time limits are wide enough for a busy
+ * machine. A run by hand has strict limits (`bun test/faults/hostile-members.ts`).
  */
 const SIZE = { prints: 100_000, indexContracts: 30_000, wideContracts: 60_000 };
 const STEP_CPU_MS_MAX = 200;
 const WAIT_MS_MAX = 2_000;
-/** What an account may leave unread, and the garbage of its work; at random, of eight. */
+/** The data that an account may leave unread, with the garbage of its work: for one account, and for eight with random attacks. */
 const MEMORY_MIB_MAX = { one: 400, eight: 1_024 };
 
 let battle: Battle;
@@ -43,7 +43,7 @@ function expectHonest({ honest, longestStep, memory, defects }: Figures, memoryM
   expect(defects).toBe(0);
 }
 
-describe('honest clients are served beside', () => {
+describe('honest clients get answers beside', () => {
   const names = Object.keys(ATTACKS) as AttackName[];
 
   test.each(names)(
@@ -57,7 +57,7 @@ describe('honest clients are served beside', () => {
   );
 
   test(
-    'all of it at random',
+    'all attacks at random',
     async () => {
       const figures = await battle.attack({ seconds: FAULT_SECONDS, seed: FAULT_SEED });
       expectHonest(figures, MEMORY_MIB_MAX.eight);
@@ -66,7 +66,7 @@ describe('honest clients are served beside', () => {
   );
 });
 
-test('work that nobody waits for ends with its connection, and a server that stops does not wait for it', async () => {
+test('abandoned work ends with its connection, and a stop does not wait for it', async () => {
   const ask = (premium: number, signal: AbortSignal | null = null) =>
     fetch(`${battle.server.url}/api/v1/flow/SPY/prints?min_premium=${premium}`, {
       headers: { 'X-API-Key': battle.keys[0]! },
@@ -74,7 +74,7 @@ test('work that nobody waits for ends with its connection, and a server that sto
     });
   const leaving = new AbortController();
   const abandoned = Array.from({ length: 12 }, (_, at) => ask(1_000 + at, leaving.signal).catch(() => {}));
-  // They are under way once another account's request is answered.
+  // The requests are under way when the request of another account is answered.
   await fetch(`${battle.server.url}/api/v1/nodes/gex/SPX?rate=0.0777`, { headers: { 'X-API-Key': battle.keys[1]! } });
   leaving.abort();
   await Promise.all(abandoned);
@@ -84,7 +84,7 @@ test('work that nobody waits for ends with its connection, and a server that sto
   const waiting = Array.from({ length: 12 }, (_, at) => ask(2_000 + at).catch(() => {}));
   const waitedAt = performance.now();
   await ask(3);
-  // Twelve abandoned ones cost the next one nothing; twelve that wait cost it some of its turns.
+  // Twelve abandoned requests do not delay the next request. Twelve waiting ones delay it by some of its turns.
   expect(alone).toBeLessThan(performance.now() - waitedAt);
   const { code, durationMs } = await battle.server.stop('SIGTERM');
   expect([code, durationMs < 5_000]).toEqual([0, true]);
@@ -92,7 +92,7 @@ test('work that nobody waits for ends with its connection, and a server that sto
 }, 60_000);
 
 test.skipIf(!OPENSSL)(
-  `HTTP/2 with a window of 0: answers wait, within the account's bytes, and others are served${OPENSSL ? '' : ' (openssl is not here)'}`,
+  `HTTP/2 with a window of 0: answers wait within the account's bytes, and other clients get theirs${OPENSSL ? '' : ' (openssl is not here)'}`,
   () =>
     withFolder(async (folder) => {
       const { cert, key } = await makeCertificate(folder);
@@ -122,13 +122,13 @@ test.skipIf(!OPENSSL)(
           });
         });
         await Promise.all(answered);
-        // The answers of 64 MiB that are held, their copies on the way, and garbage.
+        // The unread answers of 64 MiB, their copies on the way, and garbage.
         if (!Number.isNaN(before)) expect(residentMib(server.pid, 'VmRSS') - before).toBeLessThan(250);
         expect(Object.keys(statuses).toSorted()).toEqual(['200', '429']);
         expect(statuses['200']).toBeLessThan(30);
         const init = { headers: { 'X-API-Key': honestKey }, tls: { rejectUnauthorized: false } };
         expect((await fetch(`${server.url}/api/v1/nodes/gex/SPY`, init)).status).toBe(200);
-        // Once the connection is gone, the account may ask again.
+        // When the connection is gone, the account may send requests again.
         session.destroy();
         const again = { ...init, method: 'POST', body: '{"put_call":"C","spot":1,"strike":1,"tte":1,"iv":1}' };
         const ask = () =>

@@ -5,37 +5,37 @@ import { BINARY, FROM_SOURCE, type Server, startServer, withFolder } from '../su
 import type { AttackName, Orders } from './members/attacks.ts';
 import { type MarketSize, storeMarket, TAPED } from './members/data.ts';
 
-/** An index, a chain close to the most that is taken, and a tape of a million prints. */
+/** An index, a chain close to the maximum size, and a tape of a million prints. */
 export const FULL_SIZE: MarketSize = { prints: 1_000_000, indexContracts: 30_000, wideContracts: 190_000 };
 const MEMBERS = 8;
 const LOOK_MS = 5;
-/** What is asked beside the attacks: the liveness check, and by an honest member a list and levels. */
+/** The requests beside the attacks: the liveness check, and an honest member's requests for the universe and levels. */
 const HONEST_PATHS = ['/health', '/api/v1/universe', `/api/v1/nodes/gex/${TAPED}`] as const;
 
 export interface Battle {
   readonly server: Server;
   readonly honestKey: string;
   readonly keys: readonly string[];
-  /** Runs an attack by members, or attacks at random by all, in a process of its own, and measures what honest clients have of it. */
+  /** Runs an attack by members, or random attacks by all, in a separate process. Measures the answers to honest clients. */
   attack(orders: Partial<Omit<Orders, 'url'>> & { readonly seconds: number }): Promise<Figures>;
 }
 
 export interface Figures {
-  /** How often each status came, by attack. */
+  /** Count of each status, by attack. */
   readonly seen: Readonly<Record<AttackName, Readonly<Record<string, number>>>>;
-  /** Answers to honest clients, ms, by path. */
+  /** Answers to honest clients: times in ms and failures, by path. */
   readonly honest: Readonly<
     Record<string, { readonly p95: number; readonly worst: number; readonly failures: number }>
   >;
-  /** The longest step by the server's own watchdog, by the processor time that it took, ms. */
+  /** The longest step that the server's watchdog reported, by its CPU time in ms. */
   readonly longestStep: { readonly name: string | undefined; readonly cpuMs: number };
-  /** Resident memory, MiB: before and at most; NaN if the system has no /proc. */
+  /** Resident memory in MiB: before, and at its peak. NaN if the system has no /proc. */
   readonly memory: { readonly before: number; readonly peak: number };
   /** Answers with a status of 5xx other than 503. */
   readonly defects: number;
 }
 
-/** A server over a made-up market, for as long as `work` takes. */
+/** Runs a server over a generated market while `work` runs. */
 export function withBattle<T>(
   { size, command, limits = [] }: { size: MarketSize; command: readonly string[]; limits?: readonly string[] },
   work: (battle: Battle) => Promise<T>,
@@ -88,7 +88,7 @@ async function probe(url: string, key: string, isOver: () => boolean) {
     const answer = await fetch(url, { headers: { 'X-API-Key': key } });
     await answer.arrayBuffer();
     times.push(performance.now() - askedAt);
-    // Its own limit may be met: it asks some hundred times a second.
+    // The probe may reach its own rate limit: it sends some hundred requests per second.
     if (answer.status !== 200 && answer.status !== 429) failures++;
     await Bun.sleep(LOOK_MS);
   }
@@ -107,14 +107,14 @@ function longestStepOf(log: string): Figures['longestStep'] {
   for (const line of log.split('\n')) {
     if (!line.includes('"event_loop_blocked"')) continue;
     const { step, cpu_ms, duration_ms } = JSON.parse(line);
-    // What is more than the time it took is of other threads.
+    // CPU time above the duration belongs to other threads.
     const cpuMs = Math.min(cpu_ms, duration_ms);
     if (cpuMs > longest.cpuMs) longest = { name: step, cpuMs };
   }
   return longest;
 }
 
-/** Memory of a process, MiB; NaN if the system has no /proc. */
+/** Returns the memory of a process in MiB, or NaN if the system has no /proc. */
 export function residentMib(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   try {
     return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
@@ -125,14 +125,14 @@ export function residentMib(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 function resetPeak(pid: number): void {
   try {
-    // From now on the peak is counted anew.
+    // Resets the peak.
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {}
 }
 
 /**
- * `bun test/faults/hostile-members.ts [SECONDS] [SEED]`: each attack for some seconds and then members at random for so long, against the
- * compiled binary without a rate limit; exits with 1 if an honest client waited too long or the service failed. The seed replays.
+ * `bun test/faults/hostile-members.ts [SECONDS] [SEED]` runs each attack for 5 s, and then random attacks for SECONDS, against the compiled
+ * binary without a rate limit. Exits with 1 if an honest client waited too long or the service failed. The seed repeats a run.
  */
 if (import.meta.main) {
   const seconds = Number(process.argv[2] ?? 60);
@@ -158,7 +158,7 @@ if (import.meta.main) {
     for (const name of Object.keys(ATTACKS) as AttackName[]) {
       tell(name, await attack({ name, keys: keys.slice(0, 1), seconds: 5, seed }));
     }
-    // In pieces, so that what is found has a seed that finds it soon.
+    // In pieces of 20 s, so that the seed of a failure reproduces it soon.
     for (let at = 0; at < seconds; at += 20) {
       tell(`at random, seed ${seed + at}`, await attack({ seconds: Math.min(20, seconds - at), seed: seed + at }));
     }

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
 
-/** Bodies far beyond the bound, eight at once: each is refused, soon, and hardly any of it is held in memory. */
+/** Bodies far beyond the limit, eight at once. The server refuses each soon, and holds hardly any of it in memory. */
 const BODIES = 8;
 const BODY_BYTES = 100_000_000;
 const MEMORY_MIB_MAX = 32;
-/** As much of a body of columns may arrive before it is known to be too long. */
+/** Bytes of a body of columns that may arrive before the server knows that the body is too long. */
 const COLUMNS_MIB_MAX = 4;
 
 const folder = mkdtempSync(join(tmpdir(), 'zomma-bodies-'));
@@ -26,18 +26,18 @@ afterAll(async () => {
 });
 
 const cases: [what: string, path: string, isChunked: boolean, key: () => string, status: number][] = [
-  ['of a declared length', '/api/v1/physics/greeks', false, () => key, 413],
+  ['with a declared length', '/api/v1/physics/greeks', false, () => key, 413],
   ['in chunks', '/api/v1/physics/greeks', true, () => key, 413],
   ['in chunks, for columns', '/api/v1/physics/greeks/batch', true, () => key, 413],
   ['in chunks, over MCP', '/mcp', true, () => key, 413],
-  ['with a key that is none', '/api/v1/physics/greeks', false, () => 'none', 403],
+  ['with an invalid key', '/api/v1/physics/greeks', false, () => 'none', 403],
 ];
 
 const linux = process.platform === 'linux' ? describe : describe.skip;
 linux(
   `eight bodies of 100 MB${process.platform === 'linux' ? '' : ' (memory is read from /proc, which is not here)'}`,
   () => {
-    // What the runtime keeps for a connection's first bodies is not theirs.
+    // What the runtime keeps after the first bodies of a connection does not count against these bodies.
     beforeAll(() => sendAll('/api/v1/physics/greeks', true, key));
 
     test.each(cases)('%s to %s', async (_, path, isChunked, withKey, status) => {
@@ -55,7 +55,7 @@ function sendAll(path: string, isChunked: boolean, withKey: string): Promise<num
   return Promise.all(Array.from({ length: BODIES }, () => statusOf(path, isChunked, withKey)));
 }
 
-/** Sends a body as fast as it is taken, until it is answered; gives the status. */
+/** Sends a body as fast as the server takes it, until the answer comes. Returns the status. */
 function statusOf(path: string, isChunked: boolean, withKey: string): Promise<number> {
   const { hostname, port } = new URL(server.url);
   const length = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${BODY_BYTES}`;
@@ -82,7 +82,7 @@ function statusOf(path: string, isChunked: boolean, withKey: string): Promise<nu
 const PIECE = Buffer.alloc(50_000, ' ');
 const CHUNK = Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PIECE, Buffer.from('\r\n')]);
 
-/** Of the server now, or since the mark was reset. */
+/** Returns the memory of the server in MiB: now, or its peak since the last reset. */
 function memoryMib(field: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');
   return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)![1]) / 1024;

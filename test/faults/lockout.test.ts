@@ -10,16 +10,16 @@ import { makeCertificate, OPENSSL } from '../support/certificate.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
 
-/** Anybody can open connections: whoever has no key and takes all that a server may have shuts nobody out. */
+/** Anyone can open connections. A client without a key that opens as many as it can must not lock others out. */
 const DESCRIPTORS = 256;
 const ATTACKERS = 300;
-/** Of them stay so many: see docs/operating.md. */
+/** The number of attackers whose connections stay open. See docs/operating.md. */
 const STAY = 40;
-/** What a client from elsewhere waits for its answer. The processes of this test have a core or two between them. */
+/** How long a client from another address waits for its answer. The processes of this test share one or two cores. */
 const ANSWER_MS = 50;
 const WORST_ANSWER_MS = 1_000;
 const PROBES = 40;
-/** The drop folder is looked at every few seconds. */
+/** The feed looks at the drop folder every few seconds. */
 const PATIENCE_MS = 15_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'zomma-lockout-'));
@@ -29,10 +29,10 @@ const LINUX = process.platform === 'linux' || process.env.CI !== undefined;
 (LINUX ? describe : describe.skip)(
   `300 connections without a key, 256 descriptors${LINUX ? '' : ' (connections are bounded on Linux alone)'}`,
   () => {
-    test('over HTTP/1.1, with a request now and then', () => survives([]), 60_000);
+    test('over HTTP/1.1, with occasional requests', () => survives([]), 60_000);
 
     test.skipIf(!OPENSSL)(
-      'over HTTP/2, with a PING now and then',
+      'over HTTP/2, with occasional PINGs',
       async () => {
         const { cert, key } = await makeCertificate(folder);
         await survives(['--tls-cert', cert, '--tls-key', key]);
@@ -67,14 +67,14 @@ async function survives(tls: readonly string[]): Promise<void> {
       await Bun.sleep(20);
       if (times.length > 10 * PROBES) throw new Error(`${open()} attackers have a connection`);
     }
-    // Files find descriptors.
+    // The service still has descriptors for files.
     writeChain(join(drop, 'chain.csv'));
     await until(() => server.log().includes('"message":"chain_stored"'));
     for (let probe = 0; probe < PROBES; probe++) times.push(await answerMs(server));
     expect(open()).toBe(STAY);
     expect(quantile(times, 0.5)).toBeLessThan(ANSWER_MS);
     expect(quantile(times, 1)).toBeLessThan(WORST_ANSWER_MS);
-    // A member's stream, of the same address, is nobody's prey.
+    // A member's stream from the same address stays open.
     expect(isOpen()).toBe(true);
 
     attackers.kill();
@@ -93,7 +93,7 @@ function lockOut({ url }: Server) {
   return Bun.spawn([process.execPath, script, url, String(ATTACKERS)], { stdout: 'pipe', stderr: 'ignore' });
 }
 
-/** From a request of a client of its own, at another address than the attackers', to its answer, ms. */
+/** Returns the time in ms from a request to its answer, for a new client at another address than the attackers'. */
 async function answerMs(server: Server): Promise<number> {
   const askedAt = performance.now();
   const answered = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ async function answerMs(server: Server): Promise<number> {
   return performance.now() - askedAt;
 }
 
-/** Whether a stream of live levels, once opened, is open still. */
+/** Opens a stream of live levels. Returns a function that tells whether the stream is still open. */
 async function openStream(server: Server, key: string): Promise<() => boolean> {
   const head = `GET /api/v1/stream/gex/SPY HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n\r\n`;
   const socket = wire(server, '127.0.0.1', head);
@@ -135,7 +135,7 @@ function descriptors({ pid }: Server): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** The number on the last whole line so far. */
+/** Returns a function that gives the number on the last complete line so far. */
 function lastLineOf(output: ReadableStream<Uint8Array>): () => number {
   let text = '';
   void (async () => {

@@ -26,7 +26,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a client has sent when the server is told to stop; it reads nothing of what it is answered. */
+/** What a client has sent when the server must stop. The client reads none of its answers. */
 const SENT: readonly [what: string, text: (key: string) => string][] = [
   ['a stream of levels', (key) => headOf('GET /api/v1/stream/gex/SPY', key)],
   ['a stream of MCP', (key) => headOf('GET /sse', key)],
@@ -54,7 +54,7 @@ test.concurrent.each(SENT)(
 );
 
 (OPENSSL ? test.concurrent : test.skip)(
-  'ends in time while clients over HTTP/2 take nothing, and ping',
+  'ends in time while HTTP/2 clients read nothing and send PINGs',
   async () => {
     const tls = await makeCertificate(folder);
     const { server, key } = await started(['--tls-cert', tls.cert, '--tls-key', tls.key]);
@@ -83,7 +83,7 @@ test.concurrent.each(SENT)(
 
 const MKFIFO = Bun.which('mkfifo') !== null || process.env.CI !== undefined;
 (MKFIFO ? test.concurrent : test.skip)(
-  'ends in time while a file is being opened that never opens',
+  'ends in time while the process waits for a file that never opens',
   async () => {
     const [pipe, opening] = [join(folder, 'pipe'), join(folder, 'opening.ts')];
     expect((await run(['mkfifo'], [pipe])).code).toBe(0);
@@ -103,7 +103,7 @@ async function started(args: readonly string[] = [], command: readonly string[] 
 }
 
 async function expectStop(server: Server) {
-  // What was sent before is with the server once it answers what is sent after.
+  // The server has received all earlier messages when it answers this request.
   expect((await fetch(`${server.url}/health`, { tls: { rejectUnauthorized: false } })).status).toBe(200);
   const stopped = await server.stop('SIGTERM');
   expect(stopped.code).toBe(0);

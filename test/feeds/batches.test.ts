@@ -13,9 +13,9 @@ async function* given(deliveries: readonly Delivery[]): AsyncGenerator<Delivery>
 }
 
 test.each([
-  ['nothing', [], []],
-  ['a few', [refusal('a'), refusal('b')], [2]],
-  ['more than a transaction takes', Array.from({ length: 130 }, () => refusal('a')), [64, 64, 2]],
+  ['no delivery', [], []],
+  ['a few deliveries', [refusal('a'), refusal('b')], [2]],
+  ['more deliveries than a transaction takes', Array.from({ length: 130 }, () => refusal('a')), [64, 64, 2]],
   ['a tape', [prints(6_000), prints(6_000), refusal('a'), prints(10_000), refusal('b')], [2, 2, 1]],
 ])('%s', async (_name, deliveries, sizes) => {
   const batches = await Array.fromAsync(batchesOf(given(deliveries)));
@@ -23,7 +23,7 @@ test.each([
   expect(batches.flat()).toEqual(deliveries);
 });
 
-test('what has come does not wait for what comes late', async () => {
+test('an early delivery does not wait for a late one', async () => {
   const late = Promise.withResolvers<Delivery>();
   async function* slow(): AsyncGenerator<Delivery> {
     yield refusal('early');
@@ -36,7 +36,7 @@ test('what has come does not wait for what comes late', async () => {
   expect((await batches.next()).done).toBe(true);
 });
 
-test('what breaks off behind it ends the source, and what the source throws is thrown', async () => {
+test('a consumer that stops ends the source, and an error of the source is thrown', async () => {
   let ended = false;
   async function* endless(): AsyncGenerator<Delivery> {
     try {

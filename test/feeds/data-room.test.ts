@@ -21,7 +21,7 @@ test.each([
   ['3 mb', false],
   ['1.5TB', false],
   ['2MB', true],
-])('of %s a folder of 2 MB is over: %p', (dataMax, isFull) => {
+])('with --data-max %s a folder of 2 MB is full: %p', (dataMax, isFull) => {
   writeFileSync(join(dataDir, 'zomma.sqlite'), Buffer.alloc(1.5e6));
   writeFileSync(join(dataDir, 'zomma.sqlite-wal'), Buffer.alloc(0.5e6));
   const fault = createDataRoom(parseSettings({ dataDir, dataMax })).fault();
@@ -32,7 +32,7 @@ test.each([
   );
 });
 
-test('a full folder stops what is stored and says so; it goes on by itself once there is room', async () => {
+test('a full folder stops storing and reports it; storing resumes by itself when there is room', async () => {
   const grown = join(dataDir, 'zomma.sqlite');
   writeFileSync(grown, '');
   const store = openMemory();
@@ -59,7 +59,7 @@ test('a full folder stops what is stored and says so; it goes on by itself once 
   truncateSync(grown, 1e6);
   now += 1_000;
   for (let again = 0; again < 3; again++) await poll();
-  // Nothing is even read while there is no room.
+  // The feed does not even read while there is no room.
   expect([polls, errorOf()]).toEqual([
     1,
     'The data folder holds 1 MB of --data-max 1 MB: nothing more is stored until there is room.',

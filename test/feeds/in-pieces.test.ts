@@ -4,13 +4,13 @@ import { atOnce, inTurns, PIECE_ROWS } from '../../src/feeds/in-pieces.ts';
 
 const FACTS = { origin: 'a.csv', modifiedMs: Date.UTC(2026, 7, 21) };
 
-/** A chain table of that many contracts. */
+/** Returns a chain table with this many contracts. */
 function table(contracts: number): Uint8Array {
   const rows = Array.from({ length: contracts }, (_, at) => `AAA,100,2026-09-18,C,${1 + at / 10},1,2,10`);
   return new TextEncoder().encode(`underlying,spot,expiry,put_call,strike,bid,ask,open_interest\n${rows.join('\n')}\n`);
 }
 
-/** And the same as the exchange writes it down. */
+/** Returns the same contracts in the exchange's format. */
 function answer(contracts: number): Uint8Array {
   const options = Array.from({ length: contracts }, (_, at) => ({
     ...{ option: `AAA260918C${String(1_000 + 100 * at).padStart(8, '0')}`, bid: 1, ask: 2, open_interest: 10 },
@@ -22,7 +22,7 @@ function answer(contracts: number): Uint8Array {
 test.each([
   ['a chain table', table],
   ['delayed quotes', answer],
-])('%s is read in pieces, to the same as at once', async (_name, write) => {
+])('reads %s in pieces, with the same result as at once', async (_name, write) => {
   const contracts = 3 * PIECE_ROWS;
   const whole = atOnce(readMarketFile(write(contracts), FACTS));
   expect(whole).toMatchObject([{ kind: 'chain', chain: { count: contracts } }]);

@@ -10,7 +10,7 @@ import { printOf } from '../store/samples.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** From a feed's deliveries to what requests see. */
+/** From the deliveries of a feed to the answers of requests. */
 const folders: string[] = [];
 const services: Service[] = [];
 afterEach(async () => {
@@ -30,7 +30,7 @@ async function serveFolder(): Promise<{ folder: string; service: Service; poll: 
   return { folder, service, poll: () => ingestOnce({ feed, store, observe, nowMs: Date.now }) };
 }
 
-test('a new file is served after the next poll, and a newer snapshot replaces the older', async () => {
+test('serves a new file after the next poll, and a newer snapshot in place of the older', async () => {
   const { folder, service, poll } = await serveFolder();
   writeChain(join(folder, 'b.csv'), 'BBB');
   writeChain(join(folder, 'later.csv'), 'AAA', '2026-08-24T16:00:00-04:00');
@@ -45,7 +45,7 @@ test.each([
   ['garbled', 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled'],
   ['of an older snapshot', '(older)'],
   ['empty', ''],
-])('a file that is %s leaves what stood before', async (_name, text) => {
+])('a file that is %s leaves the served chain unchanged', async (_name, text) => {
   const { folder, service, poll } = await serveFolder();
   const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
   if (text === '(older)') writeChain(join(folder, 'a.csv'), 'AAA', '2026-08-20T16:00:00-04:00');
@@ -64,44 +64,51 @@ const plausible = {
 const contract = { root: 'AAA', expiry: '2026-09-18', callPut: 1, strike: 100, openInterest: 5 } as ContractRow;
 const implausible: [name: string, chain: Chain, reason: RegExp][] = [
   [
-    'dated in another age',
+    'dated in another century',
     buildChain({ ...plausible, asOf: Date.UTC(2926, 7, 21) }, [{ ...contract, expiry: '2926-09-18' }]),
     /dated 2926/,
   ],
-  ['dated before records', buildChain({ ...plausible, asOf: Date.UTC(1971, 7, 21) }, [contract]), /dated 1971/],
-  ['all settled', buildChain({ ...plausible, asOf: Date.parse('2026-10-21T20:00:00Z') }, [contract]), /settled/],
+  ['dated before any records', buildChain({ ...plausible, asOf: Date.UTC(1971, 7, 21) }, [contract]), /dated 1971/],
+  [
+    'whose series are all settled',
+    buildChain({ ...plausible, asOf: Date.parse('2026-10-21T20:00:00Z') }, [contract]),
+    /settled/,
+  ],
   [
     'without open interest',
     buildChain({ ...plausible, asOf: plausible.asOf + 1 }, [{ ...contract, openInterest: 0 }]),
     /open interest/,
   ],
-  ['a cut copy of what stands', buildChain(plausible, [contract]), /would replace 18/],
+  ['that is a cut copy of the stored one', buildChain(plausible, [contract]), /would replace 18/],
 ];
-test.each(implausible)('a chain %s leaves what stood before, and is reported', async (_name, chain, reason) => {
-  const { service } = await serveFolder();
-  const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
-  const refusals: string[] = [];
-  await ingestOnce({
-    feed: {
-      name: 'test',
-      simulated: false,
-      pace: { everyMs: 1, hours: 'always', delayMs: 0 },
-      tickers: [],
-      async *poll(): AsyncGenerator<Delivery> {
-        yield { kind: 'chain', chain };
+test.each(implausible)(
+  'refuses and reports a chain %s, and keeps serving the stored one',
+  async (_name, chain, reason) => {
+    const { service } = await serveFolder();
+    const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
+    const refusals: string[] = [];
+    await ingestOnce({
+      feed: {
+        name: 'test',
+        simulated: false,
+        pace: { everyMs: 1, hours: 'always', delayMs: 0 },
+        tickers: [],
+        async *poll(): AsyncGenerator<Delivery> {
+          yield { kind: 'chain', chain };
+        },
       },
-    },
-    store: service.app.store,
-    nowMs: Date.now,
-    observe: (each) => {
-      if (each.kind === 'data_refused') refusals.push(each.reason);
-    },
-  });
-  expect(refusals).toEqual([expect.stringMatching(reason)]);
-  expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
-});
+      store: service.app.store,
+      nowMs: Date.now,
+      observe: (each) => {
+        if (each.kind === 'data_refused') refusals.push(each.reason);
+      },
+    });
+    expect(refusals).toEqual([expect.stringMatching(reason)]);
+    expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
+  },
+);
 
-test('a table of which a fifth cannot be read does not replace one that stands', async () => {
+test('a table with a fifth of its rows unreadable does not replace a stored chain', async () => {
   const { folder, service, poll } = await serveFolder();
   const whole = readFileSync(join(folder, 'a.csv'), 'utf8').replaceAll('2026-08-21T16', '2026-08-21T17');
   const damaged = whole
@@ -116,7 +123,7 @@ test('a table of which a fifth cannot be read does not replace one that stands',
   );
 });
 
-test('a file that no longer holds market data is reported', async () => {
+test('reports a file that no longer contains market data', async () => {
   const { folder, service, poll } = await serveFolder();
   writeFileSync(join(folder, 'a.csv'), 'overwritten');
   await poll();
@@ -127,7 +134,7 @@ test('a file that no longer holds market data is reported', async () => {
   });
 });
 
-test('a chain dated ahead of the clock is served only where there is no other', async () => {
+test('serves a chain dated ahead of the clock only if the ticker has no other', async () => {
   const { folder, service, poll } = await serveFolder();
   const ahead = new Date(Date.now() + 40 * 86_400_000).toISOString();
   const expiry = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
@@ -143,14 +150,14 @@ test('a chain dated ahead of the clock is served only where there is no other', 
   expect(await asOf('BBB')).toBe(ahead);
 });
 
-test('a damaged chain is reported with its file and reason', async () => {
+test('reports a damaged chain with its file and reason', async () => {
   const { folder, service, poll } = await serveFolder();
   writeFileSync(join(folder, 'bad.csv'), 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
   await poll();
   expect(service.observations).toContainEqual({ kind: 'data_refused', origin: 'bad.csv', reason: expect.any(String) });
 });
 
-test('a transaction ends with the piece in which its time is over, and requests have their turn', async () => {
+test('a transaction ends when its time is over, and requests run between transactions', async () => {
   const { service } = await serveFolder();
   const { store } = service.app;
   const sizes: number[] = [];
@@ -181,7 +188,7 @@ test('a transaction ends with the piece in which its time is over, and requests 
       },
       savePrints(each) {
         sizes[sizes.length - 1]! += each.length;
-        // As long as a transaction may take, by the clock that it is timed with.
+        // As long as a transaction may take, by the clock that measures it.
         for (const until = performance.now() + 8; performance.now() < until; );
         return store.savePrints(each);
       },
@@ -194,7 +201,7 @@ test('a transaction ends with the piece in which its time is over, and requests 
   expect(turns).toBeGreaterThanOrEqual(sizes.length);
 });
 
-test('a poll that fails is reported, and the next one comes all the same', async () => {
+test('reports a poll that fails, and polls again', async () => {
   const { service } = await serveFolder();
   const failed = Promise.withResolvers<void>();
   const recovered = Promise.withResolvers<void>();

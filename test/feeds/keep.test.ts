@@ -7,7 +7,7 @@ import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
 import { inFolder } from '../store/samples.ts';
 
-/** What a snapshot becomes beside what stands. */
+/** What the store does with a new snapshot, depending on the stored one. */
 const AS_OF = Date.parse('2026-01-05T20:00:00Z');
 const MINUTE_MS = 60_000;
 const chain = (asOf: number, strikes = 10, openInterest = 10): Chain =>
@@ -28,11 +28,11 @@ describe('a snapshot', () => {
   test.each<[string, Chain, object, object, number]>([
     ['newer', chain(AS_OF + MINUTE_MS), {}, { isNew: true, isFresh: true }, 2],
     ['older', chain(AS_OF - MINUTE_MS), {}, { isNew: true, isFresh: false }, 2],
-    ['the very same', chain(AS_OF), {}, { isNew: false, isFresh: false }, 1],
-    ['of the same moment and other figures', chain(AS_OF, 10, 11), {}, { isNew: true, isFresh: false }, 1],
-    ['the same from a source that is asked', chain(AS_OF, 10, 11), { isAsked: true }, { isNew: false }, 1],
-    ['somewhat older from a source that is asked', chain(AS_OF - MINUTE_MS), { isAsked: true }, { isNew: false }, 1],
-    ['newer from a source that is asked', chain(AS_OF + MINUTE_MS), { isAsked: true }, { isNew: true }, 2],
+    ['identical', chain(AS_OF), {}, { isNew: false, isFresh: false }, 1],
+    ['of the same moment with other figures', chain(AS_OF, 10, 11), {}, { isNew: true, isFresh: false }, 1],
+    ['of the same moment from a polled source', chain(AS_OF, 10, 11), { isAsked: true }, { isNew: false }, 1],
+    ['slightly older from a polled source', chain(AS_OF - MINUTE_MS), { isAsked: true }, { isNew: false }, 1],
+    ['newer from a polled source', chain(AS_OF + MINUTE_MS), { isAsked: true }, { isNew: true }, 2],
     ['dated ahead of the clock', chain(AS_OF + 80 * MINUTE_MS), {}, { isNew: true, isAhead: true }, 2],
     ['with fewer contracts', chain(AS_OF + MINUTE_MS, 6), {}, { isNew: true, expected: 20 }, 2],
   ])('%s', (_name, its, rules, expected, kept) =>
@@ -46,13 +46,13 @@ describe('a snapshot', () => {
     }),
   );
 
-  test('an older one again, after a newer, is known too', () =>
+  test('recognizes a stored older snapshot after a newer one was stored', () =>
     inMemory((store) => {
       for (const its of [chain(AS_OF - MINUTE_MS), chain(AS_OF)]) came(its, store);
       expect(came(chain(AS_OF - MINUTE_MS), store)).toMatchObject({ isNew: false, isFresh: false });
     }));
 
-  test('dated ahead does not keep the true one from being fresh', () =>
+  test('a snapshot dated ahead does not stop the current one from being fresh', () =>
     inMemory((store) => {
       came(chain(AS_OF + 300 * MINUTE_MS), store);
       came(chain(AS_OF - MINUTE_MS), store);
@@ -66,15 +66,15 @@ const nothing = (count: number) => {
   return { bid: column, ask: column, last: column, iv: column };
 };
 
-describe('what stands stays, and the reason is told', () => {
+describe('the stored snapshot stays, and the refusal names the reason', () => {
   const asked = { isAsked: true };
   test.each<[string, Chain, object, RegExp | undefined]>([
-    ['a part of it, asked for', chain(AS_OF + MINUTE_MS, 8), asked, /16 contracts, but 20 of the last snapshot/],
-    ['nine tenths of it, asked for', chain(AS_OF + MINUTE_MS, 9), asked, undefined],
-    ['a part of it, put there', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
-    ['a part of it, five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), asked, undefined],
-    ['much older quotes, asked for', chain(AS_OF - 20 * MINUTE_MS), asked, /older than the stored ones of 2026-01-05/],
-    ['older quotes, put there', chain(AS_OF - MINUTE_MS), {}, undefined],
+    ['80 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 8), asked, /16 contracts, but 20 of the last snapshot/],
+    ['90 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 9), asked, undefined],
+    ['80 % of the contracts, from a file', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
+    ['80 % of the contracts five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), asked, undefined],
+    ['much older quotes, polled', chain(AS_OF - 20 * MINUTE_MS), asked, /older than the stored ones of 2026-01-05/],
+    ['older quotes, from a file', chain(AS_OF - MINUTE_MS), {}, undefined],
     ['without any price', unpriced(AS_OF + MINUTE_MS), {}, /no contract has a quote, a price or a volatility/],
   ])('%s', (_name, its, rules, reason) =>
     inMemory((store) => {
@@ -88,7 +88,7 @@ describe('what stands stays, and the reason is told', () => {
   );
 });
 
-test('a damaged one stands in the way of none', () =>
+test('a damaged stored snapshot does not block a new one', () =>
   inFolder((folder) => {
     const path = join(folder, 'z.sqlite');
     const store = openStore(path);

@@ -5,11 +5,11 @@ import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { printOf } from '../store/samples.ts';
 
-/** What a stream sends, and what is known of it when it ends, is cut short or another process writes. */
+/** The deliveries of a stream, and its recorded state when the stream ends, breaks, or another process writes. */
 interface Scripted {
   readonly feed: Feed;
   send(delivery: Delivery): void;
-  /** Ends the stream, or has it throw. */
+  /** Ends the stream, or makes it throw. */
   end(error?: Error): void;
   readonly opened: () => number;
 }
@@ -52,7 +52,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(setImmediate);
 }
 
-/** A store and a listener on it; `store` may be another's face of the same. */
+/** Starts a listener on a store. `store` may be another view of the same data. */
 function listening(script: Scripted, store: Store, over: Partial<IngestParts> = {}) {
   const seen: Observation[] = [];
   const ingest = startIngest({
@@ -72,7 +72,7 @@ function opened(): Store {
   return store;
 }
 
-test('prints are stored as they come; from a stop on they are missed', async () => {
+test('stores prints as they arrive, and records a gap from a stop on', async () => {
   const [store, script] = [opened(), scripted()];
   const { ingest } = listening(script, store);
   await until(() => script.opened() === 1);
@@ -85,7 +85,7 @@ test('prints are stored as they come; from a stop on they are missed', async () 
   store.close();
 });
 
-test('a process that was killed leaves a gap from its last sign of life', async () => {
+test('a killed process leaves a gap from its last liveness record', async () => {
   const [store, script] = [opened(), scripted()];
   store.connection('massive', true, 2_000, null);
   store.pollEnded({ feed: 'massive', beganAt: 3_000, endedAt: 3_500, nextAt: 9_000, error: null });
@@ -98,7 +98,7 @@ test('a process that was killed leaves a gap from its last sign of life', async 
   store.close();
 });
 
-test('of two processes the one that ends does not call the other’s stream down', async () => {
+test('a process that ends does not mark the stream of another process as down', async () => {
   const [store, script] = [opened(), scripted()];
   const { ingest } = listening(script, store);
   await until(() => script.opened() === 1);
@@ -110,7 +110,7 @@ test('of two processes the one that ends does not call the other’s stream down
   store.close();
 });
 
-test('a stream that breaks keeps what came before, and what is missed counts from there', async () => {
+test('a stream that breaks leaves its earlier prints stored, and a gap from the break on', async () => {
   const [store, script] = [opened(), scripted()];
   const { ingest, seen } = listening(script, store);
   await until(() => script.opened() === 1);
@@ -126,7 +126,7 @@ test('a stream that breaks keeps what came before, and what is missed counts fro
   store.close();
 });
 
-test('a write that another process keeps from being made is made later; no trade is lost', async () => {
+test('a write that another process blocks is retried, and no trade is lost', async () => {
   const [store, script] = [opened(), scripted()];
   let refusals = 2;
   const busy: Store = {

@@ -19,14 +19,14 @@ function withPrints(work: (store: ReturnType<typeof openStore>, path: string) =>
   });
 }
 
-test('closed days are packed, with turns for others, and told of once', () =>
+test('packs closed days, with turns for other work, and reports it once', () =>
   withPrints(async (store) => {
     const told: Observation[] = [];
     let turns = 0;
     const others = setInterval(() => turns++, 0);
     await packTape({ store, observe: (each) => told.push(each), nowMs: () => TODAY });
     clearInterval(others);
-    // 10:00 on the 5th and 30 s a print: what is of the 7th stays as it is.
+    // The first print is of the 5th at 10:00, with 30 s per print. Prints of the 7th are not packed.
     const closed = (newYorkInstant('2026-01-07', '00:00') - newYorkInstant('2026-01-05', '10:00')) / 30_000;
     expect(told).toEqual([{ kind: 'tape_packed', prints: closed }]);
     expect(turns).toBeGreaterThan(1);
@@ -35,7 +35,7 @@ test('closed days are packed, with turns for others, and told of once', () =>
     expect(told).toHaveLength(1);
   }));
 
-test('what is stopped midway goes on the next time', () =>
+test('packing that is stopped midway continues the next time', () =>
   withPrints(async (store) => {
     let asked = 0;
     await packTape({ store, observe: () => {}, nowMs: () => TODAY }, () => ++asked > 1);

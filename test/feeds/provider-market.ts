@@ -8,7 +8,7 @@ import { loadUniverse } from '../../src/market/universe.ts';
 
 export const CREDENTIAL = 'credential-that-no-text-may-show';
 export const NOON_MS = Date.parse('2026-11-20T17:00:00Z');
-/** A share class with a dot, an index, and a name of few expiries. */
+/** A share class with a dot, an index, and a ticker with few expiries. */
 export const TICKERS = ['BRK.B', 'SPX', 'CHPT'];
 
 const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
@@ -16,7 +16,7 @@ export const CHAINS: ReadonlyMap<string, Chain> = new Map(
   instrumentsOf(1, UNIVERSE).map((each) => [each.ticker, simulatedChain(each, NOON_MS)]),
 );
 
-/** A clock that stands still but for the pauses that are asked of it, which take no time. */
+/** Returns a clock that only advances by the requested pauses. The pauses take no real time. */
 export function testClock(
   startMs = NOON_MS + 20_000,
 ): Clock & { readonly paused: number[]; advance(ms: number): void } {

@@ -12,7 +12,7 @@ import { simulatedMarket } from '../support/provider-server-run.ts';
 import { CREDENTIAL, chainsOf, polled } from './provider-market.ts';
 
 const TICKERS = ['CHPT', 'BRK.B'];
-/** Of the present: the service has a clock of its own. */
+/** At the present time, because the service uses the real clock. */
 const { chainOf } = simulatedMarket(Date.now);
 
 const ENV = ['ZOMMA_TRADIER_TOKEN', 'ZOMMA_MASSIVE_KEY'] as const;
@@ -35,8 +35,8 @@ test.each<[string, Texts, string | undefined, RegExp]>([
   ['no token', { feed: 'tradier' }, undefined, /ZOMMA_TRADIER_TOKEN is not set/],
   ['no key', { feed: 'massive' }, undefined, /ZOMMA_MASSIVE_KEY is not set/],
   ['an empty token', { feed: 'tradier' }, ' ', /ZOMMA_TRADIER_TOKEN is not set/],
-  ['a token of two lines', { feed: 'tradier' }, 'hidden\nx: y', /ZOMMA_TRADIER_TOKEN is not a credential/],
-  ['an address that is none', { feed: 'cboe', cboeUrl: 'cdn' }, undefined, /--cboe-url is not an address/],
+  ['a token with two lines', { feed: 'tradier' }, 'hidden\nx: y', /ZOMMA_TRADIER_TOKEN is not a credential/],
+  ['an invalid address', { feed: 'cboe', cboeUrl: 'cdn' }, undefined, /--cboe-url is not an address/],
   ['plain HTTP', { feed: 'massive', massiveUrl: 'http://a.example' }, 'hidden', /--massive-url would send/],
   [
     'plain WebSocket',
@@ -44,13 +44,13 @@ test.each<[string, Texts, string | undefined, RegExp]>([
     'hidden',
     /--massive-socket-url would send/,
   ],
-  ['no rate', { feed: 'cboe', feedRate: '0' }, undefined, /--feed-rate is not a rate/],
-  ['no time', { feed: 'cboe', feedEvery: '0' }, undefined, /--feed-every is 0/],
-  ['no hours', { feed: 'cboe', feedHours: 'night' }, undefined, /--feed-hours "night" is not known/],
-  ['another feed', { feed: 'nyse' }, undefined, /"nyse" is not a feed/],
-  ['one twice', { feed: 'cboe, cboe' }, undefined, /two feeds cboe/],
+  ['an invalid rate', { feed: 'cboe', feedRate: '0' }, undefined, /--feed-rate is not a rate/],
+  ['an interval of 0', { feed: 'cboe', feedEvery: '0' }, undefined, /--feed-every is 0/],
+  ['unknown hours', { feed: 'cboe', feedHours: 'night' }, undefined, /--feed-hours "night" is not known/],
+  ['an unknown feed', { feed: 'nyse' }, undefined, /"nyse" is not a feed/],
+  ['a feed named twice', { feed: 'cboe, cboe' }, undefined, /two feeds cboe/],
   ['the simulated market beside another', { feed: 'simulated,cboe' }, undefined, /cannot be combined/],
-])('%s is for the operator to mend', (_what, settings, credential, message) => {
+])('%s is an operator error', (_what, settings, credential, message) => {
   if (credential !== undefined) for (const name of ENV) process.env[name] = credential;
   let error: unknown;
   try {
@@ -64,7 +64,7 @@ test.each<[string, Texts, string | undefined, RegExp]>([
 });
 
 test.each(['cboe', 'tradier', 'massive'])(
-  '--feed %s asks where its address says, with its credential',
+  '--feed %s polls the address in its settings with its credential',
   async (feed) => {
     for (const name of ENV) process.env[name] = CREDENTIAL;
     const server = await startProviderServer({ chainOf, credential: CREDENTIAL });
@@ -81,7 +81,7 @@ test.each(['cboe', 'tradier', 'massive'])(
   },
 );
 
-test('the service answers from a provider', async () => {
+test("the service answers from a provider's data", async () => {
   const server = await startProviderServer({ chainOf });
   await withFolder(async (folder) => {
     const universe = join(folder, 'universe.json');
@@ -109,14 +109,14 @@ test('the service answers from a provider', async () => {
   await server.close();
 });
 
-test('credentials have no flag, and the help says where they come from', async () => {
+test('credentials have no flag, and the help names their environment variables', async () => {
   const { stdout } = await run(FROM_SOURCE, ['serve', '--help']);
   for (const name of ENV) expect(stdout).toContain(name);
   expect(stdout).not.toMatch(/--(?:tradier-token|massive-key)/);
   expect(stdout.replace(/\s+/g, ' ')).toContain('its terms restrict automated use');
 });
 
-test('is asked as often, and in such hours, as its settings say; a folder is at hand at all times', () => {
+test('polls with the interval and hours of its settings; the simulated market ignores the interval', () => {
   const paceOf = (settings: Texts) => feedOf(settings).pace;
   expect(paceOf({ feed: 'cboe' }).hours).toBe('session');
   expect(paceOf({ feed: 'cboe', feedEvery: '7', feedHours: 'always' })).toMatchObject({

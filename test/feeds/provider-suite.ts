@@ -13,15 +13,15 @@ import { describeRecorded } from '../support/recorded-chains.ts';
 import { CHAINS, CREDENTIAL, chainsOf, NOON_MS, polled, reasonsOf, TICKERS, testClock } from './provider-market.ts';
 import { describeShape, type Shape } from './shape-suite.ts';
 
-/** What the shared cases need to know of a feed. */
+/** What the shared cases need of a feed. */
 export interface Subject extends Shape {
   readonly name: string;
   create(options: ProviderOptions & { readonly socketUrl: string }): Feed;
-  /** Whether a path is one that chains come from, so that every answer of it can be damaged. */
+  /** Whether chains come from this path, so that a test can damage all of its answers. */
   isChainPath(path: string): boolean;
 }
 
-/** The cases that every feed over the network is held to, over a local server that answers in the provider's shapes. */
+/** The cases that every network feed must pass, with a local server that answers in the provider's format. */
 export function describeProvider(subject: Subject): void {
   let server: ProviderServer;
   let clock: ReturnType<typeof testClock>;
@@ -35,7 +35,7 @@ export function describeProvider(subject: Subject): void {
 
   const create = (over: Partial<ProviderOptions> = {}) =>
     subject.create({ baseUrl: server.url, socketUrl: server.socketUrl, tickers: [ticker], clock, ...over });
-  /** Damages what chains come from; the first so many of those requests, or all. */
+  /** Damages the answers that chains come from: the first `times` of them, or all. */
   const damage = (behaviour: Behaviour, times = Number.POSITIVE_INFINITY) => {
     let left = times;
     server.behaviour = (path) => (subject.isChainPath(path) && left-- > 0 ? behaviour : undefined);
@@ -43,7 +43,7 @@ export function describeProvider(subject: Subject): void {
   const chainRequests = () => server.asked.filter(subject.isChainPath).length;
 
   describe(`${subject.name}: a good answer`, () => {
-    test('arrives whole, every ticker and every value', async () => {
+    test('arrives complete, with every ticker and every value', async () => {
       const deliveries = chainsOf(await polled(create({ tickers: TICKERS })));
       expect(deliveries.map(({ chain, offered }) => [chain.underlying, offered])).toEqual(
         TICKERS.map((each) => [each, CHAINS.get(each)!.count]),
@@ -51,7 +51,7 @@ export function describeProvider(subject: Subject): void {
       for (const { chain } of deliveries) {
         const { spot } = CHAINS.get(chain.underlying)!;
         expect(chain).toMatchObject({ spot, refused: {}, simulated: false });
-        // Of when they were taken or, where the provider does not tell, of when it was asked.
+        // The time of the quotes or, if the provider does not state it, the time of the request.
         expect(chain.asOf).toBeGreaterThanOrEqual(NOON_MS);
         expect(chain.asOf).toBeLessThanOrEqual(clock.now());
         expect(chain.source).toBe(`${subject.name}:${chain.underlying}`);
@@ -59,20 +59,20 @@ export function describeProvider(subject: Subject): void {
       }
     });
 
-    test('compressed is the same', async () => {
+    test('gives the same chain if it is compressed', async () => {
       damage({ kind: 'zipped' });
       const [delivery] = chainsOf(await polled(create()));
       expect(delivery?.offered).toBe(CHAINS.get(ticker)!.count);
     });
 
-    test('keeps to the rate', async () => {
+    test('respects the rate limit', async () => {
       await polled(create({ tickers: TICKERS, ratePerMinute: 6 }));
       expect(server.asked.length).toBeGreaterThanOrEqual(TICKERS.length);
-      // Time passes in pauses alone: between two requests ten seconds of them.
+      // Time only passes in pauses: ten seconds between two requests.
       expect(clock.paused).toEqual(Array(server.asked.length - 1).fill(10_000));
     });
 
-    test('says that it keeps to market hours', () => {
+    test('polls in market hours only', () => {
       expect(create().pace.hours).toBe('session');
       expect(create({ tickers: Array(59).fill(ticker), ratePerMinute: 1 }).pace.everyMs).toBeGreaterThanOrEqual(
         59 * 60_000,
@@ -80,16 +80,16 @@ export function describeProvider(subject: Subject): void {
     });
   });
 
-  describe(`${subject.name}: trouble that passes`, () => {
+  describe(`${subject.name}: a temporary error`, () => {
     test.each<[string, Behaviour, number]>([
-      ['500, twice', { kind: 'status', status: 500 }, 2],
+      ['500 twice', { kind: 'status', status: 500 }, 2],
       ['504', { kind: 'status', status: 504 }, 1],
       ['429 with seconds', { kind: 'status', status: 429, headers: { 'retry-after': '7' } }, 1],
       ['429 with a date', { kind: 'status', status: 429, headers: { 'retry-after': later(20_000 + 7_000) } }, 1],
-      ['an answer cut short of its length', { kind: 'cut', told: true }, 1],
-      ['an answer cut off', { kind: 'cut', told: false }, 1],
-      ['half a JSON', { kind: 'half' }, 1],
-    ])('%s: asked again, then taken', async (_what, behaviour, times) => {
+      ['an answer cut before its stated length', { kind: 'cut', told: true }, 1],
+      ['an answer cut without a stated length', { kind: 'cut', told: false }, 1],
+      ['half a JSON text', { kind: 'half' }, 1],
+    ])('%s: retries and delivers the chain', async (_what, behaviour, times) => {
       damage(behaviour, times);
       const before = clock.now();
       expect(chainsOf(await polled(create()))).toHaveLength(1);
@@ -98,26 +98,31 @@ export function describeProvider(subject: Subject): void {
     });
   });
 
-  describe(`${subject.name}: trouble that stays is a refusal with its reason`, () => {
+  describe(`${subject.name}: a permanent error becomes a refusal with its reason`, () => {
     test.each<[string, Behaviour, RegExp, number]>([
       ['500', { kind: 'status', status: 500 }, /answered 500, 3 times/, 3],
-      ['an answer cut off', { kind: 'cut', told: true }, /connection failed \(ECONNRESET\), 3 times/, 3],
-      ['half a JSON', { kind: 'half' }, /incomplete or invalid JSON/, 3],
-      ['a drip', { kind: 'drip' }, /no complete answer within 0.2 s, 3 times/, 3],
-      ['silence', { kind: 'hang' }, /no complete answer within 0.2 s, 3 times/, 3],
+      [
+        'an answer cut before its stated length',
+        { kind: 'cut', told: true },
+        /connection failed \(ECONNRESET\), 3 times/,
+        3,
+      ],
+      ['half a JSON text', { kind: 'half' }, /incomplete or invalid JSON/, 3],
+      ['one byte now and then', { kind: 'drip' }, /no complete answer within 0.2 s, 3 times/, 3],
+      ['no answer', { kind: 'hang' }, /no complete answer within 0.2 s, 3 times/, 3],
       ['401', { kind: 'status', status: 401 }, /answered 401/, 1],
       ['403', { kind: 'status', status: 403 }, /answered 403/, 1],
       ['404', { kind: 'status', status: 404 }, /answered 404/, 1],
       ['501', { kind: 'status', status: 501 }, /answered 501/, 1],
-      ['asked to wait for an hour', { kind: 'status', status: 429, headers: { 'retry-after': '3600' } }, /429/, 1],
-      ['200 MB that are told', { kind: 'huge', told: true }, /more than 41943040 bytes/, 1],
+      ['a Retry-After of one hour', { kind: 'status', status: 429, headers: { 'retry-after': '3600' } }, /429/, 1],
+      ['200 MB with a stated length', { kind: 'huge', told: true }, /more than 41943040 bytes/, 1],
       ['200 MB that were compressed', { kind: 'bomb' }, /more than 41943040 bytes/, 1],
       ['an error page with 200', { kind: 'page' }, /a web page in place of JSON/, 1],
-      ['no JSON object', { kind: 'changed', change: () => [1, 2] }, /an unexpected answer/, 1],
-      ['JSON without bottom', { kind: 'changed', change: () => nested(40) }, /nested deeper than 32 levels/, 1],
+      ['a JSON array', { kind: 'changed', change: () => [1, 2] }, /an unexpected answer/, 1],
+      ['JSON nested too deeply', { kind: 'changed', change: () => nested(40) }, /nested deeper than 32 levels/, 1],
       ['null', { kind: 'changed', change: () => null }, /an unexpected answer/, 1],
       [
-        'JSON of another shape',
+        'JSON of another structure',
         { kind: 'changed', change: () => ({ status: 'ERROR', error: 'x' }) },
         /an unexpected answer/,
         1,
@@ -138,20 +143,20 @@ export function describeProvider(subject: Subject): void {
       expect(chainRequests()).toBe(requests);
     });
 
-    test('200 MB, of which no more than the bound are read', async () => {
+    test('200 MB without a stated length: reads no more than the limit', async () => {
       damage({ kind: 'huge' });
       const before = sent.hugeBytes;
       const memory = process.memoryUsage().rss;
       const feed = create();
       expect(reasonsOf(await polled(feed))).toEqual([[ticker, `more than ${BODY_BYTES_MAX} bytes`]]);
-      // What is on its way, in the buffers of both ends, comes on top.
+      // Data on its way, in the buffers of both ends, comes on top.
       expect(sent.hugeBytes - before).toBeLessThan(BODY_BYTES_MAX + 32 * 2 ** 20);
-      // Both ends live in this process; the whole 200 MB as text and bytes would be more than twice this.
+      // Both ends run in this process. The full 200 MB as text and bytes would take more than twice this.
       expect(process.memoryUsage().rss - memory).toBeLessThan(3 * BODY_BYTES_MAX);
       expect(chainRequests()).toBe(1);
     });
 
-    test('asked to wait for longer than is good for the data, it is left alone for a quarter of an hour', async () => {
+    test('a long Retry-After: does not ask the provider again for 15 min', async () => {
       damage({ kind: 'status', status: 503, headers: { 'retry-after': '86400' } }, 1);
       const feed = create();
       expect(reasonsOf(await polled(feed))).toEqual([[ticker, 'answered 503']]);
@@ -161,13 +166,13 @@ export function describeProvider(subject: Subject): void {
       expect(chainsOf(await polled(feed))).toHaveLength(1);
     });
 
-    test('nobody there', async () => {
+    test('no server at the address', async () => {
       await server.close();
       expect(reasonsOf(await polled(create()))).toEqual([[ticker, expect.stringMatching(/connection failed/)]]);
       server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
     });
 
-    test('a redirect to another origin, which never hears the credential', async () => {
+    test('a redirect to another origin, which does not get the credential', async () => {
       const heard: unknown[] = [];
       const other = createServer((request, response) => {
         heard.push(request.headers);
@@ -185,13 +190,13 @@ export function describeProvider(subject: Subject): void {
   describe(`${subject.name}: several tickers`, () => {
     const many = ['BRK.B', 'CHPT', 'SPX', 'BRK.B', 'CHPT', 'SPX', 'BRK.B', 'CHPT'];
 
-    test('one that is unknown takes nothing from the others', async () => {
+    test('an unknown ticker does not affect the others', async () => {
       const deliveries = await polled(create({ tickers: ['CHPT', 'NONE', 'SPX'] }));
       expect(deliveries.map(({ kind }) => kind)).toEqual(['chain', 'refusal', 'chain']);
       expect(reasonsOf(deliveries)[0]?.[0]).toBe('NONE');
     });
 
-    test('failures that others stand between are not in a row', async () => {
+    test('failures with successes between them do not count as consecutive', async () => {
       server.behaviour = (path) => (path.includes('CHPT') ? { kind: 'status', status: 502 } : undefined);
       const tickers = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? 'CHPT' : 'BRK.B'));
       const deliveries = await polled(create({ tickers }));
@@ -199,7 +204,7 @@ export function describeProvider(subject: Subject): void {
       expect(reasonsOf(deliveries)).toEqual(Array(6).fill(['CHPT', 'answered 502, 3 times']));
     });
 
-    test('once four in a row have failed the rest are not asked for, and a probe finds out when it is over', async () => {
+    test('after four consecutive failures skips the rest, and probes until the provider answers', async () => {
       server.behaviour = () => ({ kind: 'status', status: 502 });
       const feed = create({ tickers: many, ratePerMinute: 600_000 });
       const first = reasonsOf(await polled(feed));
@@ -226,9 +231,9 @@ export function describeProvider(subject: Subject): void {
 
   describe(`${subject.name}: stopped`, () => {
     test.each<[string, Behaviour]>([
-      ['while it hangs', { kind: 'hang' }],
-      ['while it drips', { kind: 'drip' }],
-    ])('%s, at once and without a fault', async (_what, behaviour) => {
+      ['while the provider does not answer', { kind: 'hang' }],
+      ['while the provider sends one byte at a time', { kind: 'drip' }],
+    ])('%s, ends at once and without an error', async (_what, behaviour) => {
       const stop = new AbortController();
       server.behaviour = () => {
         setTimeout(() => stop.abort(), 10);
@@ -239,7 +244,7 @@ export function describeProvider(subject: Subject): void {
       expect(performance.now() - startedAt).toBeLessThan(1_000);
     });
 
-    test('before it began', async () => {
+    test('before its start', async () => {
       expect(await polled(create(), AbortSignal.abort())).toEqual([]);
       expect(server.asked).toEqual([]);
     });
@@ -268,7 +273,7 @@ export function describeProvider(subject: Subject): void {
   });
 }
 
-/** As the header writes a moment so long after noon. */
+/** Returns the moment this many ms after noon, in the format of the header. */
 function later(ms: number): string {
   return new Date(NOON_MS + ms).toUTCString();
 }

@@ -43,23 +43,27 @@ async function kept(days: KeptDays, prepare: (store: Store) => void = () => {}) 
 
 const ALL = { snapshots: 120, levels: 120, prints: 120, summed: 120, other: 120 };
 
-describe('what is kept', () => {
+describe('retention keeps', () => {
   test.each<[string, KeptDays, Partial<typeof ALL>]>([
     ['everything', {}, {}],
-    ['more than there is', { chains: 90, prints: 90, intraday: 90 }, {}],
+    ['more days than are stored', { chains: 90, prints: 90, intraday: 90 }, {}],
     ['ten days of snapshots', { chains: 10 }, { snapshots: 22, other: 22 }],
-    ['ten days of all snapshots, the last of the others', { intraday: 10 }, { snapshots: 22 + 49, other: 22 + 49 }],
-    ['both', { intraday: 10, chains: 20 }, { snapshots: 22 + 10, other: 22 + 10 }],
+    [
+      'all snapshots of ten days, then the last snapshot of each day',
+      { intraday: 10 },
+      { snapshots: 22 + 49, other: 22 + 49 },
+    ],
+    ['both limits', { intraday: 10, chains: 20 }, { snapshots: 22 + 10, other: 22 + 10 }],
     ['31 days of prints', { prints: 31 }, { prints: 64, summed: 64 }],
-    ['today alone', { chains: 0 }, { snapshots: 2, other: 2 }],
-  ])('%s, and nothing else goes', async (_name, days, expected) => {
+    ['only today', { chains: 0 }, { snapshots: 2, other: 2 }],
+  ])('%s, and removes nothing else', async (_name, days, expected) => {
     const { counts, observed } = await kept(days);
     expect(counts).toEqual({ ...ALL, ...expected });
     expect(observed).toHaveLength(Object.keys(expected).length > 0 ? 1 : 0);
   });
 });
 
-test('the newest snapshot of a ticker stays, however old, and one whose levels are due', async () => {
+test('keeps the newest snapshot of a ticker at any age, and one whose levels are due', async () => {
   const store = openStore(':memory:');
   for (const days of [200, 150, 100]) keepLevels(store, { asOf: NOW - days * DAY_MS });
   store.saveChain(chainOf({ asOf: NOW - 180 * DAY_MS, simulated: false }));
@@ -68,7 +72,7 @@ test('the newest snapshot of a ticker stays, however old, and one whose levels a
   store.close();
 });
 
-test('what is stopped midway goes on the next time', async () => {
+test('a removal that is stopped midway continues the next time', async () => {
   const store = openStore(':memory:');
   const many = Array.from({ length: 12_000 }, (_, at) =>
     printOf(`p${at}`, { at: NOW - 40 * DAY_MS + at, simulated: false }),
@@ -83,7 +87,7 @@ test('what is stopped midway goes on the next time', async () => {
   store.close();
 });
 
-test('what is dated ahead does not stand for its ticker: the newest true one stays', async () => {
+test('a snapshot dated ahead does not count as the newest: the newest true one stays', async () => {
   const store = openStore(':memory:');
   for (const days of [200, 100, -400]) keepLevels(store, { asOf: NOW - days * DAY_MS });
   await removeOld({ store, kept: { chains: 10 }, observe: () => {}, nowMs: () => NOW });
@@ -91,7 +95,7 @@ test('what is dated ahead does not stand for its ticker: the newest true one sta
   store.close();
 });
 
-test('of a day of which the last snapshot alone is left, an earlier moment has no answer', async () => {
+test('if only the last snapshot of a day is left, earlier moments of the day have no answer', async () => {
   const store = openStore(':memory:');
   for (const days of [21, 20]) {
     for (const hours of [3, 0]) keepLevels(store, { asOf: NOW - days * DAY_MS - hours * HOUR_MS });

@@ -11,7 +11,7 @@ const pace = (everyMin: number, delayMin = 0): Pace => ({
   delayMs: delayMin * MINUTE_MS,
 });
 
-/** Every ask from one instant to another, each at once when it is due and taking `tookMs`: New York clocks, to the minute. */
+/** Returns every poll between two moments, each as soon as it is due and taking `tookMs`. Times are of New York, to the minute. */
 function asks(each: Pace, fromMs: number, toMs: number, tookMs = 0): string[] {
   const times: string[] = [];
   let last: number | undefined;
@@ -30,17 +30,17 @@ describe('a year of sessions', () => {
   const byDay = Map.groupBy(year, (each) => each.slice(0, 10));
   const times = (day: string) => byDay.get(day)?.map((each) => each.slice(11));
 
-  test('has its 251 days, two of them half', () => {
-    // 365 days, 104 of weekends, 10 holidays.
+  test('has 251 days, two of them half days', () => {
+    // 365 days, less 104 days of weekends and 10 holidays.
     expect(byDay.size).toBe(251);
     expect([...byDay].filter(([, its]) => its.length !== 15).map(([day]) => day)).toEqual(['2026-11-27', '2026-12-24']);
   });
   test.each([
-    ['a day', '2026-03-06'],
-    ['the Monday after clocks went forward', '2026-03-09'],
-    ['the Monday after they went back', '2026-11-02'],
+    ['a normal day', '2026-03-06'],
+    ['the Monday after clocks go forward', '2026-03-09'],
+    ['the Monday after clocks go back', '2026-11-02'],
     ['the day before a half day', '2026-11-25'],
-  ])('%s: from the opening at its interval, and at the close', (_name, day) => {
+  ])('%s: polls from the opening at the interval, and at the close', (_name, day) => {
     const whole = ['09:30', '10:00', '10:30', '11:00', '11:30', '12:00', '12:30'];
     const afternoon = ['13:00', '13:30', '14:00', '14:30', '15:00', '15:30', '16:00', '16:15'];
     expect(times(day)).toEqual([...whole, ...afternoon]);
@@ -57,28 +57,28 @@ describe('a year of sessions', () => {
     '2026-09-07',
     '2026-12-25',
     '2026-11-28',
-  ])('nothing is asked on %s', (day) => {
+  ])('does not poll on %s', (day) => {
     expect(times(day)).toBeUndefined();
   });
 });
 
 test.each([
   ['before the opening', '2026-11-20T08:00:00-05:00', '2026-11-20T09:45'],
-  ['in the first minutes, of which its quotes show nothing yet', '2026-11-20T09:35:00-05:00', '2026-11-20T09:45'],
+  ['in the first minutes, which the delayed quotes do not show yet', '2026-11-20T09:35:00-05:00', '2026-11-20T09:45'],
   ['in the session', '2026-11-20T12:00:00-05:00', '2026-11-20T12:05'],
-  ['just before the closing quotes are out', '2026-11-20T16:28:00-05:00', '2026-11-20T16:30'],
-  ['when they are', '2026-11-20T16:30:00-05:00', '2026-11-23T09:45'],
+  ['just before the closing quotes are available', '2026-11-20T16:28:00-05:00', '2026-11-20T16:30'],
+  ['when the closing quotes are available', '2026-11-20T16:30:00-05:00', '2026-11-23T09:45'],
   ['on Saturday', '2026-11-21T12:00:00-05:00', '2026-11-23T09:45'],
   ['the evening before a holiday', '2026-11-25T20:00:00-05:00', '2026-11-27T09:45'],
   ['past midnight', '2026-11-24T00:05:00-05:00', '2026-11-24T09:45'],
-])('asked once %s, a source with a delay is asked again', (_name, start, second) => {
+])('after a poll %s, a delayed source is polled again at the right time', (_name, start, second) => {
   expect(asks(pace(5, 15), at(start), at(start) + 4 * 86_400_000).slice(0, 2)).toEqual([
     newYorkTime(at(start)).slice(0, 16),
     second,
   ]);
 });
 
-test('an ask that takes longer than the interval is followed at once, and misses neither close nor opening', () => {
+test('a poll longer than the interval is followed at once, and misses neither close nor opening', () => {
   const times = asks(pace(5), at('2026-11-19T15:00:00-05:00'), at('2026-11-20T12:00:00-05:00'), 40 * MINUTE_MS);
   expect(times).toEqual([
     ...['2026-11-19T15:00', '2026-11-19T15:40', '2026-11-19T16:20'],
@@ -86,7 +86,7 @@ test('an ask that takes longer than the interval is followed at once, and misses
   ]);
 });
 
-test('the closing quotes are fetched however late, and once', () => {
+test('fetches the closing quotes once, however late', () => {
   const each = pace(5, 15);
   const asked = at('2026-11-20T14:00:00-05:00');
   const woken = at('2026-11-21T12:00:00-05:00');
@@ -95,7 +95,7 @@ test('the closing quotes are fetched however late, and once', () => {
   expect(nextAskAt(each, woken, woken + 1)).toBe(at('2026-11-23T09:45:00-05:00'));
 });
 
-test('a source for all hours is asked at its interval', () => {
+test('polls a source with hours "always" at its interval', () => {
   const each: Pace = { everyMs: 5_000, hours: 'always', delayMs: 0 };
   expect(nextAskAt(each, undefined, 100)).toBe(100);
   expect(nextAskAt(each, 100, 200)).toBe(5_100);

@@ -3,16 +3,16 @@ import type { Delivery } from '../../src/market/feed.ts';
 import type { Json } from '../support/provider-faults.ts';
 import { CHAINS, chainsOf, reasonsOf } from './provider-market.ts';
 
-/** How a source writes a chain down. */
+/** The format in which a source writes a chain. */
 export interface Shape {
   readonly name: string;
-  /** The list of options in an answer that has chains. */
+  /** Returns the list of options in an answer that has chains. */
   optionsOf(answer: Json): Json[];
-  /** Takes the list away, or calls it something else. */
+  /** Removes the list, or renames it. */
   rename(answer: Json): unknown;
-  /** Takes away what says which contract an option is. */
+  /** Removes the fields that identify the contract of an option. */
   unname(option: Json): void;
-  /** Where the values are in an option. */
+  /** Where the values of an option are. */
   readonly fields: { readonly openInterest: Path; readonly bid: Path; readonly ask: Path; readonly iv: Path };
 }
 
@@ -27,8 +27,8 @@ export const DELAYED_QUOTES = {
 } satisfies Omit<Shape, 'name'>;
 
 /**
- * The cases that every feed is held to, wherever it reads. `read` delivers the chain of CHPT from answers that are changed on the way: the
- * first so many that have options, or all.
+ * The cases that every feed must pass, whatever its source. `read` delivers the chain of CHPT from changed answers: `change` edits the
+ * first `times` answers that have options, or all.
  */
 export function describeShape(
   shape: Shape,
@@ -36,14 +36,14 @@ export function describeShape(
 ): void {
   const { count } = CHAINS.get('CHPT')!;
 
-  describe(`${shape.name}: an answer that has changed its shape is refused`, () => {
+  describe(`${shape.name}: an answer of another structure is refused`, () => {
     test('the list under another name', async () => {
       expect(reasonsOf(await read(shape.rename)).map(([, reason]) => reason)).toEqual([
         expect.stringMatching(/missing|no options/),
       ]);
     });
 
-    test('no option that can be read', async () => {
+    test('no readable option', async () => {
       const deliveries = await read(
         edited((answer) => shape.optionsOf(answer).forEach((each) => void shape.unname(each))),
       );
@@ -53,7 +53,7 @@ export function describeShape(
     });
   });
 
-  describe(`${shape.name}: a bad option is counted, the others stand`, () => {
+  describe(`${shape.name}: a bad option is counted, the others are delivered`, () => {
     const readOne = async (edit: (option: Json) => void) =>
       chainsOf(
         await read(
@@ -62,7 +62,7 @@ export function describeShape(
         ),
       )[0];
 
-    test('one without a name', async () => {
+    test('an option without a name', async () => {
       const delivery = await readOne(shape.unname);
       expect(delivery?.chain).toMatchObject({ count: count - 1, refused: { bad_symbol: 1 } });
       expect(delivery?.offered).toBe(count);
@@ -71,14 +71,14 @@ export function describeShape(
     const { openInterest, bid, ask, iv } = shape.fields;
     test.each<[string, Path, unknown, object]>([
       ['negative open interest', openInterest, -5, { bad_value: 1 }],
-      ['an endless bid', bid, '1e999', { bad_value: 1 }],
+      ['an infinite bid', bid, '1e999', { bad_value: 1 }],
       ['text for a bid', bid, 'ten', { bad_value: 1 }],
       ['an object for an ask', ask, {}, { bad_value: 1 }],
-      ['NaN as text is not given', ask, 'NaN', {}],
-      ['a number as text is a number', bid, '1.25', {}],
-      ['a crossed quote stays as quoted', bid, 900, {}],
-      ['a volatility of 1e-5 stays as given', iv, 1e-5, {}],
-      ['a volatility of 0 is none', iv, 0, {}],
+      ['NaN as text counts as a missing value', ask, 'NaN', {}],
+      ['a number as text counts as a number', bid, '1.25', {}],
+      ['a crossed quote is stored as quoted', bid, 900, {}],
+      ['a volatility of 1e-5 is stored as given', iv, 1e-5, {}],
+      ['a volatility of 0 counts as a missing value', iv, 0, {}],
     ])('%s', async (_what, path, value, refused) => {
       const delivery = await readOne((option) => set(option, path, value));
       expect(delivery?.chain).toMatchObject({ count, refused });
@@ -86,7 +86,7 @@ export function describeShape(
   });
 }
 
-/** An answer that is changed in place. */
+/** Returns a change that edits the answer in place. */
 function edited(edit: (answer: Json) => void): (answer: Json) => unknown {
   return (answer) => {
     edit(answer);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Service, startService } from '../support/service.ts';
 
-/** Columns of float64 in and out, the same to the bit as columns of JSON. */
+/** Columns of float64 in requests and answers. They equal the JSON columns bit by bit. */
 let service: Service;
 beforeAll(async () => {
   service = await startService();
@@ -39,7 +39,7 @@ test.each([
   [257, '?units=raw'],
   [4_096, '?units=market'],
   [20_000, ''],
-])('%d rows%s answer what JSON does, to the bit', async (rows, query) => {
+])('%d rows%s: the answer equals the JSON answer bit by bit', async (rows, query) => {
   const columns = columnsOf(rows);
   const response = await post(bytesOf(columns), query);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/octet-stream']);
@@ -59,13 +59,13 @@ test.each([
 });
 
 const bad: [what: string, field: keyof Columns, row: number, value: number][] = [
-  ['a side that is none', 'put_call', 2, 0],
+  ['an invalid side', 'put_call', 2, 0],
   ['NaN', 'spot', 0, Number.NaN],
   ['an infinity', 'strike', 1, Number.POSITIVE_INFINITY],
   ['a value below its bound', 'tte', 3, 0],
   ['a value above its bound', 'rate', 3, 4],
 ];
-test.each(bad)('refuses %s, by column and row', async (_, field, row, value) => {
+test.each(bad)('refuses %s and names the column and row', async (_, field, row, value) => {
   const columns = columnsOf(4);
   columns[field][row] = value;
   const response = await post(bytesOf(columns));
@@ -74,15 +74,15 @@ test.each(bad)('refuses %s, by column and row', async (_, field, row, value) => 
 });
 
 test.each([
-  ['a row too short', (bytes: Uint8Array) => bytes.slice(8), '', 422],
-  ['a byte too long', (bytes: Uint8Array) => new Uint8Array([...bytes, 0]), '', 422],
+  ['a missing row', (bytes: Uint8Array) => bytes.slice(8), '', 422],
+  ['an extra byte', (bytes: Uint8Array) => new Uint8Array([...bytes, 0]), '', 422],
   ['too many rows', () => bytesOf(columnsOf(20_001)), '', 422],
-  ['more than a body may have', () => new Uint8Array(5 * 1024 * 1024), '', 413],
-  ['other units', (bytes: Uint8Array) => bytes, '?units=bips', 400],
+  ['a body above the limit', () => new Uint8Array(5 * 1024 * 1024), '', 413],
+  ['unknown units', (bytes: Uint8Array) => bytes, '?units=bips', 400],
 ])('refuses %s', async (_, change, query, status) => {
   expect((await post(change(bytesOf(columnsOf(4))), query)).status).toBe(status);
 });
 
-test('bytes under another content type are taken for JSON, which they are not', async () => {
+test('bytes with the content type of JSON are refused as invalid JSON', async () => {
   expect((await post(bytesOf(columnsOf(4)), '', 'application/json')).status).toBe(422);
 });

@@ -4,7 +4,7 @@ import { parseSettings } from '../../src/config.ts';
 import { createResponseCache, provenanceHeaders } from '../../src/http/response-cache.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** What a client may keep, what tells it that it has the newest, and what the server itself keeps. */
+/** What a client may cache, how a client learns that it has the newest answer, and what the response cache stores. */
 let service: Service;
 beforeAll(async () => {
   service = await startService();
@@ -17,7 +17,7 @@ const get = (path: string, headers: Record<string, string | null> = {}, method =
 const tagOf = async (path: string) => (await get(path)).headers.get('etag')!;
 
 test.each([GEX, '/api/v1/universe', `${GEX}/strikes`, `${GEX}?weight=volume`, '/api/v1/flow/SPY'])(
-  '%s has a strong tag, and nothing more to say to who has it',
+  '%s has a strong ETag, and answers 304 without a body to a client that has it',
   async (path) => {
     const full = await get(path);
     expect(full.headers.get('etag')).toMatch(/^"[\w-]{43}"$/);
@@ -36,21 +36,21 @@ test.each([GEX, '/api/v1/universe', `${GEX}/strikes`, `${GEX}?weight=volume`, '/
 );
 
 test.each([
-  ['itself', (tag: string) => tag, 304],
-  ['its weak form', (tag: string) => `W/${tag}`, 304],
-  ['a list with it', (tag: string) => `"a,b", W/"c" ,${tag}`, 304],
-  ['any', () => ' * ', 304],
-  ['another', () => '"other"', 200],
-  ['a list of others', (tag: string) => `"x", "${tag.slice(1, -2)}"`, 200],
+  ['the tag itself', (tag: string) => tag, 304],
+  ['the weak form of the tag', (tag: string) => `W/${tag}`, 304],
+  ['a list that has the tag', (tag: string) => `"a,b", W/"c" ,${tag}`, 304],
+  ['a star', () => ' * ', 304],
+  ['another tag', () => '"other"', 200],
+  ['a list of other tags', (tag: string) => `"x", "${tag.slice(1, -2)}"`, 200],
   ['a star in quotes', () => '"*"', 200],
   ['the tag without quotes', (tag: string) => tag.slice(1, -1), 200],
-  ['nothing', () => '', 200],
+  ['an empty value', () => '', 200],
 ])('If-None-Match with %s', async (_, asked, status) => {
   const tag = await tagOf(GEX);
   expect((await get(GEX, { 'If-None-Match': asked(tag) })).status).toBe(status);
 });
 
-test('a tag is of the ticker, the options and the snapshot', async () => {
+test('an ETag depends on the ticker, the options and the snapshot', async () => {
   const { store } = service.app;
   const [tag, other, option] = [
     await tagOf(GEX),
@@ -60,7 +60,7 @@ test('a tag is of the ticker, the options and the snapshot', async () => {
   expect(new Set([tag, other, option]).size).toBe(3);
   expect(await tagOf(GEX)).toBe(tag);
   const chain = store.chain(store.latestChainId('SPY', true)!)!;
-  // The same figures of another moment, and of another source, are another answer.
+  // Equal figures of another moment or another source are another answer.
   store.saveChain({ ...chain, asOf: chain.asOf + 1 });
   const later = await tagOf(GEX);
   store.saveChain({ ...chain, asOf: chain.asOf + 1, source: 'files:other.csv' });
@@ -71,7 +71,7 @@ test('a tag is of the ticker, the options and the snapshot', async () => {
   expect(((await moved.json()) as { spot_price: number }).spot_price).toBe(chain.spot * 1.001);
 });
 
-test('a tag is the same after a restart', async () => {
+test('an ETag stays the same after a restart', async () => {
   const tag = await tagOf(GEX);
   const again = buildApp(parseSettings({ dataDir: service.dataDir, rateLimit: 'off' }), () => {});
   const headers = { 'X-API-Key': service.key };
@@ -81,22 +81,22 @@ test('a tag is the same after a restart', async () => {
 });
 
 test.each([
-  ['a key', () => get(`/api/v1/auth/my-key?uuid=${service.uuid}`, { 'X-API-Key': null })],
-  ['a link', () => get(`/api/v1/auth/telegram-status?uuid=${service.uuid}`, { 'X-API-Key': null })],
+  ['an answer with a key', () => get(`/api/v1/auth/my-key?uuid=${service.uuid}`, { 'X-API-Key': null })],
+  ['an answer with a link', () => get(`/api/v1/auth/telegram-status?uuid=${service.uuid}`, { 'X-API-Key': null })],
   ['a refusal', () => get('/api/v1/nodes/gex/NOSUCH', { 'If-None-Match': '*' })],
-  ['a refused key', () => get(GEX, { 'X-API-Key': 'ZOMMA_0000000000000000', 'If-None-Match': '*' })],
-  ['what is not there', () => get('/api/v1/nothing')],
+  ['an answer to a refused key', () => get(GEX, { 'X-API-Key': 'ZOMMA_0000000000000000', 'If-None-Match': '*' })],
+  ['an answer to an unknown path', () => get('/api/v1/nothing')],
   [
     'an answer to a POST',
     () => service.request('POST', '/api/v1/tools/get_live_gex_nodes', { body: { ticker: 'SPY' } }),
   ],
-])('%s is kept by nobody', async (_, ask) => {
+])('%s is no-store and has no ETag', async (_, ask) => {
   const response = await ask();
   expect(response.status).not.toBe(304);
   expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null]);
 });
 
-describe('the server keeps an answer', () => {
+describe('the response cache', () => {
   const AS_OF = Date.UTC(2026, 0, 5, 21);
   function keeper() {
     const at = { version: '1', nowMs: AS_OF, performed: 0 };
@@ -121,7 +121,7 @@ describe('the server keeps an answer', () => {
     };
   }
 
-  test('while the store and the age in seconds are the same', () => {
+  test('stores an answer while the store version and the data age in seconds stay the same', () => {
     const { at, of } = keeper();
     const age = () => of('/a').fields.get('x-data-age');
     expect([age(), age(), at.performed]).toEqual(['0', '0', 1]);
@@ -133,13 +133,13 @@ describe('the server keeps an answer', () => {
     expect([age(), age(), at.performed]).toEqual(['1', '1', 3]);
   });
 
-  test('by its whole address', () => {
+  test('uses the whole address as its key', () => {
     const { at, of } = keeper();
     for (const address of ['/a', '/b', '/a?x=1', '/a?x=2', '/a', '/a?x=1']) of(address);
     expect(at.performed).toBe(4);
   });
 
-  test('but no refusal', () => {
+  test('stores no refusal', () => {
     const { of, at } = keeper();
     const refuse = (): never => {
       throw new Error('refused');
@@ -152,7 +152,7 @@ describe('the server keeps an answer', () => {
     expect(at.performed).toBe(2);
   });
 
-  test('and of many the last ones, none of them large', () => {
+  test('stores the newest answers up to its limit, and no large answer or long address', () => {
     const { of, at, perform } = keeper();
     for (let each = 0; each < 1_025; each++) of(`/${each}`);
     of('/1');
@@ -168,7 +168,7 @@ describe('the server keeps an answer', () => {
   });
 });
 
-test('what is so at the moment alone is kept by nobody', async () => {
+test('an answer about the present moment is no-store and has no ETag', async () => {
   const look = async () => {
     const response = await service.request('GET', '/api/v1/feeds');
     expect([response.status, response.headers.get('cache-control'), response.headers.get('etag')]).toEqual([
@@ -184,11 +184,11 @@ test('what is so at the moment alone is kept by nobody', async () => {
 });
 
 test.each([
-  ['a plain one', 'massive:SPY', 'massive:SPY'],
+  ['a plain name', 'massive:SPY', 'massive:SPY'],
   ['characters of several bytes', '€'.repeat(1_200), /^(?:%E2%82%AC|%E2%80%A6)+\.\.\.$/],
-  ['half of a pair', 'a\ud800b', 'a%EF%BF%BDb'],
-  ['what would end the field', 'a\r\nX-Evil: 1', 'a X-Evil: 1'],
-])('a header field that names a source: %s', (_name, text, expected) => {
+  ['a lone surrogate', 'a\ud800b', 'a%EF%BF%BDb'],
+  ['line ends, which would end the field', 'a\r\nX-Evil: 1', 'a X-Evil: 1'],
+])('a header field with the name of a source: %s', (_name, text, expected) => {
   const provenance = { source: text, simulated: false, as_of: '2026-08-21T20:00:00Z', age_s: 1, stale: false };
   const fields = provenanceHeaders({ ...provenance, notes: [text] });
   for (const name of ['X-Data-Source', 'X-Data-Notes']) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { type Service, startService } from '../support/service.ts';
 
-/** Prepared responses in the form that a client accepts. */
+/** Prepared responses, in the encoding that the client accepts. */
 let service: Service;
 beforeAll(async () => {
   service = await startService();
@@ -21,7 +21,7 @@ test.each([
   ['GZIP;q=0.5', 'gzip'],
   ['br;q=0, gzip', 'gzip'],
   ['*', 'br'],
-])('to a client that accepts %s it is sent as %s', async (accepted, coding) => {
+])('Accept-Encoding: %s is answered with %s', async (accepted, coding) => {
   for (const path of [LARGE, '/openapi.json', '/docs/start.js', '/api/v1/universe']) {
     const plain = await ask(path);
     const text = await plain.text();
@@ -35,7 +35,7 @@ test.each([
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(bytes.length).toBeLessThan(text.length / 2);
     expect(DECODERS[coding]!(bytes).toString()).toBe(text);
-    // Another representation has another tag; either tells that the client has the newest.
+    // Another representation has another ETag. Either ETag shows that the client has the newest answer.
     expect(tag).toBe(plain.headers.get('etag')!.replace(/"$/, `-${coding}"`));
     for (const known of [tag, plain.headers.get('etag')!]) {
       const unchanged = await ask(path, { 'Accept-Encoding': accepted, 'If-None-Match': known });
@@ -47,7 +47,7 @@ test.each([
 });
 
 test.each(['', 'identity', 'deflate', 'br;q=0', 'gzip;q=0, *;q=0'])(
-  'to one that accepts %j it is plain',
+  'Accept-Encoding: %j is answered without compression',
   async (accepted) => {
     const response = await ask(LARGE, { 'Accept-Encoding': accepted });
     expect([response.headers.get('content-encoding'), response.headers.get('vary')]).toEqual([null, 'Accept-Encoding']);
@@ -55,7 +55,7 @@ test.each(['', 'identity', 'deflate', 'br;q=0', 'gzip;q=0, *;q=0'])(
   },
 );
 
-test('refusals, and answers to a POST, are plain', async () => {
+test('refusals and answers to a POST are not compressed', async () => {
   const accepted = { 'Accept-Encoding': 'br' };
   const refused = await ask('/api/v1/nodes/gex/NOSUCH', accepted);
   expect([refused.status, refused.headers.get('content-encoding')]).toEqual([400, null]);

@@ -36,7 +36,7 @@ const NODES_REST = {
 };
 const { net_gex_mil: _, expiry: __, ...NODES_COMMON } = NODES_REST;
 
-/** Tool, arguments that are enough, and the exact fields of the answer. */
+/** Tool, sufficient arguments, and the exact fields of the answer. */
 const TOOLS: readonly [name: string, args: Record<string, unknown>, fields: Record<string, string>][] = [
   ['compute_options_greeks', { ...OPTION, rate: 0.04 }, Object.fromEntries(GREEKS.map((name) => [name, 'number']))],
   ['get_live_gex_nodes', { ticker: 'SPY' }, { ...NODES_COMMON, whale_expiry: 'string' }],
@@ -90,7 +90,7 @@ describe('public endpoints', () => {
     expect(await response.json()).toEqual({ status: 'online' });
   });
 
-  test('GET /api/v1/auth/my-key gives the same key every time, in any case of the uuid', async () => {
+  test('GET /api/v1/auth/my-key returns the same key every time, in any case of the uuid', async () => {
     for (const uuid of [service.uuid, service.uuid.toUpperCase(), service.uuid]) {
       const response = await service.request('GET', `/api/v1/auth/my-key?uuid=${uuid}`, {
         headers: { 'X-API-Key': null },
@@ -101,7 +101,7 @@ describe('public endpoints', () => {
     expect(service.key).toMatch(/^ZOMMA_[0-9A-HJKMNP-TV-Z]{16}$/);
   });
 
-  test('GET /api/v1/auth/telegram-status of a member not linked', async () => {
+  test('GET /api/v1/auth/telegram-status answers for a member without a link', async () => {
     const path = `/api/v1/auth/telegram-status?uuid=${service.uuid}`;
     const response = await service.request('GET', path, { headers: { 'X-API-Key': null } });
     expect(response.status).toBe(200);
@@ -114,7 +114,7 @@ describe('public endpoints', () => {
     });
   });
 
-  test('GET /api/v1/auth/telegram-status of a linked member', async () => {
+  test('GET /api/v1/auth/telegram-status answers for a linked member', async () => {
     const uuid = 'a3bb189e-8bf9-4c5a-9d6f-0c7a1b2c3d4e';
     service.app.access.addMember({ uuid });
     service.app.store.saveTelegramLink(uuid, {
@@ -136,7 +136,7 @@ describe('public endpoints', () => {
 });
 
 describe('GET /api/v1/universe', () => {
-  test('lists exactly the 59, by theme, in the contract’s order', async () => {
+  test('lists exactly the 59 tickers, by theme, in the contract’s order', async () => {
     const response = await service.request('GET', '/api/v1/universe');
     expect(response.status).toBe(200);
     const body = (await response.json()) as { macro_themes: Record<string, string[]> };
@@ -208,18 +208,18 @@ describe('POST /api/v1/physics/greeks', () => {
   });
 
   const bad: [name: string, body: unknown, field: string][] = [
-    ['unknown key', { ...OPTION, colour: 'red' }, '/colour'],
-    ['string for a number', { ...OPTION, spot: '100' }, '/spot'],
+    ['an unknown key', { ...OPTION, colour: 'red' }, '/colour'],
+    ['a string for a number', { ...OPTION, spot: '100' }, '/spot'],
     ['null', { ...OPTION, strike: null }, '/strike'],
-    ['other side', { ...OPTION, put_call: 'X' }, '/put_call'],
-    ['lower-case side', { ...OPTION, put_call: 'c' }, '/put_call'],
+    ['another side', { ...OPTION, put_call: 'X' }, '/put_call'],
+    ['a lower-case side', { ...OPTION, put_call: 'c' }, '/put_call'],
     ...['spot', 'strike', 'tte', 'iv'].flatMap((field): [string, unknown, string][] => [
       [`${field} zero`, { ...OPTION, [field]: 0 }, `/${field}`],
       [`${field} negative`, { ...OPTION, [field]: -1 }, `/${field}`],
       [`${field} denormal`, { ...OPTION, [field]: 5e-324 }, `/${field}`],
       [`${field} too large`, { ...OPTION, [field]: 1e300 }, `/${field}`],
     ]),
-    ['rate in percent', { ...OPTION, rate: 4 }, '/rate'],
+    ['a rate in percent', { ...OPTION, rate: 4 }, '/rate'],
   ];
   test.each(bad)('refuses %s and names the field', async (_name, body, field) => {
     const response = await service.request('POST', '/api/v1/physics/greeks', { body });
@@ -228,8 +228,8 @@ describe('POST /api/v1/physics/greeks', () => {
   });
 
   test.each([
-    ['nothing', ''],
-    ['no JSON', '{"spot":'],
+    ['an empty text', ''],
+    ['incomplete JSON', '{"spot":'],
     ['NaN', '{"spot":NaN}'],
     ['Infinity', '{"spot":Infinity}'],
     ['an overflowing number', JSON.stringify(OPTION).replace('"spot":100', '"spot":1e999')],
@@ -238,12 +238,12 @@ describe('POST /api/v1/physics/greeks', () => {
     ['null', 'null'],
     ['100,000 nested arrays', '['.repeat(100_000) + ']'.repeat(100_000)],
     ['100,000 nested objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
-    ['a prototype', '{"__proto__":{"spot":1},"put_call":"C","spot":100,"strike":105,"tte":0.25,"iv":0.22}'],
+    ['a __proto__ key', '{"__proto__":{"spot":1},"put_call":"C","spot":100,"strike":105,"tte":0.25,"iv":0.22}'],
   ])('refuses %s as a body', async (_name, raw) => {
     await expectProblem(await service.request('POST', '/api/v1/physics/greeks', { raw }), 422, 'invalid_body');
   });
 
-  test('refuses 10 MB, declared or not', async () => {
+  test('refuses 10 MB, with and without a declared length', async () => {
     const raw = `{"a":"${'x'.repeat(10 * 1024 * 1024)}"}`;
     await expectProblem(await service.request('POST', '/api/v1/physics/greeks', { raw }), 413, 'body_too_large');
     const chunk = new Uint8Array(256 * 1024).fill(0x20);
@@ -262,7 +262,7 @@ describe('POST /api/v1/physics/greeks', () => {
   });
 });
 
-describe('columns', () => {
+describe('POST of columns', () => {
   const GREEK_COLUMNS = ['price', ...GREEKS];
   const TABLE = { ...OPTION, put_call: ['C', 'P', 'P'], strike: [95, 100, 105], iv: [0.2, 0.25, 0.3] };
   const { iv: _iv, ...PRICED } = { ...TABLE, price: [7.5, 4.2, 6.1] };
@@ -280,15 +280,18 @@ describe('columns', () => {
     ],
     [IV, PRICED, { iv: 'number', status: 'string' }, { count: 3 }],
   ];
-  test.each(routes)('POST %s answers exactly its columns, a value a row', async (path, body, columns, others) => {
-    const response = await service.request('POST', path, { body });
-    expect(response.status).toBe(200);
-    const answer = (await response.json()) as Record<string, unknown[]>;
-    expect(Object.keys(answer).sort()).toEqual([...Object.keys(others), ...Object.keys(columns)].sort());
-    expect(answer).toMatchObject(others);
-    for (const [name, type] of Object.entries(columns))
-      expect([name, answer[name]!.map((each) => typeof each)]).toEqual([name, [type, type, type]]);
-  });
+  test.each(routes)(
+    'POST %s answers exactly its columns, with one value per row',
+    async (path, body, columns, others) => {
+      const response = await service.request('POST', path, { body });
+      expect(response.status).toBe(200);
+      const answer = (await response.json()) as Record<string, unknown[]>;
+      expect(Object.keys(answer).sort()).toEqual([...Object.keys(others), ...Object.keys(columns)].sort());
+      expect(answer).toMatchObject(others);
+      for (const [name, type] of Object.entries(columns))
+        expect([name, answer[name]!.map((each) => typeof each)]).toEqual([name, [type, type, type]]);
+    },
+  );
 
   test.each(
     routes.flatMap(([path, body]) =>
@@ -322,7 +325,7 @@ describe('columns', () => {
     ['an array within a column', { spot: [[100], 100, 100] }, '/spot/0'],
     ['another side', { put_call: ['C', 'c', 'P'] }, '/put_call/1'],
     ['a column that is an object', { spot: { 0: 100 } }, '/spot'],
-    ['more rows than there may be', { spot: Array(20_001).fill(100) }, '/spot'],
+    ['more rows than the limit', { spot: Array(20_001).fill(100) }, '/spot'],
   ];
   test.each(
     routes.flatMap(([path, body]) =>
@@ -333,13 +336,13 @@ describe('columns', () => {
     expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
   });
 
-  test('a column of another length is named with both lengths', async () => {
+  test('names a column of another length, with both lengths', async () => {
     const response = await service.request('POST', GREEKS_BATCH, { body: { ...TABLE, iv: [0.2] } });
     const problem = await expectProblem(response, 422, 'invalid_body');
     expect(problem.errors).toEqual([{ pointer: '/iv', detail: 'must have as many items as /put_call: 3, not 1' }]);
   });
 
-  test('as many rows as there may be, with every digit a double can have, fit into the body', async () => {
+  test('the maximum number of rows, with all digits of a double, fits into the body limit', async () => {
     const body = Object.fromEntries(
       Object.entries(OPTION).map(([name, value]) => [
         name,
@@ -360,7 +363,7 @@ describe('POST /api/v1/tools/{name}', () => {
     expectFields(await response.json(), fields);
   });
 
-  test.each(TOOLS)('%s extended holds the default answer', async (name, args, fields) => {
+  test.each(TOOLS)('%s: the extended answer contains the default answer', async (name, args, fields) => {
     const body = withListedExpiry(args);
     const plain = await (await service.request('POST', `/api/v1/tools/${name}`, { body })).json();
     const response = await service.request('POST', `/api/v1/tools/${name}?extended=true`, { body });
@@ -415,8 +418,8 @@ describe('POST /api/v1/tools/{name}', () => {
 
   test.each([
     ['an ETF', 'SPY', null],
-    ['a name without a proxy', 'ZZZZ', null],
-    ['a name with one', 'NVDA', 'SMH'],
+    ['a ticker without a proxy', 'ZZZZ', null],
+    ['a ticker with a proxy', 'NVDA', 'SMH'],
   ])('contagion of %s (%s) is %p', async (_name, single_name_ticker, etf_proxy) => {
     const body = { single_name_ticker, whale_fiat: -1e12, current_iv: 0.5, iv_ceiling: 0.5 };
     const response = await service.request('POST', '/api/v1/tools/evaluate_etf_contagion', { body });
@@ -439,7 +442,7 @@ describe('authentication', () => {
     ['POST', '/api/v1/tools/calculate_kelly_sizing'],
     ['GET', '/api/v1/nothing'],
   ];
-  test.each(guarded)('%s %s without a key is 401, before anything is parsed', async (method, path) => {
+  test.each(guarded)('%s %s without a key is 401, before the request is parsed', async (method, path) => {
     const raw = method === 'POST' ? 'no json' : undefined;
     const response = await service.request(method, path, { ...(raw && { raw }), headers: { 'X-API-Key': null } });
     await expectProblem(response, 401, 'key_missing');
@@ -470,12 +473,12 @@ describe('authentication', () => {
     },
   );
 
-  test('two keys in one request are refused', async () => {
+  test('refuses two keys in one request', async () => {
     const headers = { 'X-API-Key': `${service.key}, ${service.key}` };
     await expectProblem(await service.request('GET', '/api/v1/universe', { headers }), 403, 'key_invalid');
   });
 
-  test('unknown, ineligible, revoked and expired members are refused alike', async () => {
+  test('unknown, ineligible, revoked and expired members get the same refusal', async () => {
     const { access } = service.app;
     access.addMember({ uuid: '11111111-1111-4111-8111-111111111111', tier: 'none' });
     access.addMember({ uuid: '22222222-2222-4222-8222-222222222222' });
@@ -493,7 +496,7 @@ describe('authentication', () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  test('a revoked key is refused at once', async () => {
+  test('refuses a revoked key at once', async () => {
     const uuid = '44444444-4444-4444-8444-444444444444';
     const { apiKey } = service.app.access.addMember({ uuid });
     const ask = () => service.request('GET', '/api/v1/universe', { headers: { 'X-API-Key': apiKey } });
@@ -512,7 +515,7 @@ describe('authentication', () => {
   );
 });
 
-describe('everything else', () => {
+describe('other paths, methods and hosts', () => {
   test.each([
     ['POST', '/health', 'GET'],
     ['DELETE', '/api/v1/universe', 'GET'],
@@ -535,7 +538,7 @@ describe('everything else', () => {
     },
   );
 
-  test('HEAD is GET without the body; a stream has none', async () => {
+  test('HEAD is GET without the body; a stream does not answer HEAD', async () => {
     const response = await service.request('HEAD', '/health', { headers: { 'X-API-Key': null } });
     expect([response.status, await response.text()]).toEqual([200, '']);
     expect((await service.request('HEAD', '/api/v1/nodes/gex/ZZZZ')).status).toBe(400);
@@ -543,7 +546,7 @@ describe('everything else', () => {
   });
 
   test.each(['a', 'ab', 'a.b', 'a:1', 'localhost', '[::1]:80', '127.0.0.1:8080'])(
-    'whatever the host (%s), guard and router see the same path',
+    'with the host %s, authentication and router see the same path',
     async (host) => {
       const ask = async (target: string, key?: string) => {
         const response = await service.app.handle(
@@ -561,7 +564,7 @@ describe('everything else', () => {
     },
   );
 
-  test('two Host headers are refused', async () => {
+  test('refuses two Host headers', async () => {
     await expectProblem(
       await service.request('GET', '/health', { headers: { Host: 'a.example, b.example' } }),
       400,
@@ -569,7 +572,7 @@ describe('everything else', () => {
     );
   });
 
-  test('no observation carries a key or a uuid', () => {
+  test('no observation contains a key or a uuid', () => {
     const told = JSON.stringify(service.observations.filter(({ kind }) => kind !== 'chain_stored'));
     expect(told).not.toContain('ZOMMA_');
     expect(told).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/i);
@@ -578,7 +581,7 @@ describe('everything else', () => {
 });
 
 describe('rate limit', () => {
-  test('counts an account over REST and /messages together, and says when to come back', async () => {
+  test('counts REST and /messages together for an account, and says when to retry', async () => {
     const limited = await startService({ rateLimit: '3/min' });
     try {
       const first = await limited.request('GET', '/api/v1/universe');
@@ -623,7 +626,7 @@ async function expectProblem(response: Response, status: number, code: string): 
   return problem;
 }
 
-/** Exactly these fields, of these types; no number that is not finite. */
+/** Expects exactly these fields of these types, and only finite numbers. */
 function expectFields(body: unknown, fields: Record<string, string>): void {
   const record = body as Record<string, unknown>;
   expect(Object.keys(record).sort()).toEqual(Object.keys(fields).sort());

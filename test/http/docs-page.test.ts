@@ -4,7 +4,7 @@ import { DOCS_PATHS, docsRoutes } from '../../src/http/docs-page.ts';
 import { createHttpApp } from '../../src/http/http-app.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** The page of the OpenAPI document is all served here: to anyone, and asking no other host for anything. */
+/** This server serves all parts of the page of the OpenAPI document, to everyone. The page requests nothing from another host. */
 let service: Service;
 beforeAll(async () => {
   service = await startService();
@@ -19,7 +19,7 @@ const addressesIn = (html: string) => [...html.matchAll(/(?:src|href)="([^"]*)"/
 const PATHS = DOCS_PATHS.filter((path) => path !== '/openapi.json');
 const [VERSIONED, OWN] = [PATHS.filter((path) => path.includes('swagger')), ['/docs', '/docs/start.js']];
 
-test('the page names its own files and no other', async () => {
+test('the page references its own files and no others', async () => {
   const named = addressesIn(await textOf('/docs')).filter((address) => address !== 'data:,');
   expect(['/docs', ...named].sort()).toEqual([...PATHS].sort());
   expect([...VERSIONED, ...OWN].sort()).toEqual([...PATHS].sort());
@@ -37,7 +37,7 @@ test.each([
   expect(await response.text()).toContain(content);
 });
 
-test.each(PATHS)('%s has a tag, a HEAD and no other method', async (path) => {
+test.each(PATHS)('%s has an ETag, answers HEAD and refuses other methods', async (path) => {
   const full = await ask(path);
   const etag = full.headers.get('etag')!;
   expect(etag).toMatch(/^"[\w.-]+"$/);
@@ -51,7 +51,7 @@ test.each(PATHS)('%s has a tag, a HEAD and no other method', async (path) => {
   expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET']);
 });
 
-test('what has the version in its address may be kept for good; the rest is asked for again', async () => {
+test('files with the version in their address are immutable; the others are revalidated', async () => {
   const cacheControl = async (path: string) => (await ask(path)).headers.get('cache-control');
   for (const path of VERSIONED) {
     expect(path).toContain(dependencies['swagger-ui-dist']);
@@ -60,7 +60,7 @@ test('what has the version in its address may be kept for good; the rest is aske
   for (const path of OWN) expect(await cacheControl(path)).toBe('no-cache');
 });
 
-test('the policy lets the page load and ask nothing of another origin, and run no script within it', async () => {
+test('the content security policy blocks other origins and inline scripts', async () => {
   const policy = (await ask('/docs')).headers.get('content-security-policy')!;
   const directives = new Map(policy.split('; ').map((each) => [each.split(' ')[0], each.split(' ').slice(1)]));
   expect(directives.get('default-src')).toEqual(["'none'"]);
@@ -70,22 +70,22 @@ test('the policy lets the page load and ask nothing of another origin, and run n
   expect(await textOf('/docs')).not.toMatch(/<script[^>]*>[^<]|<style| on\w+=/);
 });
 
-test('no other origin is named by the page, its script or its style', async () => {
+test('the page, its script and its style reference no other origin', async () => {
   for (const path of OWN) expect(await textOf(path)).not.toContain('//');
   const style = await textOf(VERSIONED.find((path) => path.endsWith('.css'))!);
   const loaded = [...style.matchAll(/url\(\s*["']?([^"')]{0,40})|@import/g)].map(([, address]) => address ?? '@import');
   expect(loaded.length).toBeGreaterThan(10);
   expect(loaded.filter((address) => !address.startsWith('data:'))).toEqual([]);
-  // The namespace of the pictures within it, which is only a name.
+  // The namespace of the inline pictures. It is only a name.
   expect(new Set(style.match(/https?:\/\/[^"'\\ )]*/g))).toEqual(new Set(['http://www.w3.org/2000/svg']));
 });
 
-// One of the packages reports each installation to its makers, and stands on the runtime's own list of the trusted.
-test('no script of a package is run when it is installed', () => {
+// One of the packages reports each installation to its makers, and it is on the runtime's default list of trusted packages.
+test('no package runs a script when it is installed', () => {
   expect(trustedDependencies).toEqual([]);
 });
 
-test('the document is built once, however often it is asked for', async () => {
+test('builds the document once, however often it is requested', async () => {
   let built = 0;
   const app = createHttpApp().use(docsRoutes(() => ({ openapi: '3.1.0', built: ++built, of: 'x'.repeat(2_000) })));
   for (const accepted of ['identity', 'gzip', 'br', 'identity']) {

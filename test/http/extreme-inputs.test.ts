@@ -7,8 +7,8 @@ import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /**
- * Arguments at the ends of what their schemas take, of chains at the ends of what files may hold: every face answers, or says which
- * field it cannot compute with. None fails.
+ * Arguments at the bounds of their schemas, on chains at the bounds of what files may hold. Every route and tool answers or names the field
+ * that it cannot compute with. No request fails.
  */
 const CASES_EACH = 400;
 
@@ -48,7 +48,7 @@ function chainOf(ticker: string, spot: number, strikes: readonly number[], price
   return `underlying,as_of,spot,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv\n${rows.join('\n')}\n`;
 }
 
-/** Texts by the field's name; the ends of a number by its schema. */
+/** Texts by the name of the field. The bounds of a number come from its schema. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   ticker: ['PLAIN', 'SMALL', 'LARGE', 'plain', 'ZZZZ'],
   single_name_ticker: ['PLAIN', 'SMALL', 'NVDA'],
@@ -75,7 +75,7 @@ function valuesOf(name: string, { minimum, exclusiveMinimum, maximum, type, enum
   return [...new Set([least, most, ...inner.filter((each) => type === 'number' || Number.isInteger(each))])];
 }
 
-/** The same cases each time: a case takes its values by a linear congruential generator. */
+/** Returns the same cases on every run. A linear congruential generator picks the values. */
 function casesOf(properties: Readonly<Record<string, TSchema>>, count: number): Record<string, unknown>[] {
   let state = 1;
   const next = (below: number) => {
@@ -86,7 +86,7 @@ function casesOf(properties: Readonly<Record<string, TSchema>>, count: number): 
   return Array.from({ length: count }, () =>
     Object.fromEntries(
       choices.flatMap(([name, values, schema]) => {
-        // A field that may be left out mostly is: most of the others would never be reached.
+        // Half of the cases omit an optional field. Otherwise most code behind the other fields would never be reached.
         return OptionalKind in schema && next(2) === 0 ? [] : [[name, values[next(values.length)]]];
       }),
     ),
@@ -142,6 +142,6 @@ test.each(FACES)('%s', async (_name, ask) => {
   expect(answered).toBeGreaterThan(0);
 });
 
-test('more than a thousand were asked', () => {
+test('the cases sent more than 1,000 requests', () => {
   expect(asked).toBeGreaterThan(1_000);
 });

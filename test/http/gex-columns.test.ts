@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Service, startService } from '../support/service.ts';
 
-/** What stands beside a ticker's levels, as columns: profile, strikes and expiries, under the options of an analysis. */
+/** The columns beside a ticker's levels: profile, strikes and expiries, under the options of an analysis. */
 let service: Service;
 beforeAll(async () => {
   service = await startService();
@@ -25,7 +25,7 @@ async function levels(ticker: string): Promise<Record<string, number>> {
 const sum = (column: readonly number[]) => column.reduce((total, each) => total + each, 0);
 
 describe.each(['SPY', 'TSLA', 'XLF'])('%s', (ticker) => {
-  test('strikes add up to the chain, and show its walls', async () => {
+  test('strikes add up to the totals of the chain and show its walls', async () => {
     const { status, body } = await get(`${ticker}/strikes`);
     const known = await levels(ticker);
     expect(status).toBe(200);
@@ -43,7 +43,7 @@ describe.each(['SPY', 'TSLA', 'XLF'])('%s', (ticker) => {
     }
   });
 
-  test('expiries add up to the chain, in order of settlement', async () => {
+  test('expiries add up to the totals of the chain, in order of settlement', async () => {
     const { body } = await get(`${ticker}/expiries`);
     const known = await levels(ticker);
     expect(sum(body.net_gex!) / 1e6).toBeCloseTo(known.net_gex_mil!, 6);
@@ -58,7 +58,7 @@ describe.each(['SPY', 'TSLA', 'XLF'])('%s', (ticker) => {
     for (const skew of body.skew_25d!) expect(Math.abs(skew)).toBeLessThan(0.5);
   });
 
-  test('the profile changes sign at the flip', async () => {
+  test('the profile changes its sign at the flip', async () => {
     const { body } = await get(`${ticker}/profile`);
     const known = await levels(ticker);
     expect(body.gex_flip as unknown as number).toBe(known.gex_flip!);
@@ -79,7 +79,7 @@ test('every answer says that the market is simulated', async () => {
 });
 
 describe('options', () => {
-  test('choose expiries, weights and how the chain is read', async () => {
+  test('select expiries, weights and the interpretation of the chain', async () => {
     const all = (await get('SPY/expiries')).body;
     const near = (await get('SPY/expiries?expiries=next:10')).body;
     expect(near.count).toBeLessThan(all.count);
@@ -109,12 +109,12 @@ describe('options', () => {
     }
   });
 
-  test('a selection without a contract is told', async () => {
+  test('a selection without contracts is refused with no_chain', async () => {
     const { status, body } = await get('SPY/strikes?expiries=2040-01-20');
     expect([status, body.code as unknown as string]).toEqual([400, 'no_chain']);
   });
 
-  test('the levels are read by them too; what they do not know says nothing there, as ever', async () => {
+  test('the levels take the options too; there an unknown query field has no effect', async () => {
     const all = (await get('SPY')).body;
     const near = (await get('SPY?expiries=next:10&_=1')).body;
     expect(Object.keys(near)).toEqual(Object.keys(all));
@@ -122,7 +122,7 @@ describe('options', () => {
     expect((await get('SPY?weight=money')).status).toBe(400);
   });
 
-  test('the ticker is the path’s', async () => {
+  test('the ticker of the path takes precedence over a ticker in the query', async () => {
     expect((await get('SPY/strikes?ticker=TSLA')).body.ticker).toBe('SPY');
   });
 });

@@ -21,7 +21,7 @@ async function get(path: string): Promise<{ status: number; body: Body; headers:
   return { status: response.status, body: (await response.json()) as Body, headers: response.headers };
 }
 
-test.each(['SPY', 'tsla', 'BRK.B'])('%s: the newest row is what stands now', async (ticker) => {
+test.each(['SPY', 'tsla', 'BRK.B'])('%s: the newest row equals the current levels', async (ticker) => {
   const { status, body, headers } = await get(`${ticker}/history`);
   const { body: now } = await get(ticker);
   expect(status).toBe(200);
@@ -38,12 +38,12 @@ test.each(['SPY', 'tsla', 'BRK.B'])('%s: the newest row is what stands now', asy
   );
 });
 
-test('the query is understood, numbers as numbers', async () => {
+test('parses the query, with numbers as numbers', async () => {
   const { status, body } = await get('SPY/history?per=snapshot&points=1&from=2020-01-01&to=2099-01-01T00:00:00Z');
   expect([status, body.per, body.count]).toEqual([200, 'snapshot', 1]);
 });
 
-test('a range without levels is an answer, with a note in body and header', async () => {
+test('answers a range without levels with zero rows and a note in body and header', async () => {
   const { status, body, headers } = await get('SPY/history?to=2020-01-01');
   expect([status, body.count, body.notes]).toEqual([200, 0, [expect.any(String)]]);
   expect(headers.get('x-data-notes')).toContain('No levels of this ticker are stored');

@@ -14,13 +14,13 @@ const ASTRAL = `${'x'.repeat(64 * 1024 - 1)}${'\u{1f600}'.repeat(3)}${'y'.repeat
 const bodies: [what: string, body: string | Uint8Array, text: string, held: number][] = [
   ['a short text', 'short', 'short', 0],
   ['short bytes', Buffer.from('short'), 'short', 0],
-  ['nothing', '', '', 0],
+  ['an empty text', '', '', 0],
   ['a long text', LONG, LONG, LONG.length],
   ['long bytes', Buffer.from(LONG), LONG, LONG.length],
-  ['a text with characters of two units', ASTRAL, ASTRAL, ASTRAL.length],
+  ['a text with surrogate pairs', ASTRAL, ASTRAL, ASTRAL.length],
 ];
 
-test.each(bodies)('%s arrives whole, and is held until it has', async (_, body, text, held) => {
+test.each(bodies)('%s arrives whole and counts against the byte budget until then', async (_, body, text, held) => {
   const { budget, response } = answered(body);
   expect(budget.bytes).toBe(held);
   expect([response.headers.get('content-type'), response.headers.get('x-own')]).toEqual(['text/plain', '1']);
@@ -28,9 +28,9 @@ test.each(bodies)('%s arrives whole, and is held until it has', async (_, body, 
   expect(budget.bytes).toBe(0);
 });
 
-test('what nobody reads is held until the connection is gone', async () => {
+test('a response that is not read counts against the byte budget until its connection closes', async () => {
   const budget = createByteBudget();
-  // More than the buffers of both ends take.
+  // Larger than the socket buffers of both ends together.
   const body = 'x'.repeat(32 * 1024 * 1024);
   using server = Bun.serve({
     port: 0,
@@ -56,7 +56,7 @@ test('what nobody reads is held until the connection is gone', async () => {
   while (budget.bytes > 0) await new Promise(setImmediate);
 });
 
-test('HEAD holds nothing, and tells the length', () => {
+test('HEAD takes nothing from the byte budget and answers 200', () => {
   const { budget, response } = answered(LONG, 'HEAD');
   expect([budget.bytes, response.status]).toEqual([0, 200]);
 });

@@ -7,7 +7,7 @@ import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { validate } from '../../src/operations/validate.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** The published description is valid, complete, and true of what is served. */
+/** The published document is valid, complete, and matches the served routes. */
 type Document = { openapi: string; tags: { name: string }[]; paths: Record<string, Record<string, Described>> };
 interface Described {
   readonly operationId: string;
@@ -60,7 +60,7 @@ test('names every endpoint of the contract and every tool', () => {
   );
 });
 
-test('every path it names is served, with that method', async () => {
+test('the server serves every path of the document, with its method', async () => {
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const method of Object.keys(methods)) {
       const response = await service.request(method.toUpperCase(), path.replace('{ticker}', 'SPY'));
@@ -70,7 +70,7 @@ test('every path it names is served, with that method', async () => {
   }
 });
 
-test('every route that is served is named, but for the parts of the page', () => {
+test('the document names every served route except the parts of the page', () => {
   const served = service.app.routes
     .filter(({ path }) => ['/docs', '/openapi.json'].includes(path) || !DOCS_PATHS.includes(path))
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
@@ -82,14 +82,14 @@ test('every route that is served is named, but for the parts of the page', () =>
   );
 });
 
-test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the example of %s is a call that it takes', (_, tool) => {
+test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the example of %s is a valid call', (_, tool) => {
   const example = exampleOf(tool);
   expect(example).toBeDefined();
   for (const { input } of [toolView(tool), datedToolView(tool)])
     expect(() => validate(input, example, 'invalid_body')).not.toThrow();
 });
 
-test('everything stands under a heading, and every parameter of an operation says what it is', () => {
+test('every endpoint has a heading, and every parameter of an operation a description', () => {
   const headings = document.tags.map(({ name }) => name);
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const { tags, parameters = [] } of Object.values(methods)) {
@@ -100,7 +100,7 @@ test('everything stands under a heading, and every parameter of an operation say
   }
 });
 
-test('what answers from the market takes a moment in the query, tools too', () => {
+test('the query of every market route and tool takes a moment', () => {
   const taking = (path: string) => Object.values(document.paths[path]!)[0]!.parameters?.map(({ name }) => name);
   for (const { ofMarket, tool, rest, name } of OPERATIONS) {
     const paths = [...(rest?.method === 'GET' ? [rest.path] : []), ...(tool ? [`/api/v1/tools/${name}`] : [])];

@@ -10,24 +10,24 @@ const PAGES = parseSettings({ allowedOrigins: 'https://agents.example' });
 
 test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'origin_foreign' | undefined]>([
   ['a program', LOCAL, { host: '127.0.0.1:8080' }, undefined],
-  ['a program, by another of the machine’s names', LOCAL, { host: 'LOCALHOST:8080' }, undefined],
-  ['a program, by the machine’s address of the sixth version', LOCAL, { host: '[::1]:8080' }, undefined],
-  ['a program that names no host', LOCAL, {}, undefined],
+  ['a program, by another name of the machine', LOCAL, { host: 'LOCALHOST:8080' }, undefined],
+  ['a program, by the IPv6 address of the machine', LOCAL, { host: '[::1]:8080' }, undefined],
+  ['a program that sends no host', LOCAL, {}, undefined],
   [
-    'a page that was rebound to this machine',
+    'a page after DNS rebinding to this machine',
     LOCAL,
     { host: 'evil.example:8080', origin: 'http://evil.example:8080' },
     'host_foreign',
   ],
   ['a page of this server', LOCAL, { host: '127.0.0.1:8080', origin: 'http://127.0.0.1:8080' }, undefined],
   [
-    'a page of this server by another of the machine’s names',
+    'a page of this server by another name of the machine',
     LOCAL,
     { host: '127.0.0.1:80', origin: 'http://localhost' },
     undefined,
   ],
   [
-    'a page of a name that ends like this server’s',
+    'a page of a name that ends like the name of this server',
     PROXIED,
     { host: 'zomma.example', origin: 'https://evilzomma.example' },
     'origin_foreign',
@@ -35,26 +35,26 @@ test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'ori
   ['a page of another port', LOCAL, { host: '127.0.0.1:8080', origin: 'http://127.0.0.1:3000' }, 'origin_foreign'],
   ['a page of another site', LOCAL, { host: '127.0.0.1:8080', origin: 'https://evil.example' }, 'origin_foreign'],
   ['a page without an origin', LOCAL, { host: '127.0.0.1:8080', origin: 'null' }, 'origin_foreign'],
-  ['a page without an origin, to no host', LOCAL, { origin: 'null' }, 'origin_foreign'],
-  ['a page of a file', LOCAL, { host: 'localhost', origin: 'file://' }, 'origin_foreign'],
-  ['behind a proxy any name', PROXIED, { host: 'zomma.example' }, undefined],
+  ['a page without an origin, and without a host', LOCAL, { origin: 'null' }, 'origin_foreign'],
+  ['a page of a local file', LOCAL, { host: 'localhost', origin: 'file://' }, 'origin_foreign'],
+  ['behind a proxy, any name', PROXIED, { host: 'zomma.example' }, undefined],
   [
-    'behind a proxy a page of that name',
+    'behind a proxy, a page of the requested name',
     PROXIED,
     { host: 'zomma.example', origin: 'https://zomma.example' },
     undefined,
   ],
   [
-    'behind a proxy a page of another',
+    'behind a proxy, a page of another name',
     PROXIED,
     { host: 'zomma.example', origin: 'https://evil.example' },
     'origin_foreign',
   ],
-  ['a name that the operator gave', NAMED, { host: 'alt.example:443' }, undefined],
-  ['one that he did not', NAMED, { host: '10.0.0.7' }, 'host_foreign'],
-  ['an origin that the operator gave', PAGES, { host: 'localhost', origin: 'https://agents.example' }, undefined],
+  ['a host name that the operator allowed', NAMED, { host: 'alt.example:443' }, undefined],
+  ['a host name that the operator did not allow', NAMED, { host: '10.0.0.7' }, 'host_foreign'],
+  ['an origin that the operator allowed', PAGES, { host: 'localhost', origin: 'https://agents.example' }, undefined],
   [
-    'one that only looks like it',
+    'an origin that only starts like an allowed one',
     PAGES,
     { host: 'localhost', origin: 'https://agents.example.evil.example' },
     'origin_foreign',
@@ -69,7 +69,7 @@ test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'ori
   else expect(ask).not.toThrow();
 });
 
-test('a page whose origin is allowed can ask in a browser: it asks whether it may, and can read the answer', async () => {
+test('a page of an allowed origin can send a preflight request and read the answer', async () => {
   const service = await startService({ allowedOrigins: 'https://agents.example' });
   const Origin = 'https://agents.example';
   const asked = { Origin, 'Access-Control-Request-Method': 'POST', 'X-API-Key': null };
@@ -91,7 +91,7 @@ test('a page whose origin is allowed can ask in a browser: it asks whether it ma
   await service.close();
 });
 
-test('every path refuses foreign hosts and origins; a probe may ask by address', async () => {
+test('every path refuses foreign hosts and origins; /health accepts any host for probes', async () => {
   const service = await startService();
   const member = `?uuid=${service.uuid}`;
   const paths = [
@@ -115,7 +115,7 @@ test('every path refuses foreign hosts and origins; a probe may ask by address',
 test.each([
   ['/api/v1/universe', 'ApiKey realm="zomma"'],
   ['/mcp', 'Bearer realm="zomma", ApiKey realm="zomma"'],
-])('401 of %s says how to show a key', async (path, challenge) => {
+])('the 401 of %s says how to send a key', async (path, challenge) => {
   const service = await startService({ isEmpty: true });
   const missing = await service.request('GET', path, { headers: { 'X-API-Key': null } });
   expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([401, challenge]);
@@ -128,7 +128,7 @@ test.each<[string, string, string | null, number]>([
   ['an answer', '/api/v1/universe', "default-src 'none'; frame-ancestors 'none'", 200],
   ['a refusal', '/nothing', "default-src 'none'; frame-ancestors 'none'", 404],
   ['the page of the documentation', '/docs', null, 200],
-])('%s is no page that runs or is framed, and tells its address to nobody', async (_name, path, policy, status) => {
+])('%s cannot run scripts of others or be framed, and sends no referrer', async (_name, path, policy, status) => {
   const service = await startService({ isEmpty: true });
   const { status: answered, headers } = await service.request('GET', path);
   expect([answered, headers.get('referrer-policy')]).toEqual([status, 'no-referrer']);

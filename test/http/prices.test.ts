@@ -7,14 +7,14 @@ import { headersOf, modern } from '../mcp/http/messages.ts';
 import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** What work costs an account, and that the screens of a terminal fit into the default limit. */
+/** How many rate-limit tokens work costs an account, and that the screens of a terminal fit into the default rate limit. */
 let service: Service;
 beforeAll(async () => {
   service = await startService({ rateLimit: '600/min' });
 });
 afterAll(() => service.close());
 
-/** Tokens left after a request, and what the answer says that it cost. */
+/** Returns the tokens left after a request, and the cost that the answer states. */
 async function paid(method: string, path: string, body?: unknown, on = service) {
   const response = await on.request(method, path, body === undefined ? {} : { body });
   await response.arrayBuffer();
@@ -41,21 +41,21 @@ test.each([
   expect(after).toEqual({ status: 200, left: before - cost, cost });
 });
 
-test('an analysis costs by its contracts, the first time', async () => {
+test('an analysis costs tokens by its contracts, only the first time', async () => {
   const { count } = service.app.context.market.chain('SPY');
   const ask = () => paid('GET', '/api/v1/nodes/gex/SPY?rate=0.0123');
   const price = 1 + Math.ceil(count / ANALYSIS_CONTRACTS);
   expect(price).toBeGreaterThan(1);
   expect((await ask()).cost).toBe(price);
   expect((await ask()).cost).toBe(1);
-  // Another question of the same reading.
+  // Another request for the same analysis.
   expect((await paid('GET', '/api/v1/nodes/gex/SPY/strikes?rate=0.0123')).cost).toBe(1);
 });
 
-test('work that an account cannot pay is refused before it is done, and the answer says when it could', async () => {
+test('refuses work that an account cannot pay before it starts, and says when to retry', async () => {
   const poor = await startService({ rateLimit: '10/min' });
   try {
-    // A price above the limit takes a full allowance.
+    // A price above the limit takes the full allowance.
     expect(await paid('POST', '/api/v1/physics/greeks/batch', batchOf(20_000), poor)).toEqual({
       status: 200,
       left: 0,
@@ -68,7 +68,7 @@ test('work that an account cannot pay is refused before it is done, and the answ
   }
 });
 
-test('the price that is not paid is named', async () => {
+test('a refusal names the price that the account cannot pay', async () => {
   const poor = await startService({ rateLimit: '10/min' });
   try {
     for (let left = 9; left > 5; left--) await paid('GET', '/api/v1/universe', undefined, poor);
@@ -88,7 +88,7 @@ describe('within the default limit', () => {
   const READINGS = ['', 'forward=parity', 'gamma=feed', 'forward=flat', 'weight=volume', 'sign=flow'];
   const PANELS = ['', '/profile', '/strikes', '/expiries'];
 
-  test('a page that shows a ticker under six readings, and a screen over all tickers', async () => {
+  test('a page with one ticker under six analyses, and a screen of all tickers', async () => {
     const fresh = await startService({ rateLimit: '600/min' });
     try {
       const paths = [
@@ -112,7 +112,7 @@ describe('within the default limit', () => {
   });
 });
 
-test('a call over MCP pays for its work as REST does', async () => {
+test('a call over MCP costs the same tokens as over REST', async () => {
   const poor = await startService({ rateLimit: '3/h' });
   try {
     const call = async (ticker: string) => {
@@ -129,7 +129,7 @@ test('a call over MCP pays for its work as REST does', async () => {
 });
 
 test.each(Object.entries(prices).filter(([, price]) => typeof price === 'number') as [string, number][])(
-  'the documentation has the price %s, %i',
+  'the documentation states the price %s, %i',
   (_name, price) => {
     const [, section = ''] = readFileSync(join(ROOT, 'docs/rest.md'), 'utf8').split('## What requests cost');
     expect(section).toContain(price.toLocaleString('en-US'));

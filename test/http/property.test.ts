@@ -4,7 +4,7 @@ import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { dividendYield, iv, optionPrice, rate, spot, strike, tte } from '../../src/operations/schemas.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** Requests through the whole handler, honest and hostile: whatever comes, no 5xx and no number that is not one. */
+/** Valid and hostile requests through the whole handler. No request gets a 5xx or a number that is not finite. */
 const REQUESTS = 20_000;
 
 const BOUNDS = { price: optionPrice, spot, strike, tte, iv, rate, dividend: dividendYield } as unknown as Record<
@@ -14,7 +14,7 @@ const BOUNDS = { price: optionPrice, spot, strike, tte, iv, rate, dividend: divi
 
 const COLUMN_ROUTES = OPERATIONS.filter(({ rest }) => rest?.bodyBytesMax !== undefined);
 
-/** Fields whose schema says that they can be null. */
+/** Fields that may be null by their schema. */
 const NULLABLE = new Set(OPERATIONS.flatMap(({ full }) => nullableIn(full as Schema)));
 
 let service: Service;
@@ -42,7 +42,7 @@ test(`${REQUESTS} requests: no 5xx, no null or non-finite number`, async () => {
     }),
     { numRuns: REQUESTS, seed: 20261121, endOnFailure: true },
   );
-  // The generator is worth nothing unless it reaches the answers and each kind of refusal.
+  // The generator is useful only if it reaches the answers and each kind of refusal.
   for (const status of [200, 400, 401, 403, 404, 405, 422])
     expect([status, (seen.get(status) ?? 0) > 50]).toEqual([status, true]);
   for (const { rest } of COLUMN_ROUTES)
@@ -74,7 +74,7 @@ const key = (): fc.Arbitrary<string | null> =>
     fc.stringMatching(/^[!-~]{1,60}$/),
   );
 
-/** Numbers that trade, numbers at the bounds, and numbers that are none. */
+/** Common numbers, numbers at the bounds, and values that are not numbers. */
 const hostileNumber = (): fc.Arbitrary<unknown> =>
   fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -115,7 +115,7 @@ function field(name: string): fc.Arbitrary<unknown> {
   return price();
 }
 
-/** Arguments of a schema's fields: mostly all of them, sometimes some, sometimes with one too many. */
+/** Arguments by the fields of a schema: mostly all of them, sometimes some, sometimes one too many. */
 function argumentsOf(names: readonly string[], value = field): fc.Arbitrary<string> {
   const fields = Object.fromEntries(names.map((name) => [name, value(name)]));
   const all = fc.record(fields);
@@ -154,7 +154,7 @@ function greeksCall(): fc.Arbitrary<Sent> {
   });
 }
 
-/** Columns: mostly as many honest items each, sometimes another count, one hostile item, or one value for all rows. */
+/** Columns: mostly the same count of valid items in each; sometimes another count, one hostile item, or one value for all rows. */
 function columnsCall(): fc.Arbitrary<Sent> {
   return fc.tuple(fc.constantFrom(...COLUMN_ROUTES), fc.integer({ min: 0, max: 5 })).chain(([operation, rows]) => {
     const items = (name: string, length: number) =>
@@ -180,7 +180,7 @@ function columnsCall(): fc.Arbitrary<Sent> {
   });
 }
 
-/** Anywhere within the bounds of its schema, at them more often. */
+/** A value anywhere within the bounds of its schema, more often at the bounds. */
 function honestItem(name: string): fc.Arbitrary<unknown> {
   if (name === 'put_call') return fc.constantFrom('C', 'P');
   const { minimum: min, maximum: max } = BOUNDS[name]!;
@@ -202,7 +202,7 @@ function nodesCall(): fc.Arbitrary<Sent> {
   });
 }
 
-/** Ranges up to the ends of what a date can say, and texts that say none. */
+/** Ranges up to the bounds of a date, and texts that are not dates. */
 function historyQuery(): fc.Arbitrary<string> {
   const moment = fc.oneof(
     fc.date({ noInvalidDate: true }).map((each) => each.toISOString()),

@@ -8,7 +8,7 @@ import { OPERATIONS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** `at=`: every market route and tool answers as the market stood, byte for byte, whenever it is asked. */
+/** `at=`: every market route and tool answers as of that moment. The answer is equal byte for byte whenever it is requested. */
 const DAYS = ['2026-08-18', '2026-08-19', '2026-08-20', '2026-08-21'];
 const LATER = '2026-08-24';
 const instant = (day: string) => `${day}T16:00:00-04:00`;
@@ -52,7 +52,7 @@ async function load(): Promise<void> {
   await recorder.stop();
 }
 
-/** Answers of every route and tool at a moment, by name. */
+/** Returns the answers of every route and tool at a moment, by name. */
 async function answersAt(at: string): Promise<Record<string, string>> {
   const answers: Record<string, string> = {};
   for (const { name, rest } of routes) {
@@ -84,12 +84,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('there are such routes and tools', () => {
+test('there are routes and tools of the market', () => {
   expect(routes.length).toBeGreaterThanOrEqual(8);
   expect(tools.length).toBeGreaterThanOrEqual(6);
 });
 
-test('every snapshot is answered from as it stood: again, after later data, and after a restart', async () => {
+test('answers for a moment stay the same: on repetition, after later data, and after a restart', async () => {
   const moments = DAYS.map((day) => instant(day));
   const before = await Promise.all(moments.map(answersAt));
   expect(new Set(before.map((each) => each['GET get_live_gex_nodes'])).size).toBe(DAYS.length);
@@ -110,23 +110,23 @@ describe('the moment', () => {
   };
   test.each([
     ['of a snapshot', instant('2026-08-19'), '2026-08-19T20:00:00.000Z', 0],
-    ['between two', '2026-08-20T15:59:59-04:00', '2026-08-19T20:00:00.000Z', 86_399],
-    ['a date, to its last moment', '2026-08-20', '2026-08-20T20:00:00.000Z', 8 * 3_600],
+    ['between two snapshots', '2026-08-20T15:59:59-04:00', '2026-08-19T20:00:00.000Z', 86_399],
+    ['that is a date means the end of that day', '2026-08-20', '2026-08-20T20:00:00.000Z', 8 * 3_600],
     ['in UTC', '2026-08-20T20:00:00Z', '2026-08-20T20:00:00.000Z', 0],
   ])('%s', async (_name, at, asOf, age) => {
     expect(await get(at)).toEqual([200, asOf, String(age)]);
   });
   test.each([
     ['before the first snapshot', '2026-08-17', 'no_chain'],
-    ['ahead', '2099-01-01', 'invalid_parameter'],
-    ['no day of the calendar', '2026-02-30', 'invalid_parameter'],
-    ['no moment', 'yesterday', 'invalid_parameter'],
+    ['in the future', '2099-01-01', 'invalid_parameter'],
+    ['not a day of the calendar', '2026-02-30', 'invalid_parameter'],
+    ['not a moment', 'yesterday', 'invalid_parameter'],
     ['empty', '', 'invalid_parameter'],
   ])('that is %s is refused', async (_name, at, code) => {
     const response = await service.request('GET', `/api/v1/nodes/gex/SPX?at=${at}`);
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([400, code]);
   });
-  test('in the query of a tool is the same as in its arguments; in a body it is a 422', async () => {
+  test('is the same in the query of a tool as in its arguments; an invalid one in a body is 422', async () => {
     const post = (query: string, body: Record<string, unknown>) =>
       service.request('POST', `/api/v1/tools/get_live_gex_nodes?extended=true${query}`, { body });
     const asked = await (await post('', { ticker: 'SPX', at: '2026-08-19' })).text();
@@ -138,7 +138,7 @@ describe('the moment', () => {
     });
     expect((await post('', { ticker: 'SPX', at: '2099-01-01' })).status).toBe(422);
   });
-  test('of a first page is that of all its pages', async () => {
+  test('of a first page applies to all its pages', async () => {
     const page = async (args: Record<string, unknown>) => {
       const body = { ticker: 'SPX', ...args };
       const response = await service.request('POST', '/api/v1/tools/detect_lethal_nodes', { body });
@@ -150,13 +150,13 @@ describe('the moment', () => {
     expect([...top_nodes, ...second.top_nodes]).toEqual((await page({ at: '2026-08-19', limit: 2 })).top_nodes);
     expect(second.top_nodes).not.toEqual((await page({ limit: 2 })).top_nodes.slice(1));
   });
-  test('means nothing where no market is read', async () => {
+  test('is refused by operations that read no market', async () => {
     const body = { win_prob: 0.6, at: '2026-08-19' };
     expect((await service.request('POST', '/api/v1/tools/calculate_kelly_sizing', { body })).status).toBe(422);
   });
 });
 
-test('of the simulated market only what it keeps is answered from', async () => {
+test('the simulated market answers only for moments that it stores', async () => {
   const simulated = await startService();
   const asOf = (await simulated.request('GET', '/api/v1/nodes/gex/SPY')).headers.get('x-data-as-of')!;
   const at = async (ms: number) => {

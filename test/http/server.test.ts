@@ -7,14 +7,14 @@ import { createScheduler } from '../../src/operations/scheduler.ts';
 import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** What the framework does for a request before a handler sees it, which it decides by the handlers' source text. */
+/** What the framework does before a handler runs. It decides by the source text of the handlers. */
 let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
 afterAll(() => service.close());
 
-test('Elysia reads no header, cookie, query or body of a request: no handler or hook asks for them', () => {
+test('Elysia reads no header, cookie, query or body, because no handler or hook uses them', () => {
   const { store, context, access, gexStreams, mcp } = service.app;
   const app = createServerApp({
     ...{ context, access, gexStreams, mcp, members: store, limiter: undefined, storeVersion: store.version },
@@ -33,7 +33,7 @@ test('Elysia reads no header, cookie, query or body of a request: no handler or 
   for (const hook of app.event.request ?? []) expect(hook.isAsync).toBe(false);
 });
 
-test('the binary keeps names, from which Elysia tells what a handler asks for', () => {
+test('the binary keeps identifiers, by which Elysia finds what a handler uses', () => {
   const build = readFileSync(join(ROOT, 'build.ts'), 'utf8');
   expect(build).toContain('--minify-whitespace');
   expect(build).not.toMatch(/'--minify(?:-identifiers)?'/);
@@ -49,7 +49,7 @@ test.each([
   ['GET', '/nothing/of/SPY', {}, 404, '(none)'],
 ])('%s %s with %j is observed: %d, %s', async (method, path, headers, status, route) => {
   const id = (await service.request(method, path, { headers })).headers.get('x-request-id')!;
-  // What follows an answer has its turn after it.
+  // The observation follows in a turn after the answer.
   await new Promise(setImmediate);
   const observed = service.observations.find((each) => each.kind === 'request_answered' && each.request_id === id);
   expect(observed).toMatchObject({ method, route, status });

@@ -3,7 +3,7 @@ import { TOOLS } from '../../src/operations/registry.ts';
 import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, type ClientName, keyOf, listed, type McpClient, until, VALID } from './connect.ts';
 
-/** The official clients of both generations over real sockets: to each of them the server is the same. */
+/** The official clients of both generations over real sockets. The server behaves the same for each of them. */
 let service: Service;
 let server: Served;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe.each(CLIENT_NAMES.filter((name) => !name.includes('SSE')))('%s without a key', (name) => {
-  test('is refused with 401, and starts no sign-in that the server has not', async () => {
+  test('gets 401 and starts no sign-in, because the server offers none', async () => {
     const paths: string[] = [];
     const front = Bun.serve({
       port: 0,
@@ -61,7 +61,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
 
   test.each(Object.keys(VALID))('calls %s with valid and with invalid arguments', async (toolName) => {
     await using(name, async (client) => {
-      // The client checks structured content against the output schema only once it knows the list.
+      // The client checks structured content against the output schema only after it has listed the tools.
       await client.listTools();
       const answer = await client.callTool({ name: toolName, arguments: listed(VALID[toolName]!, service) });
       expect(answer.isError).toBeFalsy();
@@ -76,7 +76,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     });
   });
 
-  test('is told an unknown tool in the contract’s words, and the nearest real ones', async () => {
+  test('gets the contract’s message for an unknown tool, and the nearest real names', async () => {
     await using(name, async (client) => {
       const refusal = await client.callTool({ name: 'get_gex_nodes', arguments: {} }).catch((error: unknown) => error);
       expect(refusal).toMatchObject({
@@ -106,7 +106,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     });
   });
 
-  test('reads every resource that is listed, and is told what is none', async () => {
+  test('reads every listed resource, and gets an error for an unknown one', async () => {
     await using(name, async (client) => {
       const { resources } = await client.listResources();
       expect(resources).toHaveLength(61);
@@ -126,7 +126,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     });
   });
 
-  test('completes tickers and the expiries of one', async () => {
+  test('completes tickers, and the expiries of a ticker', async () => {
     await using(name, async (client) => {
       const completed = async (uri: string, argument: { name: string; value: string }, filled = {}) =>
         (await client.complete({ ref: { type: 'ref/resource', uri }, argument, context: { arguments: filled } }))
@@ -141,14 +141,14 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     });
   });
 
-  test('is refused without a good key', async () => {
+  test('is refused without a valid key', async () => {
     for (const key of ['OTHER_0123456789ABCDEF', 'ZOMMA_0000000000000000']) {
       await expect(CLIENTS[name](server.url, { 'X-API-Key': key })).rejects.toThrow(/Invalid Subscriber Key|403/);
     }
     await expect(CLIENTS[name](server.url, {})).rejects.toThrow();
   });
 
-  test('works in fifty sessions at once, each getting its own answers', async () => {
+  test('works in fifty sessions at once, and each session gets its own answers', async () => {
     const clients = await Promise.all(Array.from({ length: 50 }, () => CLIENTS[name](server.url, keyOf(service))));
     try {
       const answers = await Promise.all(

@@ -4,7 +4,7 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as OldStreamableTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Service } from '../support/service.ts';
 
-/** What the two official clients have in common, as far as the tests go. */
+/** The common part of the two official clients, as far as the tests use it. */
 export type McpClient = Pick<
   Client,
   | 'listTools'
@@ -19,7 +19,7 @@ export type McpClient = Pick<
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The official clients over each transport that they speak, by what the test titles call them. */
+/** The official clients over each transport that they speak. The keys are the names in test titles. */
 export const CLIENTS = {
   'v1 over HTTP+SSE': async (url: string, headers: Headers) => {
     const client = new Client(WHO);
@@ -47,7 +47,7 @@ export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
 
 export const keyOf = ({ key }: Service): Headers => ({ 'X-API-Key': key });
 
-/** The second generation's client, in the era it finds (`auto`) or in the one before. */
+/** Connects the client of the second generation, in the era that it finds (`auto`) or in the era before. */
 export async function connectNew(mode: 'legacy' | 'auto', url: string, headers: Headers): Promise<McpClient> {
   const client = new NewClient(WHO, { versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } }));
@@ -57,7 +57,7 @@ export async function connectNew(mode: 'legacy' | 'auto', url: string, headers: 
   return Object.assign(client, { callTool: asBefore }) as unknown as McpClient;
 }
 
-/** Valid arguments of each tool, in the registry's order; `listed` puts a date that is listed into them. */
+/** Valid arguments of each tool, in the order of the registry. `listed` replaces the placeholder with a listed expiry. */
 export const VALID: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   compute_options_greeks: { put_call: 'P', spot: 100, strike: 95, tte: 0.1, iv: 0.3, rate: 0.04 },
   get_live_gex_nodes: { ticker: 'SPY' },
@@ -70,14 +70,14 @@ export const VALID: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   evaluate_etf_contagion: { single_name_ticker: 'NVDA', whale_fiat: 1, current_iv: 0.6, iv_ceiling: 0.5 },
 };
 
-/** The arguments with a date that is listed, where they have one. */
+/** Returns the arguments with a listed expiry if they have an expiry. */
 export function listed(args: Readonly<Record<string, unknown>>, { app }: Service): Record<string, unknown> {
   if (!('target_expiry' in args)) return { ...args };
   const id = app.store.latestChainId(String(args.ticker), true)!;
   return { ...args, target_expiry: app.store.chain(id)!.series.at(-1)!.expiry };
 }
 
-/** Waits for what an event loop turn or two will bring about; the test's own time limit bounds it. */
+/** Waits for a condition that one or two event loop turns bring about. The time limit of the test bounds the wait. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(setImmediate);
 }

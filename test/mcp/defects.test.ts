@@ -4,7 +4,7 @@ import { TOOLS } from '../../src/operations/registry.ts';
 import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
-/** A defect of ours is the operator's to see: clients hear that there was one. */
+/** The operator sees the details of an internal error. Clients learn only that one occurred. */
 const DEFECT = new Error('SELECT * FROM members');
 const breaks = (): never => {
   throw DEFECT;

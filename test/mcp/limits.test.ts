@@ -4,7 +4,7 @@ import { createSessionQuota } from '../../src/mcp/http/session-quota.ts';
 import { nearestNames } from '../../src/mcp/nearest-names.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 
-test('an account may open so many sessions a day, and the next day as many', () => {
+test('limits the sessions that an account opens per day, and resets the limit the next day', () => {
   let nowMs = Date.UTC(2026, 0, 5, 23, 59);
   const quota = createSessionQuota(() => nowMs, 2);
   const take = (account: string) => () => quota.take(account);
@@ -18,7 +18,7 @@ test('an account may open so many sessions a day, and the next day as many', () 
   expect(take('a')).toThrow();
 });
 
-test('an account follows so many resources in all its sessions, all accounts so many, and a session that ends gives its own back', () => {
+test('limits followed resources per account and in total; a session that ends frees its share', () => {
   const quota = createFollowedQuota(3, 5);
   const [first, second] = [new FollowedResources(quota, 'a'), new FollowedResources(quota, 'a')];
   for (const uri of ['x', 'y', 'x']) first.add(uri);
@@ -43,7 +43,7 @@ test.each([
   ['omni_radar', 'run_strategic_omni_radar'],
   ['Compute_Greeks', 'compute_options_greeks'],
   ['contagion', 'evaluate_etf_contagion'],
-])('the tool nearest %s is %s', (given, expected) => {
+])('the tool nearest to %s is %s', (given, expected) => {
   const names = TOOLS.map(({ name }) => name);
   const nearest = nearestNames(given, names);
   expect(nearest[0]).toBe(expected);
@@ -51,6 +51,6 @@ test.each([
   expect(names).toContainValues(nearest);
 });
 
-test.each(['', 'x', 'x'.repeat(100_000), '\u0000'])('a name that is like none has names too', (given) => {
+test.each(['', 'x', 'x'.repeat(100_000), '\u0000'])('a name unlike any tool has nearest names too', (given) => {
   expect(nearestNames(given, ['a', 'b'])).toHaveLength(2);
 });

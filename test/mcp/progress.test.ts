@@ -8,7 +8,7 @@ import { createScheduler } from '../../src/operations/scheduler.ts';
 import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
-/** Calls in steps: what clients hear of them, that they can be cancelled, and how many may be under way. */
+/** Calls in steps: their progress reports, their cancellation, and the limit of calls under way. */
 let service: Service;
 let server: Served;
 let parts: McpParts;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A tool of four steps that take longer than a turn each. */
+/** A tool of four steps. Each step takes longer than one turn. */
 const SLOW: Operation = {
   ...TOOLS.find(({ name }) => name === 'calculate_kelly_sizing')!,
   name: 'slow',
@@ -44,7 +44,7 @@ const SLOW_CALL = { name: 'slow', args: { win_prob: 0.5 } };
 const RADAR = { name: 'run_strategic_omni_radar', args: { ticker: 'SPY' } };
 
 describe.each(CLIENT_NAMES)('%s', (name) => {
-  test('hears every step of the radar before its answer, and nothing where it did not ask', async () => {
+  test('gets every step of the radar before its answer if it asks for progress, otherwise none', async () => {
     const client = await CLIENTS[name](server.url, keyOf(service));
     const heard: unknown[] = [];
     const params = { name: RADAR.name, arguments: RADAR.args };
@@ -60,7 +60,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     await client.close();
   });
 
-  test('cancels a call, and goes on', async () => {
+  test('cancels a call and continues to work', async () => {
     const client = await CLIENTS[name](server.url, keyOf(service));
     const leaving = new AbortController();
     const call = client.callTool({ name: RADAR.name, arguments: RADAR.args }, undefined, {
@@ -74,7 +74,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
   });
 });
 
-test('a call that is cancelled between two steps does no more of them', async () => {
+test('a call that is cancelled between two steps stops there', async () => {
   const leaving = new AbortController();
   const told: Progress[] = [];
   const progressed = async (step: Progress) => {
@@ -92,7 +92,7 @@ test('a call that is cancelled between two steps does no more of them', async ()
   expect(told).toHaveLength(2);
 });
 
-test('others have their turn between two steps', async () => {
+test('other calls run between two steps', async () => {
   const order: string[] = [];
   const call = (name: string) => {
     const progressed = async ({ progress }: Progress) => void order.push(`${name}${progress}`);
@@ -104,7 +104,7 @@ test('others have their turn between two steps', async () => {
   expect(order.indexOf('b1')).toBeLessThan(order.indexOf('a4'));
 });
 
-test('more calls under way than an account may have are refused with a result that says so', async () => {
+test("refuses calls above the account's limit of calls under way, with a result that says so", async () => {
   const call = () =>
     callTool(parts, { ...SLOW_CALL, account: undefined, signal: new AbortController().signal, linksResources: false });
   const answers = await Promise.all([call(), call(), call()]);

@@ -12,7 +12,7 @@ import { keepLevels, MONDAY_MS } from '../store/samples.ts';
 import { type Served, type Service, startServed, startService } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
-/** Resources of a chain of 700 strikes, and of an index that is named with a caret. */
+/** Resources of a chain with 700 strikes, and of an index whose name has a caret. */
 let folder: string;
 let service: Service;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
 const read = (uri: string) =>
   JSON.parse((finish(RESOURCES.read(uri, service.app.context)).contents[0] as { text: string }).text);
 
-test('of a wide chain the rows nearest spot, in five digits but for the strikes', () => {
+test('a wide chain gives the rows nearest to spot, with five digits except in the strikes', () => {
   const { count, strike, net_gex, rows_left_out_far_from_spot } = read('zomma://gex/WIDE/strikes/all');
   expect([count, strike.length, net_gex.length, rows_left_out_far_from_spot]).toEqual([500, 500, 500, 200]);
   expect([strike[0], strike.at(-1)]).toEqual([3_000.5, 7_990.5]);
@@ -52,7 +52,7 @@ test.each([
   ['zomma://gex/%5Espx', 'zomma://gex/SPX'],
   ['zomma://gex/SPXW/strikes/all', 'zomma://gex/SPX/strikes/all'],
   ['zomma://methods', 'zomma://methods'],
-])('changes of %s are told of %s', (uri, canonical) => {
+])('changes of %s are reported as changes of %s', (uri, canonical) => {
   expect(RESOURCES.canonical(uri, service.app.context)).toBe(canonical);
 });
 
@@ -62,7 +62,7 @@ test.each([
   `zomma://gex/${'A'.repeat(21)}`,
   'zomma://gex/',
   '',
-])('there is no resource %j', (uri) => {
+])('refuses the unknown resource %j', (uri) => {
   const { context } = service.app;
   for (const ask of [() => finish(RESOURCES.read(uri, context)), () => RESOURCES.canonical(uri, context)]) {
     expect(ask).toThrow(expect.objectContaining({ code: -32602, data: { uri } }));
@@ -71,24 +71,24 @@ test.each([
 
 const STRIKES = 'zomma://gex/{ticker}/strikes/{expiry}';
 test.each([
-  ['a ticker, those with a chain first', { uri: STRIKES }, { name: 'ticker', value: '' }, {}, ['WIDE', 'SPY']],
+  ['a ticker, tickers with a chain first', { uri: STRIKES }, { name: 'ticker', value: '' }, {}, ['WIDE', 'SPY']],
   [
-    'an expiry, settled ones left out',
+    'an expiry, without settled expiries',
     { uri: STRIKES },
     { name: 'expiry', value: '2' },
     { ticker: 'wide' },
     ['2026-09-18'],
   ],
-  ['no ticker', { uri: STRIKES }, { name: 'expiry', value: '' }, {}, []],
-  ['another argument', { uri: STRIKES }, { name: 'strike', value: '' }, {}, []],
+  ['nothing without a ticker', { uri: STRIKES }, { name: 'expiry', value: '' }, {}, []],
+  ['nothing for an unknown argument', { uri: STRIKES }, { name: 'strike', value: '' }, {}, []],
   [
-    'an argument of another template',
+    'nothing for an argument of another template',
     { uri: 'zomma://gex/{ticker}' },
     { name: 'expiry', value: '' },
     { ticker: 'WIDE' },
     [],
   ],
-  ['no template', { uri: 'zomma://gex/{x}' }, { name: 'ticker', value: '' }, {}, []],
+  ['nothing for an unknown template', { uri: 'zomma://gex/{x}' }, { name: 'ticker', value: '' }, {}, []],
 ])('completes %s', (_name, { uri }, argument, filled, expected) => {
   const { values, total, hasMore } = complete(
     { ref: { type: 'ref/resource', uri }, argument, context: { arguments: filled } },
@@ -98,7 +98,7 @@ test.each([
   expect([total, hasMore]).toEqual([values.length, false]);
 });
 
-describe('of more tickers than a page has', () => {
+describe('more tickers than fit on a page', () => {
   let served: Served;
   beforeAll(async () => {
     served = await startServed();
@@ -110,12 +110,12 @@ describe('of more tickers than a page has', () => {
   });
   afterAll(() => served.close());
 
-  test.each(CLIENT_NAMES)('%s lists all, page by page', async (name) => {
+  test.each(CLIENT_NAMES)('%s lists all tickers, page by page', async (name) => {
     const client = await CLIENTS[name](served.url, keyOf(served.service));
     const uris: string[] = [];
     const pages: number[] = [];
     for (let cursor: string | undefined; pages.length === 0 || cursor !== undefined; ) {
-      // The second generation's client gathers all pages of itself, unless it is given a cursor.
+      // The client of the second generation fetches all pages by itself unless it gets a cursor.
       const page = await client.listResources(cursor === undefined ? undefined : { cursor });
       uris.push(...page.resources.map(({ uri }) => uri));
       pages.push(page.resources.length);
@@ -131,7 +131,7 @@ describe('of more tickers than a page has', () => {
     await client.close();
   });
 
-  test('pages are small, and a cursor that is none is refused', () => {
+  test('pages are small, and an invalid cursor is refused', () => {
     const { context } = served.service.app;
     const first = RESOURCES.list(context);
     expect([first.resources.length, JSON.stringify(first).length < 64 * 1024]).toEqual([100, true]);
@@ -142,7 +142,7 @@ describe('of more tickers than a page has', () => {
     expect(RESOURCES.list(context, 'ZZZZ')).toEqual({ resources: [] });
   });
 
-  test('a completion has a hundred of them, and says that there are more', () => {
+  test('a completion has at most 100 values, and says that there are more', () => {
     const completed = (value: string) =>
       complete(
         { ref: { type: 'ref/resource', uri: STRIKES }, argument: { name: 'ticker', value } },
@@ -158,7 +158,7 @@ describe('of more tickers than a page has', () => {
   });
 });
 
-test('every ticker that has moved is told once, however long the log, and again where the store was busy', () => {
+test('reports every changed ticker once, however long the log, and retries after a store error', () => {
   const { store } = service.app;
   const told: ServerEvent[] = [];
   const bus = new InMemoryServerEventBus();

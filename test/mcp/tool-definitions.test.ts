@@ -8,19 +8,19 @@ import { definitionTokens } from '../support/tool-tokens.ts';
 
 const TOOL_LIST = toolDefinitions(TOOLS);
 
-describe('definitions fit a model’s context', () => {
+describe('tool definitions stay within their token budgets', () => {
   const tokens = definitionTokens();
 
   test.each(Object.keys(tokens))('%s', (name) => {
     expect(tokens[name]).toBeLessThanOrEqual(DEFINITION_TOKENS_MAX);
   });
 
-  test('together', () => {
+  test('all definitions together', () => {
     expect(Object.values(tokens).reduce((sum, each) => sum + each)).toBeLessThanOrEqual(DEFINITIONS_TOKENS_MAX);
   });
 });
 
-test('the same operations give the same list, in their order', () => {
+test('the same operations give the same list in the same order', () => {
   expect(TOOL_LIST.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name));
   expect(JSON.stringify(toolDefinitions(TOOLS))).toBe(JSON.stringify(TOOL_LIST));
 });
@@ -28,20 +28,20 @@ test('the same operations give the same list, in their order', () => {
 describe.each(TOOL_LIST.map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {
   const { input, output } = toolView(findTool(name)!);
 
-  test('takes what its view takes', () => {
+  test('takes the input of its view', () => {
     expect(JSON.stringify(tool.inputSchema)).toBe(JSON.stringify(input));
   });
 
-  test('names every field of its answers, and tells each of them', () => {
+  test('names and describes every field of its answers', () => {
     const untold = fieldsOf(output).flatMap(({ path, schema }) => {
       const told = descriptionAt(tool.outputSchema as unknown as TSchema, path);
-      // Within an object its own description speaks for its fields.
+      // Within an object, the object's description covers its fields.
       return told === schema.description || told?.includes(path.at(-1)!) ? [] : [path.join('.')];
     });
     expect(untold).toEqual([]);
   });
 
-  test('says which fields may be null', () => {
+  test('marks the fields that may be null', () => {
     for (const [field, { anyOf }] of Object.entries<TSchema>(output.properties)) {
       const { type } = (tool.outputSchema!.properties as Record<string, { type: string | string[] }>)[field]!;
       expect([field, [type].flat().includes('null')]).toEqual([field, anyOf !== undefined]);
@@ -54,7 +54,10 @@ interface Field {
   readonly schema: TSchema;
 }
 
-/** Fields of an answer, those of its rows and of the objects in it too; a group of numbered names, as quantiles are, is one. */
+/**
+ * Returns the fields of an answer, with those of its rows and its objects. A group of numbered names, such as the quantiles, counts as one
+ * field.
+ */
 function fieldsOf(schema: TSchema, path: readonly string[] = []): Field[] {
   return Object.entries<TSchema>(schema.properties ?? {}).flatMap(([name, its]) => {
     const at = [...path, name];
@@ -63,7 +66,7 @@ function fieldsOf(schema: TSchema, path: readonly string[] = []): Field[] {
   });
 }
 
-/** The description of a field, or of the innermost published object that holds it. */
+/** Returns the description of a field, or of the innermost published object that contains the field. */
 function descriptionAt(schema: TSchema, [name, ...rest]: readonly string[]): string | undefined {
   const its = schema.properties?.[name!];
   if (its === undefined) return schema.description;

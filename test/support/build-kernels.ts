@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Loaded before the tests (bunfig.toml): builds the kernels if their sources have changed.
+// Loaded before the tests (bunfig.toml). Builds the kernels if their sources have changed.
 const root = join(import.meta.dir, '../..');
 if (!existsSync(join(root, 'node_modules/assemblyscript'))) {
   throw new Error('The dependencies are not installed. Run `bun install`, then run the tests again.');

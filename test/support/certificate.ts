@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { run } from './process.ts';
 
-/** Whether certificates can be made here; with CI set a test that needs one fails rather than being skipped. */
+/** Whether this machine can make certificates. If CI is set, a test that needs one fails instead of being skipped. */
 export const OPENSSL = Bun.which('openssl') !== null || process.env.CI !== undefined;
 
-/** Makes a certificate for this machine in a folder; the paths of its PEM files. Its key is small, so that handshakes take little time. */
+/**
+ * Makes a certificate for this machine in a folder. Returns the paths of its PEM files. The key is small, so that handshakes take little
+ * time.
+ */
 export async function makeCertificate(folder: string): Promise<{ readonly cert: string; readonly key: string }> {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-/** A small normalised chain: one expiry, strikes 90 to 110, flat volatility, most open interest at 95 puts and 105 calls. */
+/** A small normalised chain: one expiry, strikes 90 to 110, flat volatility, most open interest at the 95 puts and the 105 calls. */
 export function writeChain(path: string, underlying = 'TEST', asOf = '2026-08-21T16:00:00-04:00'): void {
   const rows = ['underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma'];
   for (let strike = 90; strike <= 110; strike += 2.5) {

@@ -1,14 +1,14 @@
-/** An event of an SSE stream, as far as Zomma sends any. */
+/** An event of an SSE stream, with the fields that Zomma sends. */
 export interface StreamEvent {
   readonly id: string | undefined;
   readonly event: string;
   readonly data: string;
 }
 
-/** The events of a stream one by one, comments and bare fields left out; undefined at its end. */
+/** Yields the events of a stream one by one, without comments and bare fields. Returns `undefined` at the end of the stream. */
 export function eventsOf(body: ReadableStream<Uint8Array>): {
   next(): Promise<StreamEvent | undefined>;
-  /** What came up to then and is no event: comments, bare fields. */
+  /** The comments and bare fields read so far, which are not part of an event. */
   readonly others: readonly string[];
 } {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>;

@@ -1,12 +1,12 @@
 import { requestText, Wire } from './wire.ts';
 
-/** Where a server is, and a key to it. */
+/** The address of a server, and a key for it. */
 export interface Target {
   readonly url: string;
   readonly key: string;
 }
 
-/** A stream of `GET /sse`, and the address that it says to post to. `told` takes the messages that come after. */
+/** Opens a stream with `GET /sse`. Returns it with the address for posts. `told` gets the messages after that. */
 export async function openSseStream({ url, key }: Target, told: (data: string) => void = () => {}) {
   const endpoint = Promise.withResolvers<string>();
   let rest = '';
@@ -23,7 +23,7 @@ export async function openSseStream({ url, key }: Target, told: (data: string) =
   return { stream, endpoint: await endpoint.promise };
 }
 
-/** Says `initialize` and `notifications/initialized` over a wire that is shared; gives the headers of the session's requests. */
+/** Sends `initialize` and `notifications/initialized` over a shared connection. Returns the headers for requests of the session. */
 export async function beginStreamable(wire: Wire, { key }: Target): Promise<Record<string, string>> {
   const { status, head } = await wire.ask(requestText('POST', '/mcp', { 'X-API-Key': key, ...ACCEPT }, INITIALIZE));
   const id = /^mcp-session-id: (\S+)/im.exec(head)?.[1];
@@ -33,7 +33,7 @@ export async function beginStreamable(wire: Wire, { key }: Target): Promise<Reco
   return headers;
 }
 
-/** A message as from 2026-07-28 on, which says all of itself, with its headers. */
+/** Returns a message of the revisions from 2026-07-28 on, which carries its whole context, with its headers. */
 export function modernRequest({ key }: Target, method: string, params: { name?: string }, id = 1): string {
   const headers = {
     ...{ 'X-API-Key': key, 'MCP-Protocol-Version': MODERN, 'Mcp-Method': method, ...ACCEPT },

@@ -12,7 +12,7 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Runs a command to its end, from a folder that is not the project's, with this piped in. */
+/** Runs a command to its end, from a folder outside of the project, with this input. */
 export async function run(command: readonly string[], args: readonly string[], stdin?: string): Promise<Run> {
   const child = Bun.spawn([...command, ...args], {
     cwd: tmpdir(),
@@ -32,13 +32,13 @@ export async function run(command: readonly string[], args: readonly string[], s
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** What was printed before the ready line. */
+  /** The output before the ready line. */
   readonly before: readonly string[];
-  /** Once what lies at hand is loaded, as the log says. */
+  /** Resolves when the local data is loaded, according to the log. */
   readonly loaded: Promise<void>;
-  /** Once it has ended, however. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<number>;
-  /** What it has logged so far. */
+  /** The log so far. */
   log(): string;
   /** Sends the signal and waits for the end. */
   stop(signal: 'SIGTERM' | 'SIGINT'): Promise<{ code: number; durationMs: number; stderr: string }>;
@@ -84,7 +84,7 @@ export async function startServer(command: readonly string[], args: readonly str
   }
 }
 
-/** Reads a server's log to its end; `loaded` is told as soon as the line comes, or never. */
+/** Reads the log of a server to its end. Resolves `loaded` when its line comes, or never. */
 export function readLog(stderr: ReadableStream<Uint8Array>) {
   const loaded = Promise.withResolvers<void>();
   let read = '';
@@ -105,7 +105,7 @@ export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> 
   return work(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** Settings of the machine that runs the tests are not theirs. */
+/** The settings of the machine that runs the tests must not reach the processes under test. */
 function cleanEnv(): Record<string, string> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_'))) as Record<
     string,

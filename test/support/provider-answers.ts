@@ -2,7 +2,7 @@ import { newYorkTime } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { formatOptionSymbol } from '../../src/market/option-symbol.ts';
 
-/** A chain in the words of each provider, as their documentation and recorded answers have them. */
+/** A chain in the format of each provider, after its documentation and recorded answers. */
 
 export function cboeAnswer(chain: Chain) {
   const time = newYorkTime(chain.asOf).slice(0, 19);
@@ -50,7 +50,7 @@ export function tradierChain(chain: Chain, expiration: string) {
   return { options: options.length === 0 ? null : { option: lone(options) } };
 }
 
-/** One page of a snapshot; `nextUrl` where there are more. */
+/** Returns one page of a snapshot. `nextUrl` is set if there are more pages. */
 export function massivePage(chain: Chain, from: number, limit: number, nextUrl: (from: number) => string) {
   const nanoseconds = chain.asOf * 1e6;
   const results = rowsOf(chain)
@@ -63,7 +63,7 @@ export function massivePage(chain: Chain, from: number, limit: number, nextUrl: 
         ...{ expiration_date: row.expiry, strike_price: row.strike, shares_per_contract: row.multiplier },
       },
       day: { volume: row.volume },
-      // As the service does, without greeks where it has none.
+      // Like the service, which omits greeks that it does not have.
       ...(row.gamma !== null && { greeks: { delta: row.delta, gamma: row.gamma, theta: 0, vega: 0 } }),
       ...(row.iv !== null && { implied_volatility: row.iv }),
       ...(row.openInterest !== null && { open_interest: row.openInterest }),
@@ -75,12 +75,12 @@ export function massivePage(chain: Chain, from: number, limit: number, nextUrl: 
   return { status: 'OK', request_id: 'a1', results, ...more };
 }
 
-/** Tradier writes a list of one as its only entry. */
+/** Tradier writes a list of one entry as the entry itself. */
 function lone<T>(list: readonly T[]): T | readonly T[] {
   return list.length === 1 ? list[0]! : list;
 }
 
-/** The contracts as rows, null for what is not given, 0 for -0, which JSON does not know. */
+/** Returns the contracts as rows: null for a missing value, and 0 for -0, which JSON does not have. */
 export function rowsOf(chain: Chain) {
   const given = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value + 0);
   return Array.from({ length: chain.count }, (_, i) => {

@@ -4,27 +4,27 @@ import { gzipSync } from 'node:zlib';
 // biome-ignore lint/suspicious/noExplicitAny: tests take apart what they know the shape of
 export type Json = any;
 
-/** What the stand-in does with a request in place of, or with, its answer. */
+/** What the test provider does with a request, in place of its answer or with it. */
 export type Behaviour =
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
-  /** Sends the beginning and cuts the line; `told` says the whole length first. */
+  /** Sends the first half and closes the connection. With `told` it announces the full length first. */
   | { readonly kind: 'cut'; readonly told: boolean }
-  /** Ends in order, and in the middle of the JSON. */
+  /** Ends normally in the middle of the JSON. */
   | { readonly kind: 'half' }
-  /** A byte now and then, for ever. */
+  /** Sends one byte now and then, forever. */
   | { readonly kind: 'drip' }
   | { readonly kind: 'hang' }
   /** An error page with status 200. */
   | { readonly kind: 'page' }
-  /** 200 MB of an array that goes on; `told` says so first. */
+  /** 200 MB of an endless array. With `told` it announces the length first. */
   | { readonly kind: 'huge'; readonly told?: boolean }
   /** The answer, compressed. */
   | { readonly kind: 'zipped' }
-  /** 200 MB that are some 200 kB on the way. */
+  /** 200 MB that take about 200 kB on the network. */
   | { readonly kind: 'bomb' }
   | { readonly kind: 'changed'; readonly change: (answer: Json) => unknown };
 
-/** Bytes of `huge` that went out, over all requests. */
+/** Bytes of `huge` that were sent, over all requests. */
 export const sent = { hugeBytes: 0 };
 
 export function behave(behaviour: Behaviour, response: ServerResponse, answer: unknown): void {
@@ -70,12 +70,12 @@ export function behave(behaviour: Behaviour, response: ServerResponse, answer: u
   }
 }
 
-/** Parts that are compressed each for itself make one stream. */
+/** Parts that are compressed separately make one stream. */
 function bomb(): Buffer {
   return Buffer.concat(Array(50).fill(gzipSync(Buffer.alloc(4 << 20, '['))));
 }
 
-/** Writes so many MB, as fast as they are taken. */
+/** Writes this many MB, as fast as the other end takes them. */
 function pour(response: ServerResponse, megabytes: number): void {
   const piece = Buffer.alloc(1 << 20, '[');
   let left = megabytes;

@@ -19,7 +19,7 @@ Stands in for the feeds cboe, tradier and massive, with any token or key, until 
   --from    moment at which the simulated market begins, going on from there; without it the present
   --trades  trades a second on the socket, of any contract at its middle price (5)`;
 
-/** The stand-in as a program of its own. */
+/** The test provider as a separate program. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -46,7 +46,7 @@ interface StandInMarket {
   chainOf(ticker: string): Chain | undefined;
 }
 
-/** The standard universe, each chain made once a minute. */
+/** The standard universe. Each chain is made once per minute. */
 export function simulatedMarket(nowMs: () => number): StandInMarket {
   const instruments = new Map(instrumentsOf(1, STANDARD_UNIVERSE).map((each) => [each.ticker, each]));
   const made = new Map<string, Chain>();
@@ -61,7 +61,7 @@ export function simulatedMarket(nowMs: () => number): StandInMarket {
   };
 }
 
-/** The chain files of a folder, the last of each ticker. */
+/** The chain files of a folder: the last file of each ticker. */
 export function recordedMarket(dir: string): StandInMarket {
   const chains = new Map<string, Chain>();
   for (const origin of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {

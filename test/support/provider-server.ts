@@ -7,30 +7,30 @@ import { cboeAnswer, massivePage, tradierChain, tradierExpirations, tradierQuote
 import { type Behaviour, behave } from './provider-faults.ts';
 
 export interface ProviderServerOptions {
-  /** The chain of a ticker now; undefined where there is none. */
+  /** Returns the current chain of a ticker, or `undefined` if it has none. */
   readonly chainOf: (ticker: string) => Chain | undefined;
-  /** The token and key that are taken; without one, any. */
+  /** The token and the key that the provider accepts. Without one, it accepts any. */
   readonly credential?: string;
   readonly port?: number;
 }
 
-/** Stands in for CBOE, Tradier and Massive on loopback, at one address, with Massive's socket at another. */
+/** Stands in for CBOE, Tradier and Massive on loopback, at one address, and for Massive's socket at another address. */
 export interface ProviderServer {
   readonly url: string;
   readonly socketUrl: string;
-  /** Paths asked for so far, with their query. */
+  /** The requested paths so far, with their query. */
   readonly asked: string[];
-  /** What happens to a request, by its path and how many went before it; undefined answers it in order. */
+  /** Decides what happens to a request, by its path and the number of requests before it. `undefined` sends the normal answer. */
   behaviour: (path: string, before: number) => Behaviour | undefined;
-  /** What the socket answers to a right key. */
+  /** What the socket answers to a valid key. */
   socketStatus: string;
-  /** Sends these as one frame to everyone who is subscribed, and returns to how many. */
+  /** Sends these as one frame to every subscriber. Returns the number of subscribers. */
   trade(messages: readonly unknown[]): number;
-  /** The same of any text. */
+  /** Sends any text in the same way. */
   frame(text: string): void;
-  /** Ends every socket without a word. */
+  /** Closes every socket without a message. */
   drop(): void;
-  /** How many sockets were opened so far, and how many pings came. */
+  /** The number of sockets opened so far, and the number of pings received. */
   dialled(): number;
   pings(): number;
   close(): Promise<void>;

@@ -2,8 +2,9 @@ import { describe, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 
 /**
- * Tests over real recorded chains, which the project may not carry: `ZOMMA_RECORDED_CHAINS` names the folder that has them. Unset,
- * the tests are skipped by name; set to a folder that is not there, or unset under CI, they fail: nobody should believe they ran.
+ * Tests over real recorded chains, which the project may not contain. `ZOMMA_RECORDED_CHAINS` names the folder that has them. If it is
+ * unset, the tests are skipped, with their names in the output. If it names a missing folder, or is unset under CI, they fail, so that
+ * nothing suggests that they ran.
  */
 export function describeRecorded(name: string, body: (dir: string) => void): void {
   const dir = process.env.ZOMMA_RECORDED_CHAINS;

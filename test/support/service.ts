@@ -9,7 +9,7 @@ import { listen } from '../../src/http/listen.ts';
 import type { Offered } from '../../src/mcp/parts.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 
-/** A whole service in this process, on the simulated market, with one member; called without a socket. */
+/** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
 export interface Service {
   readonly app: App;
   readonly dataDir: string;
@@ -18,16 +18,16 @@ export interface Service {
   readonly observations: Observation[];
   /** Takes in what the feed has now. */
   load(): Promise<void>;
-  /** Sends a request with the member's key unless headers say otherwise (`null` takes a header away). */
+  /** Sends a request with the member's key, unless `headers` says otherwise. `null` removes a header. */
   request(method: string, path: string, options?: RequestOptions): Promise<Response>;
-  /** As after a restart, with other tools perhaps: another process' view of the same data folder. */
+  /** Reopens the service, as after a restart and optionally with other tools: another process with the same data folder. */
   reopen(tools?: readonly Operation[]): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface RequestOptions {
   readonly body?: unknown;
-  /** Sent as it is, instead of `body` as JSON. */
+  /** Sent unchanged, instead of `body` as JSON. */
   readonly raw?: string | ReadableStream<Uint8Array>;
   readonly headers?: Readonly<Record<string, string | null>>;
 }
@@ -36,9 +36,9 @@ export interface ServiceSettings {
   readonly feed?: string;
   readonly rateLimit?: string;
   readonly allowedOrigins?: string;
-  /** To agents, in place of what the service has. */
+  /** What agents are offered, in place of the service's own tools and resources. */
   readonly offered?: Partial<Offered>;
-  /** Without what the feed has, which `load` brings. */
+  /** Starts without the data of the feed. `load` brings it. */
   readonly isEmpty?: boolean;
 }
 
@@ -95,7 +95,7 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
   };
 }
 
-/** The same, listening. */
+/** The same service, listening on a socket. */
 export interface Served {
   readonly service: Service;
   readonly url: string;

@@ -9,20 +9,20 @@ import { type ExampleCalls, exampleCalls } from '../fixtures/example-calls.ts';
 import { smallMarket } from '../operations/small-market.ts';
 import { tokensOf } from './tokens.ts';
 
-/** Tokens by the name of a tool. */
+/** Tokens by the name of the tool. */
 export type ToolTokens = Readonly<Record<string, number>>;
 
-/** Of each definition as `tools/list` sends it. */
+/** Tokens of each definition as `tools/list` sends it. */
 export function definitionTokens(): ToolTokens {
   return Object.fromEntries(toolDefinitions(TOOLS).map((tool) => [tool.name, tokensOf(tool)]));
 }
 
-/** Of the largest default answer of each tool on a chain, its provenance with it. */
+/** Tokens of the largest default answer of each tool on a chain, provenance included. */
 export function defaultTokens(chain: Chain): ToolTokens {
   return most(exampleCalls(chain), ({ sent }) => sent);
 }
 
-/** Of the longest answer that each tool can give on a chain: extended, with as many rows as may be asked for. */
+/** Tokens of the longest possible answer of each tool on a chain: extended, with the maximum number of rows. */
 export function longestTokens(chain: Chain): ToolTokens {
   const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
   return most(exampleCalls(chain), ({ name, args }) => {
@@ -32,7 +32,7 @@ export function longestTokens(chain: Chain): ToolTokens {
   });
 }
 
-/** Of each resource of a chain's ticker. */
+/** Tokens of each resource of a chain's ticker. */
 export function resourceTokens(chain: Chain): ToolTokens {
   const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
   return Object.fromEntries(

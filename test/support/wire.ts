@@ -1,6 +1,6 @@
 import type { Socket } from 'bun';
 
-/** An answer as it came; bytes as Latin-1, so that lengths are theirs. */
+/** An answer as it came. Bytes are Latin-1 characters, so that the lengths match. */
 export interface WireAnswer {
   readonly status: number;
   /** Status line and header, as sent. */
@@ -9,19 +9,20 @@ export interface WireAnswer {
 }
 
 /**
- * HTTP/1.1 by hand over one socket, one request at a time: clients by the thousand that cost little, and requests that no library would send.
+ * HTTP/1.1 without a library over one socket, one request at a time: for thousands of cheap clients, and for requests that no library would
+ * send.
  */
 export class Wire {
   private unsent: Uint8Array = EMPTY;
   private rest = '';
   private head: string | undefined;
-  /** Bytes of the body to come; of a chunked one, those of the chunk, with its line end. */
+  /** Bytes of the body still to come. In a chunked body: bytes of the chunk, with its line end. */
   private left = 0;
   private chunked = false;
   private body = '';
   private answered: PromiseWithResolvers<WireAnswer> | undefined;
   isEnded = false;
-  /** Settled when the socket is closed, by whomever, or a stream has come to its end. */
+  /** Settles when either side closes the socket, or when a stream ends. */
   readonly closed = Promise.withResolvers<void>();
 
   private constructor(
@@ -29,7 +30,7 @@ export class Wire {
     private readonly streamed: ((text: string) => void) | undefined,
   ) {}
 
-  /** `streamed` takes the bodies of chunked answers as they come; without it they are gathered to their end. */
+  /** `streamed` gets the bodies of chunked answers as they come. Without it they are collected until their end. */
   static async open(url: string, streamed?: (text: string) => void): Promise<Wire> {
     const { hostname, port } = new URL(url);
     let wire: Wire | undefined;
@@ -47,7 +48,9 @@ export class Wire {
     return wire;
   }
 
-  /** Sends a whole request; rejects where the socket is closed before its answer is whole, or of a stream before its header is. */
+  /**
+   * Sends a whole request. Rejects if the socket is closed before the answer is complete, or before the header if the answer is a stream.
+   */
   ask(request: string | Uint8Array): Promise<WireAnswer> {
     if (this.isEnded) return Promise.reject(new Error('the socket is closed'));
     this.answered = Promise.withResolvers();
@@ -61,7 +64,7 @@ export class Wire {
     this.flush();
   }
 
-  /** Closes without a farewell: what has not been read is lost. */
+  /** Closes without a goodbye. Unread data is lost. */
   cut(): void {
     this.socket.terminate();
     this.over();
@@ -86,7 +89,7 @@ export class Wire {
     while (this.step());
   }
 
-  /** Takes one part out of what has come: a header, a chunk, a whole body. False where it is not there yet. */
+  /** Takes one part out of the received data: a header, a chunk, a whole body. Returns false if the part is not complete yet. */
   private step(): boolean {
     if (this.head === undefined) return this.takeHead();
     if (this.chunked && this.left === 0) {
@@ -124,7 +127,7 @@ export class Wire {
   }
 }
 
-/** A request as text. */
+/** Returns a request as text. */
 export function requestText(
   method: string,
   path: string,

@@ -4,19 +4,19 @@ import { FLOODS } from './floods.ts';
 import { NONSENSE } from './nonsense.ts';
 import { STREAM_ATTACKS } from './streams.ts';
 
-/** How much longer attacks may take to meet the answers that they must. */
+/** How much longer attacks may take to get all answers that they must get. */
 const GIVE_UP_MS = 30_000;
 
 /**
- * `bun test/faults/hostile/attackers.ts URL DATA_DIR SECONDS ENDPOINT SESSION_ID`: every attack at once, from a process of its own, each with
- * members of its own. The last two are the victim's sessions. What each has seen leaves on stdout as JSON.
+ * `bun test/faults/hostile/attackers.ts URL DATA_DIR SECONDS ENDPOINT SESSION_ID` runs every attack at once from this process, each with
+ * its own members. The last two arguments are the victim's sessions. It writes the results of the attacks to stdout as JSON.
  */
 const [url, dataDir, seconds, endpoint, sessionId] = process.argv.slice(2) as [string, string, string, string, string];
 const store = openData(dataDir);
 const access = openAccess(store, dataDir);
 const endsAt = performance.now() + 1_000 * Number(seconds);
 const givesUpAt = endsAt + GIVE_UP_MS;
-/** Attacks that have not met all the answers that they must. */
+/** Attacks that have not got all answers that they must get. */
 const unmet = new Map<string, Set<string>>();
 const isOver = () => performance.now() >= (unmet.size === 0 ? endsAt : givesUpAt);
 

@@ -3,33 +3,33 @@ import { requestText, Wire } from '../../support/wire.ts';
 
 export interface Attack {
   readonly name: string;
-  /** Members that it needs. */
+  /** The number of members that the attack needs. */
   readonly members: number;
-  /** Answers that it must meet: on a slow machine the battle goes on until it has. */
+  /** Answers that the attack must get. On a slow machine the attacks continue until then. */
   readonly meets?: readonly string[];
-  /** Ends, with all that it has opened, once the battle is over. */
+  /** Ends when the attacks are over, and closes everything that it opened. */
   run(battle: Battle): Promise<void>;
 }
 
-/** What an attack is given: members of its own, and where to count. */
+/** The input of an attack: its members, and a counter. */
 export interface Battle {
   readonly url: string;
-  /** One to each member that the attack asked for. */
+  /** One for each member that the attack requested. */
   readonly targets: readonly Target[];
-  /** A member who is none of the attackers' and has a session open on each transport: `/messages?…` and the id for `/mcp`. */
+  /** The sessions of a member who is not an attacker, one on each transport: the address `/messages?…` and the id for `/mcp`. */
   readonly victim: { readonly endpoint: string; readonly sessionId: string };
-  /** Takes the access of the attack's own members away. */
+  /** Revokes the keys of the attack's members. */
   revoke(): void;
   count(what: string | number): void;
   readonly isOver: () => boolean;
 }
 
-/** Between two blows of one attack. */
+/** The pause between two actions of one attack. */
 export const PAUSE_MS = 100;
-/** Messages of one batch, the most there may be. */
+/** Messages of one batch: the maximum that the server accepts. */
 export const BATCH = 50;
 
-/** Over so many sockets, each again as soon as it has done and paused, until the battle is over. */
+/** Repeats the work over this many sockets, each with a pause after each round, until the attacks are over. */
 export async function repeat(
   battle: Battle,
   sockets: number,
@@ -47,7 +47,7 @@ export async function repeat(
   await Promise.all(Array.from({ length: sockets }, go));
 }
 
-/** Half over each transport. */
+/** Opens streams, half of them over each transport. */
 export async function openStreams(target: Target, count: number): Promise<Wire[]> {
   const shared = await Wire.open(target.url);
   const streams: Wire[] = [];
@@ -64,7 +64,7 @@ export async function openStreams(target: Target, count: number): Promise<Wire[]
   return streams;
 }
 
-/** Of one request over a socket of its own: its status, or that the server closed without. */
+/** Sends one request over a new socket. Returns its status, or that the server closed the socket without one. */
 export async function statusOf(url: string, request: string): Promise<number | string> {
   const wire = await Wire.open(url).catch(() => undefined);
   if (!wire) return 'refused';
@@ -84,5 +84,5 @@ export function cutAll(wires: readonly Wire[]): void {
   for (const wire of wires) wire.cut();
 }
 
-/** Who has not been answered for so long will not be. */
+/** A request without an answer after this time will not get one. */
 const ANSWER_MS = 5_000;

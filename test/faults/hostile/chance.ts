@@ -1,4 +1,4 @@
-/** Chance that a seed decides, so that a run can be had again. */
+/** Random numbers from a seed, so that a run can be repeated. */
 export class Chance {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Chance {
     this.#state = seed >>> 0;
   }
 
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let value = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -14,7 +14,7 @@ export class Chance {
     return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to below `bound`. */
+  /** Returns an integer from 0 to below `bound`. */
   below(bound: number): number {
     return Math.floor(this.next() * bound);
   }
@@ -23,7 +23,7 @@ export class Chance {
     return values[this.below(values.length)]!;
   }
 
-  /** A size between two, small ones as likely as large. */
+  /** Returns a size between two bounds. All orders of magnitude are equally likely. */
   size(from: number, to: number): number {
     return Math.floor(from * (to / from) ** this.next());
   }

@@ -3,9 +3,9 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import type { Chance } from './chance.ts';
 
 export interface Bomb {
-  /** Of a file in the drop folder. */
+  /** The name of a file in the drop folder. */
   readonly name: string;
-  /** What it was made of, in words. */
+  /** A description of how the file was made. */
   readonly about: string;
   readonly content: Uint8Array;
 }
@@ -22,7 +22,7 @@ const packed = (content: Uint8Array) => gzipSync(content, { level: 9 });
 const counted = (head: string, count: number, each: (at: number) => string, end = '') =>
   Buffer.from(head + Array.from({ length: count }, (_, at) => each(at)).join('') + end);
 
-/** A tape of rows that are all alike takes some kilobytes. */
+/** Makes a tape as Parquet. If all rows are equal, it takes some kilobytes. */
 export function parquetTape(rows: number, rowGroupSize: number, cell = (_row: number): unknown => 'same'): Uint8Array {
   const column = (name: string, value: unknown) => ({ name, data: Array(rows).fill(value) });
   return new Uint8Array(
@@ -38,7 +38,7 @@ export function parquetTape(rows: number, rowGroupSize: number, cell = (_row: nu
   );
 }
 
-/** What has ended, or stopped, a server before it was measured, with the reason that it is refused for; each made when it is asked for. */
+/** Files that ended or blocked a server before it had limits, with the reason of their refusal. Each file is made on demand. */
 export const KNOWN_BOMBS: readonly (readonly [name: string, content: () => Uint8Array, reason: RegExp])[] = [
   ['rows-of-one-cell.csv.gz', () => packed(filled(CHAIN, '1\n', 62 * MB)), /unpacks to more than 200 times/],
   ['line-breaks.csv', () => filled(CHAIN, '\n', 62 * MB), /more than the 500000 lines/],
@@ -61,7 +61,7 @@ export const KNOWN_BOMBS: readonly (readonly [name: string, content: () => Uint8
   ],
 ];
 
-/** 0 is `A`, 26 is `BA`, none longer than six. */
+/** 0 is `A`, 26 is `BA`. No text is longer than six letters. */
 function letters(at: number): string {
   return (at >= 26 ? letters(Math.floor(at / 26)) : '') + String.fromCharCode(65 + (at % 26));
 }
@@ -89,14 +89,14 @@ const UNITS = [
 const ENDS = ['', ']', ']}}', '"', '\n', '\0'];
 const NAMES = ['csv', 'json', 'parquet', 'csv.gz', 'json.gz', 'txt'];
 
-/** Something that nobody would drop. */
+/** Makes a random hostile file. */
 export function bombOf(chance: Chance, at: number): Bomb {
   const [about, content] = chance.pick([repeated, rising, columnar, columnar, mixed])(chance);
   const [wrapped, wrapping] = wrap(chance, content);
   return { name: `${at}.${chance.pick(NAMES)}`, about: `${about}${wrapping}`, content: wrapped };
 }
 
-/** What a provider may answer in place of quotes: of the same kinds, but text. */
+/** Makes a random answer of a provider in place of quotes: of the same kinds, but as text. */
 export function answerOf(chance: Chance): { readonly about: string; readonly body: Uint8Array } {
   const [about, body] = chance.pick([repeated, rising, mixed])(chance);
   return { about, body };
@@ -110,7 +110,7 @@ function repeated(chance: Chance): Made {
   return [`${say(head)} then ${say(unit)} for ${bytes} bytes, ${say(end)}`, filled(head, unit, bytes, end)];
 }
 
-/** Each piece is another: memory for names and rows cannot be shared. */
+/** Each piece differs, so that names and rows cannot share memory. */
 function rising(chance: Chance): Made {
   const [head, before, after] = chance.pick([
     [QUOTES, '{"a', '":1},'],

@@ -9,7 +9,7 @@ import {
 import { requestText, Wire } from '../../support/wire.ts';
 import { type Attack, BATCH, type Battle, cutAll, PAUSE_MS, postTo, repeat } from './battle.ts';
 
-/** Clients that ask for all that they may, and more. */
+/** Clients that send as many requests as they may, and more. */
 export const FLOODS: readonly Attack[] = [
   { name: 'flood of calls', members: 1, meets: ['200', '429'], run: floodCalls },
   { name: 'batches of what costs most', members: 2, run: batchCostly },
@@ -48,7 +48,7 @@ async function batchCostly(battle: Battle): Promise<void> {
   );
 }
 
-/** A request and its cancellation in one batch: it has no answer, and must leave nothing behind. */
+/** A request and its cancellation in one batch. It gets no answer and must leave nothing behind. */
 async function cancelAll(battle: Battle): Promise<void> {
   const [target] = battle.targets as [Target];
   const wire = await Wire.open(target.url);

@@ -5,9 +5,9 @@ import type { Target } from '../../support/mcp-wire.ts';
 export interface HonestFigures {
   readonly name: string;
   readonly calls: number;
-  /** What went wrong: none may. */
+  /** Errors. There must be none. */
   readonly failures: readonly string[];
-  /** ms. */
+  /** Times in ms. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
@@ -18,12 +18,12 @@ export const HONEST = ['v1 over HTTP+SSE', 'v1 over Streamable HTTP', 'v2 as in 
 
 export interface Honest {
   readonly name: string;
-  /** Calls the next of its tools; rejects where that fails, or the answer is not the one that it was before. */
+  /** Calls the next of its tools. Rejects if the call fails, or if the answer differs from the one before. */
   call(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What must be the same whenever it is asked: figures, and of the newest levels, which move, that each is one. */
+/** The part of an answer that must be the same on every call: the figures, or, for the newest levels, which move, the type of each. */
 const CALLS: readonly (readonly [tool: string, args: object, same: (answer: object) => unknown])[] = [
   ['calculate_kelly_sizing', { win_prob: 0.6 }, (answer) => answer],
   ['get_live_gex_nodes', { ticker: 'SPY' }, (answer) => Object.entries(answer).map(([name, at]) => [name, typeof at])],
@@ -78,5 +78,5 @@ export async function callOn({ name, call }: Honest, isOver: () => boolean): Pro
   return { name, calls: times.length, failures, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Between two calls: within the rate of an account. */
+/** The pause between two calls, within the rate limit of an account. */
 const PAUSE_MS = 100;

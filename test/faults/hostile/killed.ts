@@ -1,6 +1,6 @@
 import { openStreams } from './battle.ts';
 
-/** `bun test/faults/hostile/killed.ts URL KEY`: opens streams of both transports, says so, and waits to be killed. */
+/** `bun test/faults/hostile/killed.ts URL KEY` opens streams of both transports, prints `open`, and waits to be killed. */
 const [url, key] = process.argv.slice(2) as [string, string];
 await openStreams({ url, key }, 20);
 console.log('open');

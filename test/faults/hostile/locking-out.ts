@@ -2,8 +2,8 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 
 /**
- * `bun test/faults/hostile/locking-out.ts URL COUNT`: opens so many connections without a key and keeps them, over HTTP/2 with a PING now and then,
- * else with a request now and then. Says on stdout how many are open, again and again.
+ * `bun test/faults/hostile/locking-out.ts URL COUNT` opens this many connections without a key and keeps them open: over HTTP/2 with
+ * occasional PINGs, otherwise with occasional requests. It prints the number of open connections to stdout again and again.
  */
 const [url, count] = process.argv.slice(2) as [string, string];
 const { hostname, port, protocol } = new URL(url);

@@ -2,7 +2,7 @@ import { ACCEPT, openSseStream, type Target } from '../../support/mcp-wire.ts';
 import { requestText, Wire } from '../../support/wire.ts';
 import { type Attack, type Battle, cutAll, PAUSE_MS, postTo, repeat, statusOf } from './battle.ts';
 
-/** Clients that send what is none, and look for what is not theirs. */
+/** Clients that send invalid messages, and look for sessions of others. */
 export const NONSENSE: readonly Attack[] = [
   {
     name: 'bodies and headers that are none',
@@ -40,7 +40,7 @@ async function sendNonsense(battle: Battle): Promise<void> {
   stream.cut();
 }
 
-/** Ids at random, and near to one that is; and that one itself, with a key that is not its own. */
+/** Random ids, ids close to a real one, and the real one with the key of another member. */
 async function guess(battle: Battle): Promise<void> {
   const [target] = battle.targets as [Target];
   const { victim } = battle;
@@ -66,7 +66,7 @@ async function guess(battle: Battle): Promise<void> {
   );
 }
 
-/** Headers and bodies that come a byte at a time, and do not end. */
+/** Headers and bodies that come one byte at a time and do not end. */
 async function drip(battle: Battle): Promise<void> {
   const [target] = battle.targets as [Target];
   const body = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${target.key}\r\nContent-Length: 100000\r\n\r\n`;

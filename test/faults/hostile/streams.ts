@@ -3,7 +3,7 @@ import { beginStreamable, openSseStream, type Target } from '../../support/mcp-w
 import { requestText, Wire } from '../../support/wire.ts';
 import { type Attack, BATCH, type Battle, cutAll, openStreams, PAUSE_MS, postTo, statusOf } from './battle.ts';
 
-/** Clients that hold streams and do not read them, or are not there any more. */
+/** Clients that hold streams and do not read them, or have disappeared. */
 export const STREAM_ATTACKS: readonly Attack[] = [
   { name: 'half-open: streams that are read no more', members: 1, run: stopReading },
   { name: 'half-open: killed while connected', members: 1, run: dieConnected },
@@ -19,14 +19,14 @@ async function stopReading(battle: Battle): Promise<void> {
   cutAll(streams);
 }
 
-/** Others of its kind are in a process that is killed. */
+/** Opens its streams in a process that is killed. */
 async function dieConnected(battle: Battle): Promise<void> {
   const { url, key } = battle.targets[0]!;
   while (!battle.isOver()) {
     const child = Bun.spawn([process.execPath, join(import.meta.dir, 'killed.ts'), url, key], {
       stdout: 'pipe',
     });
-    // It says when its streams are open.
+    // The process prints a line when its streams are open.
     await child.stdout.getReader().read();
     child.kill('SIGKILL');
     await child.exited;
@@ -35,7 +35,7 @@ async function dieConnected(battle: Battle): Promise<void> {
   }
 }
 
-/** Asks for much over a stream that it does not read: the server cuts it, and it comes back. */
+/** Requests much over a stream that it does not read. The server cuts the stream, and the attack opens it again. */
 async function readNothingOfSse(battle: Battle): Promise<void> {
   const [target] = battle.targets as [Target];
   const wire = await Wire.open(target.url);
@@ -73,7 +73,7 @@ async function readNothingOfPosts(battle: Battle): Promise<void> {
   cutAll([shared, ...wires]);
 }
 
-/** The server has twice its looking interval to cut them. */
+/** The server has twice its check interval to cut the streams. */
 async function beRevoked(battle: Battle): Promise<void> {
   const streams = await openStreams(battle.targets[0]!, 20);
   battle.revoke();
@@ -87,7 +87,7 @@ async function over({ isOver }: Battle): Promise<void> {
   while (!isOver()) await Bun.sleep(PAUSE_MS);
 }
 
-/** A key that is revoked is cut within so long. */
+/** The streams of a revoked key must be cut within this time. */
 const CUT_MS = 5_000;
 const READ_ALL = Array.from({ length: BATCH }, (_, id) => ({
   ...{ jsonrpc: '2.0', id },

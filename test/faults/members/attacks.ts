@@ -2,20 +2,20 @@ import { connect, type Socket } from 'node:net';
 import { generator } from '../../../src/bench/workloads.ts';
 import { INDEX, TAPED, WIDE } from './data.ts';
 
-/** What a member of bad will, or bad luck, does for some seconds. */
+/** The attacks of a hostile or careless member, for some seconds. */
 export type Attack = (target: Attacked) => Promise<void>;
 
 export interface Attacked {
   readonly url: string;
   readonly key: string;
-  /** A number in [0, 1), another each time and the same for the same seed. */
+  /** Returns a number in [0, 1). The sequence is the same for the same seed. */
   readonly random: () => number;
   readonly isOver: () => boolean;
-  /** Counts an answer by its status, or what came about in place of one. */
+  /** Counts an answer by its status, or another outcome. */
   readonly count: (what: string | number) => void;
 }
 
-/** Dear requests, sent at once and abandoned at once. */
+/** Sends expensive requests at once and abandons them at once. */
 const abandon = (requests: number): Attack =>
   async function abandoning({ url, key, random, isOver, count }) {
     do {
@@ -28,7 +28,7 @@ const abandon = (requests: number): Attack =>
     } while (!isOver());
   };
 
-/** The same request on so many connections, again and again. */
+/** Sends the same request on this many connections, again and again. */
 const repeat = (
   connections: number,
   request: (random: () => number) => { path: string; body?: string },
@@ -55,7 +55,7 @@ const repeat = (
     await Promise.all(Array.from({ length: connections }, one));
   };
 
-/** Requests whose answers nobody reads, each on a connection of its own that is kept open to the end. */
+/** Sends requests and leaves their answers unread, each on a separate connection that stays open to the end. */
 const leaveUnread = (requests: number): Attack =>
   async function leavingUnread({ url, key, random, isOver, count }) {
     const body = batch(20_000, random);
@@ -68,7 +68,7 @@ const leaveUnread = (requests: number): Attack =>
     for (const socket of sockets) socket.destroy();
   };
 
-/** Streams of levels and of MCP, from the first event on, that nobody reads and nobody closes until the end. */
+/** Opens streams of levels and of MCP, and after the first event neither reads nor closes them until the end. */
 const openAndLeave: Attack = async ({ url, key, isOver, count }) => {
   const sockets: Socket[] = [];
   while (!isOver() && sockets.length < 200) {
@@ -104,7 +104,7 @@ export const ATTACKS = {
 
 export type AttackName = keyof typeof ATTACKS;
 
-/** What `bun attacks.ts` is told, as JSON: who attacks whom, how (without a name: at random), for how long. */
+/** The JSON argument of `bun attacks.ts`: who attacks whom, with which attack (at random without a name), for how long. */
 export interface Orders {
   readonly url: string;
   readonly keys: readonly string[];
@@ -113,7 +113,7 @@ export interface Orders {
   readonly seed: number;
 }
 
-/** Runs one attack, or lets each member run attacks at random; prints how often each status came, by attack. */
+/** Runs one attack, or lets each member run random attacks. Prints the count of each status, by attack. */
 if (import.meta.main) {
   const { url, keys, name, seconds, seed }: Orders = JSON.parse(process.argv[2]!);
   const seen: Record<string, Record<string, number>> = {};
@@ -146,7 +146,7 @@ if (import.meta.main) {
   process.exit(0);
 }
 
-/** Begins a session of the revision that knows batches. */
+/** Begins a session of the revision that has batches. */
 async function sessionOf({ url, key }: Attacked): Promise<Record<string, string>> {
   const own = { 'X-API-Key': key, Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' };
   const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'attack', version: '1' } };
@@ -170,7 +170,7 @@ function get(path: string, key: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n\r\n`;
 }
 
-/** Sends a request of whose answer nothing is read but the first bytes, which tell the status. */
+/** Sends a request and reads only the first bytes of its answer, which contain the status. */
 async function sendUnread(url: string, text: string, count: Attacked['count']): Promise<Socket> {
   const socket = await send(url, text);
   socket.once('data', (bytes) => {
@@ -192,7 +192,7 @@ function send(url: string, text: string): Promise<Socket> {
   });
 }
 
-/** Columns of so many options of which one is a list: a short request with a long answer. */
+/** Columns for this many options, of which one is a list: a short request with a long answer. */
 function batch(rows: number, random: () => number): string {
   const strike = Array.from({ length: rows }, () => Math.round(50_000 + 100_000 * random()) / 1_000);
   return JSON.stringify({ put_call: 'C', spot: 100, strike, tte: 0.5, iv: 0.3 });

@@ -5,7 +5,7 @@ import type { Chain } from '../../../src/market/chain.ts';
 import type { Print } from '../../../src/market/prints.ts';
 import { openAccess, openData } from '../../../src/stored-data.ts';
 
-/** Tickers of the stored market: a tape with a chain of its contracts, an index, and a chain close to the most that is taken. */
+/** Tickers of the stored market: one with a tape and a chain of its contracts, an index, and one with a chain close to the maximum size. */
 export const TAPED = 'SPY';
 export const INDEX = 'SPX';
 export const WIDE = 'QQQ';
@@ -16,7 +16,7 @@ export interface MarketSize {
   readonly wideContracts: number;
 }
 
-/** Fills a data folder; returns the keys of so many members. */
+/** Fills a data folder. Returns the keys of this many members. */
 export function storeMarket(dataDir: string, size: MarketSize, members: number): string[] {
   const store = openData(dataDir);
   try {
@@ -40,7 +40,7 @@ function named(underlying: string, chain: Chain): Chain {
   return { ...chain, underlying, simulated: false, source: 'made up', series: chain.series };
 }
 
-/** Trades of a chain's contracts over the hours before its snapshot. */
+/** Returns trades of a chain's contracts over the hours before its snapshot. */
 function prints(chain: Chain, from: number, to: number): Print[] {
   const random = generator(from + 1);
   return Array.from({ length: to - from }, (_, i) => {

@@ -14,7 +14,7 @@ describeProvider({
   ...DELAYED_QUOTES,
 });
 
-describe('cboe asks', () => {
+describe('cboe', () => {
   let server: ProviderServer;
   beforeEach(async () => {
     server = await startProviderServer({ chainOf: (name) => CHAINS.get(name) });
@@ -22,17 +22,17 @@ describe('cboe asks', () => {
   afterEach(() => server.close());
   const create = (tickers: string[]) => createCboeFeed({ baseUrl: `${server.url}/`, tickers, clock: testClock() });
 
-  test('for indices with an underscore, for share classes with their dot', async () => {
+  test('writes indices with an underscore, and share classes with their dot', async () => {
     await polled(create(TICKERS));
     const folder = '/api/global/delayed_quotes/options';
     expect(server.asked).toEqual([`${folder}/BRK.B.json`, `${folder}/_SPX.json`, `${folder}/CHPT.json`]);
   });
 
-  test('a quarter of an hour and a little after the session', () => {
+  test('polls every 5 min, with a delay of 16 min after the session', () => {
     expect(create(TICKERS).pace).toMatchObject({ everyMs: 5 * 60_000, delayMs: 16 * 60_000 });
   });
 
-  test('an answer as large as that of an index is read apart, to the same chain', async () => {
+  test("reads an answer as large as an index's in a separate process, with the same chain", async () => {
     const [small] = await polled(create(['CHPT']));
     const padding = 'x'.repeat(PARSED_BYTES_MAX);
     server.behaviour = () => ({ kind: 'changed', change: (answer) => ({ ...(answer as object), padding }) });
@@ -50,7 +50,7 @@ describe('cboe asks', () => {
       /no usable rows \(\d+ foreign_underlying\)/,
     ],
     [
-      'tomorrow',
+      'a time of tomorrow',
       ({ data }) => {
         data.last_trade_time = '2026-11-21T12:00:00';
       },
@@ -64,13 +64,13 @@ describe('cboe asks', () => {
       /is a valid time/,
     ],
     [
-      'a spot of another scale',
+      'a spot on another scale',
       ({ data }) => {
         data.current_price *= 100;
       },
       /contradicts the quotes/,
     ],
-  ])('and refuses an answer of %s', async (_what, edit, reason) => {
+  ])('refuses an answer with %s', async (_what, edit, reason) => {
     server.behaviour = () => ({
       kind: 'changed',
       change(answer) {

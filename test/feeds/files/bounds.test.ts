@@ -11,11 +11,11 @@ const QUOTES = '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"op
 
 test.each([
   ['rows', `${HEADER}\n${row('SPY').repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
-  ['rows of one cell', `${HEADER}\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
+  ['rows with one cell', `${HEADER}\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
   ['empty lines', `${HEADER}\n${'\n'.repeat(500_001)}`, 'more than the 500000 lines that a table may have'],
-  ['returns', `${HEADER}\r${'\r'.repeat(500_001)}`, 'more than the 500000 lines that a table may have'],
+  ['returns as line ends', `${HEADER}\r${'\r'.repeat(500_001)}`, 'more than the 500000 lines that a table may have'],
   ['columns', `${HEADER},${'x,'.repeat(94)}x\n`, '102 columns, more than the 100 that a table may have'],
-  ['cells of a row', `${HEADER}\n${'1,'.repeat(40_000)}\n`, 'row 1 has more than 65536 characters'],
+  ['characters in a row', `${HEADER}\n${'1,'.repeat(40_000)}\n`, 'row 1 has more than 65536 characters'],
   ['open quotes', `${HEADER}\n${'"a\nb"c\n'.repeat(100_000)}`, 'a quote opened in row 1 is never closed'],
   ['closes', `date,ticker,close\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
   [
@@ -31,11 +31,11 @@ test.each([
   ['depth of JSON', `{"data":${'['.repeat(1e6)}`, 'JSON nested deeper than 32 levels'],
   ['objects of JSON', `${QUOTES}${'{},'.repeat(600_001)}{}]}}`, 'JSON of more than 600000 objects and arrays'],
   ['values of JSON', `${QUOTES}${'1,'.repeat(6_400_001)}1]}}`, 'JSON of more than 6400000 values'],
-])('too many %s', (_name, text, reason) => {
+])('refuses too many %s', (_name, text, reason) => {
   expect(refusals(text)).toEqual([reason]);
 });
 
-test('a cell may hold line breaks within quotes, and a table of returns alone its rows', () => {
+test('a cell may have line breaks in quotes, and a table may end its lines with returns alone', () => {
   const note = '"two\nlines"';
   const text = `${HEADER},note\nTEST,2026-08-21T16:00:00Z,100,2026-09-18,C,100,1,${note}\n`;
   for (const same of [text, text.replaceAll('\n', '\r\n'), text.replaceAll('\n', '\r')]) {
@@ -43,7 +43,7 @@ test('a cell may hold line breaks within quotes, and a table of returns alone it
   }
 });
 
-test('many closes come in deliveries that are written in some milliseconds each', () => {
+test('delivers many closes in batches, each of which takes only some milliseconds to write', () => {
   const lines = Array.from({ length: 1_201 }, (_, at) => `2026-08-20,${ticker(at + 1)},${1 + at}\n`);
   const deliveries = readText(`date,ticker,close\n${lines.join('')}x,y,z\n`);
   expect(deliveries.map((each) => (each.kind === 'closes' ? each.closes.length : each.kind))).toEqual([
@@ -54,7 +54,7 @@ test('many closes come in deliveries that are written in some milliseconds each'
   ]);
 });
 
-test('cells of a tape that are longer than any are not kept in mind', async () => {
+test('does not cache overlong cells of a tape', async () => {
   async function* rows() {
     yield Buffer.from('executed_at,option_chain_id,price,size\n');
     for (let at = 0; at < 6_000; at++) yield Buffer.from(`2026-08-17T13:30:01Z,${at}${'x'.repeat(60_000)},1,1\n`);
@@ -62,7 +62,7 @@ test('cells of a tape that are longer than any are not kept in mind', async () =
   const before = residentBytes();
   let refused = 0;
   let peak = 0;
-  // After the last delivery the reader, and what it keeps, is gone.
+  // After the last delivery the reader and its caches are gone.
   for await (const delivery of readPrints(rows(), NOON_MS)) {
     refused += delivery.refused?.bad_symbol ?? 0;
     peak = residentBytes();

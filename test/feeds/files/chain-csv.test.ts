@@ -9,7 +9,7 @@ const CALL =
   'XYZ,2026-08-21T16:00:00-04:00,98.5,XYZ260918C00100000,2026-09-18,C,100.0,1.1,1.3,1.2,7,40,0.25,0.42,0.03,-0.02,0.11,0.02';
 const PUT = 'XYZ,2026-08-21T16:00:00-04:00,98.5,XYZ260918P00100000,2026-09-18,P,100.0,2.1,2.3,,,50,0.26,-0.58,0.03,,,';
 
-test('every column arrives where it belongs', () => {
+test('reads every column into its field', () => {
   const read = chain(`${HEADER}\n${CALL}\n${PUT}\n`);
   expect(read).toMatchObject({ underlying: 'XYZ', spot: 98.5, source: 'files:a/b.csv', simulated: false, count: 2 });
   expect(read.asOf).toBe(Date.parse('2026-08-21T20:00:00Z'));
@@ -23,9 +23,9 @@ test('every column arrives where it belongs', () => {
   ]);
 });
 
-describe('the same chain written otherwise', () => {
+describe('the same chain in another format', () => {
   const rows = (text: string) => {
-    // Plain arrays: typed ones with NaN in them never are equal.
+    // Plain arrays, because typed arrays with NaN are never equal.
     return Object.entries(chain(text)).map(([name, value]) => [
       name,
       ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value,
@@ -45,13 +45,13 @@ describe('the same chain written otherwise', () => {
     ['capitals in the header', plain.replace(HEADER, HEADER.toUpperCase())],
     ['padded symbols', plain.replaceAll('XYZ260918', 'XYZ   260918')],
     ['quoted cells', plain.replace('XYZ260918C00100000', '"XYZ260918C00100000"')],
-    ['words around it', `# exported\n\n${plain}`],
+    ['text around the table', `# exported\n\n${plain}`],
     ['empty lines', plain.replaceAll('\n', '\n\n')],
     ['no symbols', plain.replaceAll(/XYZ260918.00100000/g, '')],
     ['no expiry beside the symbol', plain.replaceAll('2026-09-18,', ',')],
-    ['no line end', plain.trimEnd()],
+    ['no line end at the end', plain.trimEnd()],
     [
-      'sides spelt out',
+      'sides in full words',
       plain
         .replaceAll(/XYZ260918.00100000/g, '')
         .replace(',C,', ',call,')
@@ -62,12 +62,12 @@ describe('the same chain written otherwise', () => {
   });
 });
 
-test('the symbol decides what a chain is about, not the column', () => {
+test('the symbol determines the underlying, not the column', () => {
   const read = chain(`${HEADER}\n${CALL.replace('XYZ,', 'SPX,').replace('XYZ2', 'SPXW2')}\n`);
   expect([read.underlying, read.series[0]?.root]).toEqual(['SPX', 'SPXW']);
 });
 
-test('without a symbol, an index has its AM root on the third Friday only', () => {
+test('without a symbol, only the third Friday of an index has the AM root', () => {
   const minimal = 'underlying,expiry,put_call,strike,open_interest,spot';
   const read = chain(
     `${minimal}\nSPX,2026-09-18,C,6000,1,6000\nSPX,2026-09-17,C,6000,1,6000\nBRK.B,2026-09-18,C,500,1,490\n`,
@@ -76,7 +76,7 @@ test('without a symbol, an index has its AM root on the third Friday only', () =
   expect(read.series.map(({ root, expiry }) => `${root} ${expiry}`)).toEqual(['SPXW 2026-09-17', 'SPX 2026-09-18']);
 });
 
-test('the indispensable columns suffice: the file tells the time, parity the spot', () => {
+test('the required columns suffice: the file gives the time, and put-call parity the spot', () => {
   const quotes = [
     ...['C,95,5.1,5.3', 'P,95,1.1,1.3', 'C,100,2.1,2.3', 'P,100,3.1,3.3', 'C,105,0.5,0.7', 'P,105,6.5,6.7'],
     ...['C,110,0,0.1', 'P,110,11,12'],
@@ -87,7 +87,7 @@ test('the indispensable columns suffice: the file tells the time, parity the spo
   expect(read.spot).toBeCloseTo(99, 10);
 });
 
-test('an implied spot is taken near the money of the first expiry, stale and one-sided quotes aside', () => {
+test('implied spot uses the first expiry near the money, without stale and one-sided quotes', () => {
   const pair = (expiry: string, strike: number, gap: number) => [
     `XYZ,${expiry},C,${strike},${10 + gap},${10 + gap},5`,
     `XYZ,${expiry},P,${strike},10,10,5`,
@@ -101,7 +101,7 @@ test('an implied spot is taken near the money of the first expiry, stale and one
   expect(chain(`underlying,expiry,put_call,strike,bid,ask,open_interest\n${rows}`).spot).toBe(100);
 });
 
-test('several underlyings and times are as many chains', () => {
+test('several underlyings and times give one chain each', () => {
   const later = CALL.replace('T16:00:00', 'T16:15:00');
   const other = CALL.replaceAll('XYZ', 'ABC');
   const read = chains([HEADER, CALL, PUT, later, other, PUT.replaceAll('XYZ', 'ABC')].join('\n'));
@@ -112,18 +112,18 @@ test('several underlyings and times are as many chains', () => {
   ]);
 });
 
-test('a file that ends within a row is refused: nobody knows how much is missing', () => {
+test('refuses a file that ends within a row, because an unknown part is missing', () => {
   expect(refusals(`${HEADER}\n${CALL}\n${PUT.slice(0, 40)}`)).toEqual(['the file ends within row 2']);
   expect(chain(`${HEADER}\n${CALL}\n${PUT}`).count).toBe(2);
 });
 
-test('a slipped digit in the time of a row makes no chain of its own', () => {
+test('a wrong digit in the time of one row does not create another chain', () => {
   const rows = Array.from({ length: 20 }, (_, i) => CALL.replace('C00100000', `C00${101 + i}000`));
   const slipped = PUT.replace('2026-08-21', '2926-08-21');
   expect(chain([HEADER, ...rows, slipped, ''].join('\n')).refused).toEqual({ stray_as_of: 1 });
 });
 
-test('spot is the middle of what the rows say', () => {
+test('the spot is the median of the rows', () => {
   const puts = [
     PUT,
     PUT.replace('P00100000', 'P00101000'),
@@ -132,7 +132,7 @@ test('spot is the middle of what the rows say', () => {
   expect(chain([HEADER, ...puts, ''].join('\n')).spot).toBe(98.5);
 });
 
-test('a spot that the quotes contradict is refused', () => {
+test('refuses a spot that contradicts the quotes', () => {
   const rows = [CALL, PUT].map((row) => row.replace(',98.5,', ',985,'));
   expect(refusals([HEADER, ...rows, ''].join('\n'))).toEqual([
     expect.stringContaining('spot 985 contradicts the quotes'),
@@ -142,11 +142,11 @@ test('a spot that the quotes contradict is refused', () => {
 test.each([
   ['semicolons', ';'],
   ['tabs', '\t'],
-])('cells may be parted by %s', (_name, mark) => {
+])('accepts %s between cells', (_name, mark) => {
   expect(chain([HEADER, CALL, PUT, ''].join('\n').replaceAll(',', mark)).count).toBe(2);
 });
 
-test('lines may end as on any machine, and text may be UTF-16', () => {
+test('accepts all common line ends, and UTF-16', () => {
   const text = [HEADER, CALL, PUT, ''].join('\r');
   expect(chain(text).count).toBe(2);
   const utf16 = new Uint8Array([0xff, 0xfe, ...new Uint8Array(Uint16Array.from(text, (c) => c.charCodeAt(0)).buffer)]);
@@ -155,22 +155,26 @@ test('lines may end as on any machine, and text may be UTF-16', () => {
   ]);
 });
 
-test('a column named twice is refused', () => {
+test('refuses a column that is named twice', () => {
   expect(refusals(`${HEADER},bid\n${CALL},1\n`)).toEqual(['column bid is named twice']);
 });
 
-describe('a bad row is counted, the others stand', () => {
+describe('a bad row is counted, the others are read', () => {
   test.each([
     ['half a row', 'XYZ,2026-08-21T16:00:00-04:00,98.5,XYZ26', 'malformed_row'],
     ['a cell too many', `${PUT},1`, 'malformed_row'],
-    ['a symbol that is none', PUT.replace('XYZ260918P', 'XYZ26Z918P'), 'bad_symbol'],
-    ['an underlying that is no ticker', PUT.replace(/^XYZ,(.*)XYZ260918P00100000/, '"X\u202e YZ",$1'), 'bad_contract'],
-    ['no contract at all', PUT.replace(',XYZ260918P00100000,2026-09-18', ',,'), 'bad_contract'],
+    ['an invalid symbol', PUT.replace('XYZ260918P', 'XYZ26Z918P'), 'bad_symbol'],
+    [
+      'an underlying that is not a ticker',
+      PUT.replace(/^XYZ,(.*)XYZ260918P00100000/, '"X\u202e YZ",$1'),
+      'bad_contract',
+    ],
+    ['no contract', PUT.replace(',XYZ260918P00100000,2026-09-18', ',,'), 'bad_contract'],
     ['a time without offset', PUT.replace('-04:00', ''), 'bad_as_of'],
     ['the same contract again', CALL, 'duplicate'],
-    ['open interest below zero', PUT.replace(',50,', ',-50,'), 'bad_value'],
+    ['negative open interest', PUT.replace(',50,', ',-50,'), 'bad_value'],
     ['text for a number', PUT.replace(',2.1,', ',abc,'), 'bad_value'],
-    ['a number cut off by letters', PUT.replace(',2.1,', ',2.1x,'), 'bad_value'],
+    ['a number followed by letters', PUT.replace(',2.1,', ',2.1x,'), 'bad_value'],
     ['hexadecimal', PUT.replace(',2.1,', ',0x2,'), 'bad_value'],
     ['infinity', PUT.replace(',2.1,', ',Infinity,'), 'bad_value'],
   ])('%s', (_what, row, reason) => {
@@ -179,22 +183,22 @@ describe('a bad row is counted, the others stand', () => {
     expect(read.bid[0]).toBe(1.1);
   });
 
-  test('before the first good row too', () => {
+  test('counts bad rows before the first good row too', () => {
     expect(chain(`${HEADER}\nXYZ,\n${CALL}`).refused).toEqual({ malformed_row: 1 });
   });
 
-  test.each(['NaN', 'nan', 'N/A', 'null', '-', ''])('%p is not given, which is no fault', (text) => {
+  test.each(['NaN', 'nan', 'N/A', 'null', '-', ''])('%p counts as a missing value, not as an error', (text) => {
     const read = chain(`${HEADER}\n${CALL.replace(',1.1,', `,${text},`)}`);
     expect(read.bid[0]).toBeNaN();
     expect(read.refused).toEqual({});
   });
 
-  test('thousands separators are read', () => {
+  test('reads thousands separators', () => {
     expect(chain(`${HEADER}\n${CALL.replace(',40,', ',"1,234,567",')}`).openInterest[0]).toBe(1_234_567);
   });
 });
 
-describe('refused, with the reason', () => {
+describe('refused with a reason', () => {
   test.each([
     ['no open interest', `${HEADER.replace('open_interest', 'oi')}\n${CALL}`, /missing column open_interest/],
     ['no underlying', `${HEADER.replace('underlying', 'name')}\n${CALL}`, /missing column underlying/],
@@ -203,12 +207,12 @@ describe('refused, with the reason', () => {
       'underlying,expiry,put_call,open_interest\nXYZ,2026-09-18,C,1',
       /missing column strike/,
     ],
-    ['a header alone', `${HEADER}\n`, /none of 0 rows/],
+    ['only a header', `${HEADER}\n`, /none of 0 rows/],
     ['garbage below the header', `${HEADER}\nxx\nyy\n`, /none of 2 rows can be read .*malformed_row.*2/],
     ['an open quote', `${HEADER}\n${CALL}\n"${PUT}\n${PUT}`, /quote .* never closed/],
-    ['no spot and no pairs', `${HEADER}\n${CALL.replace('98.5', '')}`, /XYZ: spot/],
+    ['no spot and no put-call pairs', `${HEADER}\n${CALL.replace('98.5', '')}`, /XYZ: spot/],
     [
-      'strikes of zero only',
+      'only strikes of zero',
       'underlying,expiry,put_call,strike,open_interest,spot\nXYZ,2026-09-18,C,0,1,9',
       /no usable rows/,
     ],
@@ -216,7 +220,7 @@ describe('refused, with the reason', () => {
     expect(refusals(text)).toEqual([expect.stringMatching(reason)]);
   });
 
-  test('one chain of a file does not take the others along', () => {
+  test('one bad chain of a file does not affect the others', () => {
     const deliveries = readText(`${HEADER}\n${CALL.replace('98.5', '')}\n${CALL.replaceAll('XYZ', 'ABC')}`);
     expect(deliveries.map(({ kind }) => kind)).toEqual(['refusal', 'chain']);
   });

@@ -32,7 +32,7 @@ function answer(options: unknown[], over: Record<string, unknown> = {}, timestam
 const RUT = option('RUT231020C01800000');
 const RUTW = option('RUTW230929P01800000', { delta: -0.5 });
 
-test('every field arrives where it belongs, both roots apart', () => {
+test('reads every field, and separates both roots', () => {
   const read = chain(answer([RUT, RUTW]));
   expect(read).toMatchObject({ underlying: 'RUT', spot: 1806.1, count: 2, refused: {}, simulated: false });
   expect(read.series.map(({ root, settlement }) => [root, settlement])).toEqual([
@@ -46,17 +46,25 @@ test('every field arrives where it belongs, both roots apart', () => {
 
 describe('the time of the quotes', () => {
   test.each([
-    ['of the last trade, in New York', answer([RUT]), '2023-09-20T20:15:04Z'],
-    ['in winter too', answer([RUT], { last_trade_time: '2023-12-20T16:15:04' }), '2023-12-20T21:15:04Z'],
-    ['else the stamp, in UTC', answer([RUT], { last_trade_time: null }), '2023-09-21T03:17:42Z'],
-    ['with a fraction', answer([RUT], { last_trade_time: '2023-09-20T16:15:04.5' }), '2023-09-20T20:15:04.5Z'],
+    ['is that of the last trade, in New York', answer([RUT]), '2023-09-20T20:15:04Z'],
+    [
+      'is in New York time in winter too',
+      answer([RUT], { last_trade_time: '2023-12-20T16:15:04' }),
+      '2023-12-20T21:15:04Z',
+    ],
+    [
+      'is the timestamp in UTC if there is no last trade',
+      answer([RUT], { last_trade_time: null }),
+      '2023-09-21T03:17:42Z',
+    ],
+    ['may have a fraction', answer([RUT], { last_trade_time: '2023-09-20T16:15:04.5' }), '2023-09-20T20:15:04.5Z'],
   ])('%s', (_what, text, instant) => {
     expect(chain(text).asOf).toBe(Date.parse(instant));
   });
 });
 
 describe('spot', () => {
-  test('falls back to the close, then to what the quotes imply', () => {
+  test('falls back to the close, then to the spot that the quotes imply', () => {
     expect(chain(answer([RUT], { current_price: 0 })).spot).toBe(1805);
     const pair = [
       option('RUT231020C01800000', { bid: 30, ask: 32 }),
@@ -66,37 +74,44 @@ describe('spot', () => {
   });
 });
 
-describe('a bad option is counted, the others stand', () => {
+describe('a bad option is counted, the others are read', () => {
   test.each([
-    ['no object', 7, { bad_symbol: 1 }],
+    ['not an object', 7, { bad_symbol: 1 }],
     ['no symbol', {}, { bad_symbol: 1 }],
-    ['a symbol that is none', option('RUT231399C01800000'), { bad_symbol: 1 }],
+    ['an invalid symbol', option('RUT231399C01800000'), { bad_symbol: 1 }],
     ['another underlying', option('SPY231020C00400000'), { foreign_underlying: 1 }],
-    ['the same again', RUT, { duplicate: 1 }],
+    ['a duplicate', RUT, { duplicate: 1 }],
     ['negative open interest', option('RUT231020P01800000', { open_interest: -1 }), { bad_value: 1 }],
     ['text for a bid', option('RUT231020P01800000', { bid: 'ten' }), { bad_value: 1 }],
     ['an object for a bid', option('RUT231020P01800000', { bid: {} }), { bad_value: 1 }],
     ['numbers as text', option('RUT231020P01800000', { bid: '1.5' }), {}],
-    ['nothing but a symbol', { option: 'RUT231020P01800000' }, {}],
+    ['only a symbol', { option: 'RUT231020P01800000' }, {}],
   ])('%s', (_what, bad, refused) => {
     expect(chain(answer([RUT, RUT, bad].slice(1))).refused).toEqual(refused);
   });
 });
 
-describe('refused, with the reason', () => {
+describe('refused with a reason', () => {
   test.each([
-    ['cut off', answer([RUT, RUTW]).slice(0, 300), /not valid JSON \(300 characters\)/],
+    ['truncated', answer([RUT, RUTW]).slice(0, 300), /not valid JSON \(300 characters\)/],
     ['garbled', answer([RUT]).replace('"bid"', 'bid'), /not valid JSON/],
     ['no options', answer([]).replace('"options":[],', ''), /data\.options.* missing/],
-    ['none of the options readable', answer([{}, {}]), /none of 2 options/],
+    ['no readable option', answer([{}, {}]), /none of 2 options/],
     ['no time at all', answer([RUT], { last_trade_time: null }, null), /neither/],
-    ['a time out of the calendar', answer([RUT], { last_trade_time: '2023-02-30T16:00:00' }), /not in the calendar/],
-    ['no spot and no pairs', answer([RUT], { current_price: null, close: null }), /spot/],
+    [
+      'a time that is not in the calendar',
+      answer([RUT], { last_trade_time: '2023-02-30T16:00:00' }),
+      /not in the calendar/,
+    ],
+    ['no spot and no put-call pairs', answer([RUT], { current_price: null, close: null }), /spot/],
   ])('%s', (_what, text, reason) => {
     expect(refusals(text)).toEqual([expect.stringMatching(reason)]);
   });
 });
 
-test.each(['{}', '{"data":{}}', '{"name":"package","options":[]}', ' {"data":[1]}'])('%s is no market data', (text) => {
-  expect(readText(text)).toEqual([]);
-});
+test.each(['{}', '{"data":{}}', '{"name":"package","options":[]}', ' {"data":[1]}'])(
+  '%s is not market data',
+  (text) => {
+    expect(readText(text)).toEqual([]);
+  },
+);

@@ -36,7 +36,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }));
 
 const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
-/** What the store keeps of the feed. */
+/** The stored state of the feed. */
 let marks: Map<string, string>;
 beforeEach(() => {
   marks = new Map();
@@ -49,7 +49,7 @@ function keepMark({ key, value }: { key: string; value: string | null }): void {
   else marks.set(key, value);
 }
 
-/** Sources of chains, `origin: reason` of refusals. */
+/** Returns the sources of chains, and `origin: reason` of refusals. */
 async function poll(feed: ReturnType<typeof createFilesFeed>): Promise<string[]> {
   const seen: string[] = [];
   for await (const delivery of feed.poll(Date.now())) {
@@ -63,7 +63,7 @@ async function poll(feed: ReturnType<typeof createFilesFeed>): Promise<string[]>
   return seen;
 }
 
-test('the first poll reads all, sub-folders too; later ones what is new or changed', async () => {
+test('reads all files at the first poll, with sub-folders, and later new or changed files', async () => {
   mkdirSync(join(dir, 'deep/er'), { recursive: true });
   put('a.csv', chainOf('AAA'));
   put('deep/er/b.txt', chainOf('BBB'));
@@ -76,7 +76,7 @@ test('the first poll reads all, sub-folders too; later ones what is new or chang
   expect(await poll(feed)).toEqual([]);
 });
 
-test('a change that leaves the size alone is seen by its time', async () => {
+test('notices by the time a change that does not change the size', async () => {
   put('a.csv', chainOf('AAA'));
   const feed = feedOf();
   await poll(feed);
@@ -85,7 +85,7 @@ test('a change that leaves the size alone is seen by its time', async () => {
   expect(await poll(feed)).toEqual(['files:a.csv']);
 });
 
-test('a file removed and put back is read again', async () => {
+test('reads a file again that was removed and put back', async () => {
   put('a.csv', chainOf('AAA'));
   utimesSync(join(dir, 'a.csv'), 1e9, 1e9);
   const feed = feedOf();
@@ -97,7 +97,7 @@ test('a file removed and put back is read again', async () => {
   expect(await poll(feed)).toEqual(['files:a.csv']);
 });
 
-test('a file still being written is left until it is whole', async () => {
+test('does not read a file until it is fully written', async () => {
   const whole = chainOf('AAA');
   put('a.csv', whole.slice(0, 60));
   put('b.csv', chainOf('BBB'));
@@ -112,13 +112,13 @@ test('a file still being written is left until it is whole', async () => {
   expect(await poll(feed)).toEqual(['files:a.csv']);
 });
 
-test('a file that is gone when its turn comes is passed over', async () => {
+test('skips a file that is deleted before it is read', async () => {
   put('a.csv', chainOf('AAA'));
   put('b.csv', chainOf('BBB'));
   expect(await poll(feedOf(async () => rmSync(join(dir, 'a.csv'))))).toEqual(['files:b.csv']);
 });
 
-test('what is no market data is passed over, what is damaged, or named as data and none, is told once', async () => {
+test('skips files without market data; reports damaged ones and empty data files once', async () => {
   put(
     'README.md',
     '# Notes\nCalls and puts, Last: 3, Strike: none; see `underlying,as_of,symbol,put_call,open_interest`.\n',
@@ -140,7 +140,7 @@ test('what is no market data is passed over, what is damaged, or named as data a
   expect(await poll(feed)).toEqual([]);
 });
 
-test('closes are read; rows that are none are told', async () => {
+test('reads closes, and reports invalid rows', async () => {
   put(
     'closes.csv',
     'date,ticker,close\n2026-08-20,SPY,640.5\n2026-08-21,brk/b,"1,234.5"\n2026-13-01,SPY,1\n2026-08-21,SPY,x\n',
@@ -163,7 +163,7 @@ const TAPE = 'executed_at,option_chain_id,price,size,upstream_condition_detail\n
 const tradeAt = (second: string, price = '2.5') =>
   `2026-08-17 13:30:${second}+00,SPXW260821C05000000,${price},10,auto\n`;
 
-test('a tape is read; rows that are no print are told in one line, a tape without rows is fine', async () => {
+test('reads a tape and reports its invalid rows in one line; a tape without rows is valid', async () => {
   put('empty.csv', TAPE);
   put('tape.csv', `${TAPE}${tradeAt('00')}${tradeAt('01', 'x')}${tradeAt('02', '0')}${tradeAt('61')}`);
   const feed = feedOf();
@@ -177,7 +177,7 @@ test('a tape is read; rows that are no print are told in one line, a tape withou
   expect(await poll(feed)).toEqual(['prints 1', expect.stringMatching(/^tape\.csv: 3 of 5 rows/)]);
 });
 
-test('of a tape that is being written the rows are taken that are there; one that is overwritten is told', async () => {
+test('reads the present rows of a tape that is being written; reports an overwritten tape', async () => {
   put('tape.csv', TAPE + tradeAt('00'));
   const feed = feedOf(async () => {
     if (statSync(join(dir, 'tape.csv')).size < 200)
@@ -189,7 +189,7 @@ test('of a tape that is being written the rows are taken that are there; one tha
   expect(await poll(feed)).toEqual(['tape.csv: no longer holds market data']);
 });
 
-test('a tape of any size comes in batches', async () => {
+test('reads a tape of any size in batches', async () => {
   const rows = Array.from({ length: 25_000 }, () => tradeAt('00')).join('');
   const ballast = `${'x'.repeat(500_000)}\n`;
   const times = Math.ceil(FILE_BYTES_MAX / ballast.length);
@@ -200,7 +200,7 @@ test('a tape of any size comes in batches', async () => {
   expect(seen.reduce((sum, each) => sum + Number(each.replace('prints ', '')), 0)).toBe(25_000);
 });
 
-test('of a tape that grows while it is read, refusals are told once it has been read whole', async () => {
+test('for a tape that grows while it is read, reports refusals after a complete read', async () => {
   put('tape.csv', TAPE + tradeAt('00') + tradeAt('01').slice(0, 30));
   const feed = feedOf();
   let grows = true;
@@ -215,7 +215,7 @@ test('of a tape that grows while it is read, refusals are told once it has been 
 });
 
 describe('after a restart', () => {
-  test('only what is new is read; what was refused, or is no market data, is not read again either', async () => {
+  test('reads only new files, and no file again that was refused or has no market data', async () => {
     put('a.csv', chainOf('AAA'));
     put('bad.json', '{"timestamp":"2023-09-21 03:17:42","data":{"options":[{"opt');
     put('notes.md', 'nothing');
@@ -233,14 +233,14 @@ describe('after a restart', () => {
     expect(await poll(feedOf())).toEqual([]);
   });
 
-  test('what was read and not stored is read again', async () => {
+  test('reads a file again whose data was not stored', async () => {
     put('a.csv', chainOf('AAA'));
     const feed = feedOf();
     for await (const { kind } of feed.poll(Date.now())) expect(['settled', 'chain', 'mark']).toContain(kind);
     expect(await poll(feed)).toEqual(['files:a.csv']);
   });
 
-  test("the files of another folder are another feed's, those gone are forgotten, unless the folder is out of reach", async () => {
+  test('leaves records of other folders; forgets deleted files, unless the folder is unreachable', async () => {
     put('a.csv', chainOf('AAA'));
     mkdirSync(join(dir, 'sub'));
     put('sub/b.csv', chainOf('BBB'));
@@ -268,7 +268,7 @@ describe('a bad file is set aside', () => {
   afterEach(() => rmSync(aside, { recursive: true }));
   const listed = () => readdirSync(aside, { recursive: true, encoding: 'utf8' }).sort();
 
-  test('once its refusal is stored, under its path, by a number where that is taken; good and unknown ones stay', async () => {
+  test('after its refusal is stored, under its path or a numbered one; other files stay', async () => {
     mkdirSync(join(dir, 'deep'));
     const feed = feedOf(undefined, aside);
     for (const name of ['deep/bad.json', 'deep/bad-2.json', 'deep/bad-3.json']) {
@@ -288,7 +288,7 @@ describe('a bad file is set aside', () => {
     expect(readdirSync(join(dir, 'deep'))).toEqual([]);
   });
 
-  test('not a link, nor where there is no way: that is told once', async () => {
+  test('but not a link, nor if the target is blocked: reports that once', async () => {
     put('target.txt', bad);
     symlinkSync('target.txt', join(dir, 'link.json'));
     writeFileSync(join(aside, 'sub'), 'in the way');
@@ -306,7 +306,7 @@ describe('a bad file is set aside', () => {
     expect(readFileSync(join(dir, 'sub/bad.json'), 'utf8')).toBe(bad);
   });
 
-  test('nothing is looked for in that folder, whatever leads there', async () => {
+  test('the feed does not read the folder for bad files, whatever links to it', async () => {
     writeFileSync(join(aside, 'x.csv'), chainOf('AAA'));
     symlinkSync(aside, join(dir, 'link'));
     expect(await poll(feedOf(undefined, aside))).toEqual([
@@ -314,7 +314,7 @@ describe('a bad file is set aside', () => {
     ]);
   });
 
-  test('a copy takes its place on another file system', async () => {
+  test('a copy replaces a move to another file system', async () => {
     const far = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'zomma-aside-'));
     put('bad.json', bad);
     const feed = feedOf(undefined, far);
@@ -325,7 +325,7 @@ describe('a bad file is set aside', () => {
   });
 });
 
-test('links: loops and dead ends are told once, good ones followed', async () => {
+test('reports link loops and dead links once, and follows valid links', async () => {
   mkdirSync(join(dir, 'sub'));
   put('sub/a.csv', chainOf('AAA'));
   symlinkSync(dir, join(dir, 'sub/loop'));
@@ -343,7 +343,7 @@ test('links: loops and dead ends are told once, good ones followed', async () =>
   expect(await poll(feed)).toEqual([]);
 });
 
-describe('a link or another kind of file in the way', () => {
+describe('a link or a special file in the drop folder', () => {
   let victim: string;
   beforeEach(() => {
     victim = mkdtempSync(join(tmpdir(), 'zomma-victim-'));
@@ -352,7 +352,7 @@ describe('a link or another kind of file in the way', () => {
   afterEach(() => rmSync(victim, { recursive: true }));
   const isWhole = () => expect(readdirSync(victim).sort()).toEqual(['accounts.csv', 'app.json']);
 
-  test('what a link to another folder shows is neither read nor set aside', async () => {
+  test('files behind a link to another folder are neither read nor set aside', async () => {
     const aside = mkdtempSync(join(tmpdir(), 'zomma-aside-'));
     symlinkSync(victim, join(dir, 'link'));
     symlinkSync(join(victim, 'app.json'), join(dir, 'app.json'));
@@ -367,7 +367,7 @@ describe('a link or another kind of file in the way', () => {
     rmSync(aside, { recursive: true });
   });
 
-  test('nor where the link takes the place of a folder after it was looked at', async () => {
+  test('a file is not set aside if a link replaced its folder after the check', async () => {
     const aside = mkdtempSync(join(tmpdir(), 'zomma-aside-'));
     mkdirSync(join(dir, 'sub'));
     put('sub/app.json', '{');
@@ -377,7 +377,7 @@ describe('a link or another kind of file in the way', () => {
     symlinkSync(victim, join(dir, 'sub'));
     expect(await setAside(root, found, aside)).toMatchObject({ isMoved: false });
     rmSync(join(dir, 'sub'));
-    // The same path, another file.
+    // The same path, but another file.
     mkdirSync(join(dir, 'sub'));
     linkSync(join(victim, 'app.json'), join(dir, 'sub/app.json'));
     expect(await setAside(root, found, aside)).toEqual({
@@ -389,7 +389,7 @@ describe('a link or another kind of file in the way', () => {
     rmSync(aside, { recursive: true });
   });
 
-  test('nor the very same file where its folder was moved elsewhere', async () => {
+  test('a file is not set aside if its folder was moved out of the drop folder', async () => {
     const aside = mkdtempSync(join(tmpdir(), 'zomma-aside-'));
     mkdirSync(join(dir, 'sub/deep'), { recursive: true });
     put('sub/deep/app.json', '{');
@@ -405,14 +405,14 @@ describe('a link or another kind of file in the way', () => {
     rmSync(aside, { recursive: true });
   });
 
-  test('a FIFO or a socket is passed over, and the files beside it are read', async () => {
+  test('skips a FIFO or a socket and reads the other files', async () => {
     expect(Bun.spawnSync(['mkfifo', join(dir, 'a.csv')]).exitCode).toBe(0);
     put('b.csv', chainOf('BBB'));
     expect(await poll(feedOf())).toEqual(['files:b.csv']);
   });
 });
 
-/** As a user who has no rights of their own: those of root have no bounds. */
+/** Runs work as a user without special rights, because root may do everything. */
 async function withoutRights<T>(work: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) return work();
   process.seteuid!(NOBODY);
@@ -425,7 +425,7 @@ async function withoutRights<T>(work: () => Promise<T>): Promise<T> {
 const NOBODY = 65_534;
 
 test.skipIf(process.platform === 'win32')(
-  'what fails in passing is told once, tried again ever more rarely, and at once when its rights have changed',
+  'reports a temporary error once, retries ever more rarely, and at once if rights change',
   async () => {
     chmodSync(dir, 0o755);
     put('a.csv', chainOf('AAA'));
@@ -440,7 +440,7 @@ test.skipIf(process.platform === 'win32')(
     expect(await look()).toEqual(['files:a.csv']);
     expect(await look()).toEqual([]);
 
-    // What is told of its content stands: the trouble is over before.
+    // The refusal of its content stays, because the temporary error ends before it.
     put('c.csv', 'date,ticker,close\nx,y,z\n');
     chmodSync(join(dir, 'c.csv'), 0);
     expect(await look()).toEqual(['c.csv: cannot be read (EACCES)']);
@@ -453,7 +453,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('a file beyond the limit is refused unread', async () => {
+test('refuses a file beyond the size limit without reading it', async () => {
   put('huge.csv', chainOf('AAA'));
   truncateSync(join(dir, 'huge.csv'), FILE_BYTES_MAX + 1);
   put('small.csv', chainOf('BBB'));
@@ -463,7 +463,7 @@ test('a file beyond the limit is refused unread', async () => {
   ]);
 });
 
-test('a folder that is not there is told once, and read when it appears', async () => {
+test('reports a missing folder once, and reads it when it appears', async () => {
   rmSync(dir, { recursive: true });
   const feed = feedOf();
   expect(await poll(feed)).toEqual([`${dir}: folder cannot be read (ENOENT)`]);
@@ -473,19 +473,19 @@ test('a folder that is not there is told once, and read when it appears', async 
   expect(await poll(feed)).toEqual(['files:a.csv']);
 });
 
-test('nothing is written to the folder', async () => {
+test('writes nothing to the folder', async () => {
   put('a.csv', chainOf('AAA'));
   await poll(feedOf());
   expect(readdirSync(dir)).toEqual(['a.csv']);
 });
 
-describe('damage of any kind', () => {
+describe('any damage', () => {
   const texts = [
     chainOf('AAA'),
     '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[{"option":"RUT231020C01800000","bid":1}]}}',
     'T,Last: 9\nDate: June 9, 2023 at 1:40 PM EDT\nCalls,Open Interest,Strike,Puts,Open Interest\nA230616C00009000,1,9,A230616P00009000,1\n',
   ];
-  test.each(texts)('is a refusal or a chain, never a throw: %#', (text) => {
+  test.each(texts)('gives a refusal or a chain, never an exception: %#', (text) => {
     expect(readText(text).map(({ kind }) => kind)).toEqual(['chain']);
     for (let i = 0; i < text.length; i++) {
       for (const damaged of [
@@ -500,7 +500,7 @@ describe('damage of any kind', () => {
 });
 
 describeRecorded('recorded chains', (recorded) => {
-  test('all are read whole', async () => {
+  test('are all read completely', async () => {
     const seen: string[] = [];
     for await (const delivery of createFilesFeed(recorded, { remembered: () => marks }).poll(Date.now())) {
       if (delivery.kind === 'mark' || delivery.kind === 'settled') continue;
@@ -529,7 +529,7 @@ describeRecorded('recorded chains', (recorded) => {
   });
 });
 
-test('what was refused of a file is settled once it is read anew or gone, and of the folder once it can be read', async () => {
+test('settles refusals of a file when it is read again or gone, and of the folder when it is readable', async () => {
   const settled = async (feed: ReturnType<typeof createFilesFeed>) => {
     const origins: string[] = [];
     for await (const delivery of feed.poll(Date.now())) {
@@ -540,7 +540,7 @@ test('what was refused of a file is settled once it is read anew or gone, and of
   };
   put('a.csv', 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
   const feed = feedOf();
-  // Of an earlier process, which may have told of a trouble that passes.
+  // For an earlier process, which may have reported a temporary error.
   expect(await settled(feed)).toEqual([dir, 'a.csv']);
   expect(await settled(feed)).toEqual([]);
   put('a.csv', chainOf('AAA'));

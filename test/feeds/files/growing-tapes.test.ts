@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-/** One reading of the tape as it is now: ids of what was new, and the rows that are no prints. */
+/** Returns a function that reads the present tape and gives the ids of new prints, and the number of invalid rows. */
 async function reader() {
   const tapes = new GrowingTapes();
   let last = '';
@@ -48,9 +48,9 @@ async function idsOf(text: string): Promise<string[]> {
 }
 
 test.each([
-  ['lines', '\n'],
-  ['returns and lines', '\r\n'],
-])('cut between any two bytes, ended by %s: each row comes once, twins of earlier rows too', async (_name, end) => {
+  ['line feeds', '\n'],
+  ['returns and line feeds', '\r\n'],
+])('cut between any two bytes, with %s: reads each row once, equal rows too', async (_name, end) => {
   const text = [HEADER, row(0), row(1), row(0), row(1, 'x'), row(0), row(2)].join('').replaceAll('\n', end);
   const ids = await idsOf(text);
   expect(new Set(ids).size).toBe(5);
@@ -61,25 +61,25 @@ test.each([
     writeFileSync(path, text);
     const second = await read();
     expect([cut, second.refused]).toEqual([cut, '1 of 6 rows are invalid (bad_price 1)']);
-    // A last row without its break that is whole all the same is read again with the rest: it is known by its id.
+    // A complete last row without a line break is read again with the rest. Its id identifies it.
     expect([cut, [...new Set([...first.ids, ...second.ids])]]).toEqual([cut, ids]);
     expect(second.ids.length).toBeLessThanOrEqual(ids.length);
   }
 });
 
-test('what was read before is read again only where something of it is another', async () => {
+test('reads earlier rows again only if they have changed', async () => {
   const read = await reader();
   const rows = (prices: readonly string[]) => HEADER + prices.map((price, at) => row(at, price)).join('');
   const steps: [name: string, change: () => void, prints: number][] = [
     ['first', () => writeFileSync(path, rows(['1', '2', '3'])), 3],
     ['grown', () => appendFileSync(path, row(3, '4')), 1],
     ['the same', () => {}, 0],
-    ['one price in the middle is another', () => writeFileSync(path, rows(['1', '7', '3', '4', '5'])), 5],
+    ['one price in the middle has changed', () => writeFileSync(path, rows(['1', '7', '3', '4', '5'])), 5],
     ['shorter', () => truncateSync(path, rows(['1', '7']).length), 2],
     ['grown again', () => appendFileSync(path, row(5, '6')), 1],
     ['cut within a row', () => appendFileSync(path, row(6).slice(0, 20)), 0],
-    ['the rest of it', () => appendFileSync(path, row(6).slice(20)), 1],
-    ['no text in the middle', () => appendFileSync(path, `\0\0\n${row(7)}`), 1],
+    ['the rest of the row', () => appendFileSync(path, row(6).slice(20)), 1],
+    ['binary data in the middle', () => appendFileSync(path, `\0\0\n${row(7)}`), 1],
   ];
   for (const [name, change, prints] of steps) {
     change();
@@ -87,7 +87,7 @@ test('what was read before is read again only where something of it is another',
   }
 });
 
-test('what has not been stored is read again', async () => {
+test('reads rows again that were not stored', async () => {
   const read = await reader();
   writeFileSync(path, HEADER + row(0));
   await read();
@@ -97,7 +97,7 @@ test('what has not been stored is read again', async () => {
   expect((await read()).ids).toHaveLength(1);
 });
 
-test('of two bytes a character: read from the top each time', async () => {
+test('reads UTF-16 from the start each time', async () => {
   const read = await reader();
   const utf16 = (text: string) => Buffer.from(text, 'utf16le');
   writeFileSync(path, utf16(`\ufeff${HEADER}${row(0)}`));

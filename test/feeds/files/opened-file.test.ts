@@ -22,7 +22,7 @@ async function readWithin(origin: string): Promise<string | undefined> {
   return file && (await file.content.slice(0, 100)).toString();
 }
 
-test('a file and a link to one within the folder are read', async () => {
+test('reads a file, and a link to a file in the folder', async () => {
   symlinkSync('sub/a.csv', join(root, 'link.csv'));
   symlinkSync('link.csv', join(root, 'twice.csv'));
   for (const origin of ['sub/a.csv', 'link.csv', 'twice.csv'])
@@ -31,7 +31,7 @@ test('a file and a link to one within the folder are read', async () => {
 
 test.each<[string, () => string]>([
   [
-    'a link that leads out',
+    'a link that leads out of the folder',
     () => {
       symlinkSync(join(elsewhere, 'a.csv'), join(root, 'x'));
       return 'x';
@@ -44,7 +44,7 @@ test.each<[string, () => string]>([
       return 'x/a.csv';
     },
   ],
-  ['a path that climbs out', () => `../${elsewhere.split('/').at(-1)}/a.csv`],
+  ['a path that leads out of the folder', () => `../${elsewhere.split('/').at(-1)}/a.csv`],
   ['a folder', () => 'sub'],
   [
     'a link to itself',
@@ -53,25 +53,25 @@ test.each<[string, () => string]>([
       return 'x';
     },
   ],
-  ['nothing', () => 'x'],
+  ['a missing file', () => 'x'],
   ['a file as a folder', () => 'sub/a.csv/b'],
-])('%s is not', async (_name, make) => {
+])('does not read %s', async (_name, make) => {
   expect(await readWithin(make())).toBeUndefined();
 });
 
-test('a FIFO is not waited for', async () => {
+test('does not wait for a FIFO', async () => {
   expect(Bun.spawnSync(['mkfifo', join(root, 'x.csv')]).exitCode).toBe(0);
   expect(await readWithin('x.csv')).toBeUndefined();
   expect(await openNamed(join(root, 'x.csv'), 'x.csv')).toBeUndefined();
 });
 
-test('who names a file by a link means the file', async () => {
+test('reads a file that the caller names by a link', async () => {
   symlinkSync(join(elsewhere, 'a.csv'), join(root, 'x'));
   await using file = await openNamed(join(root, 'x'), 'x');
   expect((await file!.content.slice(3, 100)).toString()).toBe('side');
 });
 
-test('what is open is read, whatever takes its path meanwhile', async () => {
+test('reads the opened file even if another file takes its path', async () => {
   await using file = await openWithin(root, 'sub/a.csv');
   rmSync(join(root, 'sub/a.csv'));
   linkSync(join(elsewhere, 'a.csv'), join(root, 'sub/a.csv'));

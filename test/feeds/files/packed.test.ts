@@ -18,7 +18,7 @@ async function read(content: Uint8Array): Promise<Delivery[]> {
   return Array.fromAsync(deliveriesOf(dir, { origin: 'x' }, { nowMs: NOW_MS }));
 }
 
-/** Columns as text: of two NaNs the bits may differ. */
+/** Columns as text, because the bits of two NaNs may differ. */
 const told = (deliveries: readonly Delivery[]) =>
   JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
 
@@ -29,22 +29,22 @@ const JSON_CHAIN =
 const TABLE =
   'T,Last: 9\nDate: June 9, 2023 at 1:40 PM EDT\nCalls,Open Interest,Strike,Puts,Open Interest\nA230616C00009000,1,9,A230616P00009000,1\n';
 
-describe('packed with gzip', () => {
+describe('compressed with gzip', () => {
   test.each([
     ['chain CSV', CHAIN],
     ['delayed-quote JSON', JSON_CHAIN],
     ['quote table', TABLE],
     ['closes', 'date,ticker,close\n2026-08-20,SPY,640.5\n'],
     ['tape', tape({}, {}, { price: 'x' })],
-    ['nothing of the kind', 'notes'],
-  ])('it holds the same: %s', async (_name, text) => {
+    ['no market data', 'notes'],
+  ])('gives the same deliveries: %s', async (_name, text) => {
     const plain = told(await read(Buffer.from(text)));
     expect(told(await read(gzipSync(text)))).toBe(plain);
-    // As several packers write it: one stream after another.
+    // Some compressors write one stream after another.
     expect(told(await read(Buffer.concat([gzipSync(text.slice(0, 20)), gzipSync(text.slice(20))])))).toBe(plain);
   });
 
-  test('cut or damaged it is refused; of a tape what came before counts', async () => {
+  test('a truncated or damaged file is refused; of a tape the earlier prints count', async () => {
     const packed = gzipSync(CHAIN);
     const refusal: Delivery = {
       kind: 'refusal',
@@ -60,7 +60,7 @@ describe('packed with gzip', () => {
     expect([prints, more[0]?.kind]).toEqual([refusal, 'prints']);
   });
 
-  test('what unpacks to more than is read is refused, unread to its end', async () => {
+  test('refuses data that unpacks to more than the limit, without reading it to the end', async () => {
     const bomb = gzipSync(Buffer.alloc(FILE_BYTES_MAX * 4, CHAIN));
     expect(await read(bomb)).toEqual([{ kind: 'refusal', origin: 'x', reason: expect.stringMatching(/more than/) }]);
     const [header = ''] = tape({}).split('\n');
@@ -72,9 +72,9 @@ describe('packed with gzip', () => {
 });
 
 test.each([
-  ['a million line breaks', 1_200_000, true],
-  ['what is short', 1_000_000, false],
-])('%s may not, and may, unpack to more than 200 times its size', async (_name, bytes, isRefused) => {
+  ['a text above 1 MiB', 1_200_000, true],
+  ['a text below 1 MiB', 1_000_000, false],
+])('%s: the limit of 200 times the file size applies above 1 MiB only', async (_name, bytes, isRefused) => {
   const [delivery] = await read(gzipSync(Buffer.concat([Buffer.from(CHAIN), Buffer.alloc(bytes, ' ')])));
   const reason = isRefused
     ? 'it unpacks to more than 200 times its size'
@@ -82,20 +82,20 @@ test.each([
   expect(delivery).toEqual({ kind: 'refusal', origin: 'x', reason });
 });
 
-describe('text of other kinds', () => {
+describe('text in other encodings', () => {
   test.each([
     ['UTF-16 without a mark', Buffer.from(CHAIN, 'utf16le'), /UTF-16 without its byte-order mark/],
-    ['the same, the other way', Buffer.from(CHAIN, 'utf16le').swap16(), /UTF-16 without its byte-order mark/],
-  ])('%s is refused with the reason', async (_name, content, reason) => {
+    ['the same in the other byte order', Buffer.from(CHAIN, 'utf16le').swap16(), /UTF-16 without its byte-order mark/],
+  ])('refuses %s with a reason', async (_name, content, reason) => {
     expect(await read(content)).toEqual([{ kind: 'refusal', origin: 'x', reason: expect.stringMatching(reason) }]);
   });
 
   test.each([
-    ['nothing', ''],
+    ['an empty text', ''],
     ['a space', ' '],
     ['zeros', '\0\0\0\0'],
     ['line breaks', '\n\n'],
-  ])('%s is no market data', async (_name, text) => {
+  ])('%s is not market data', async (_name, text) => {
     expect(await read(Buffer.from(text))).toEqual([]);
   });
 });

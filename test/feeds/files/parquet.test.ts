@@ -46,7 +46,7 @@ const plain = (changes: Record<string, unknown[]> = {}): Columns =>
     ...changes,
   }).map(([name, data]) => ({ name, data, nullable: true }) as Columns[number]);
 
-/** Without the file's name; in arrays whose NaNs are all alike. */
+/** Without the file's name, and in plain arrays, where all NaNs are equal. */
 const columnsOf = ({ source: _, ...same }: Chain) =>
   Object.fromEntries(
     Object.entries(same).map(([name, value]) => [
@@ -66,7 +66,7 @@ const schemaOf = (types: Record<string, Omit<SchemaElement, 'name'>>): SchemaEle
 ];
 const TEXT_TYPE = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
 
-test('the same rows as text and as columns of any type are the same chain', async () => {
+test('rows as text and as columns of any type give the same chain', async () => {
   const expected = columnsOf(chainOfText(TEXT));
   expect(columnsOf(await chainOf(plain()))).toEqual(expected);
 
@@ -116,7 +116,7 @@ const codecs = {
   ZSTD: (page: Uint8Array) => new Uint8Array(zstdCompressSync(page)),
   BROTLI: (page: Uint8Array) => new Uint8Array(brotliCompressSync(page)),
 };
-test.each(Object.entries(codecs))('packed by %s, in row groups of any size', async (codec, pack) => {
+test.each(Object.entries(codecs))('reads %s compression, with row groups of any size', async (codec, pack) => {
   for (const rowGroupSize of [1, 2, 100]) {
     const compressors = (pack && { [codec]: pack }) as NonNullable<Options['compressors']>;
     const chain = await chainOf(plain(), { codec: codec as never, rowGroupSize, ...(pack && { compressors }) });
@@ -124,7 +124,7 @@ test.each(Object.entries(codecs))('packed by %s, in row groups of any size', asy
   }
 });
 
-test('a tape of columns has the prints of the same tape as text, to their ids', async () => {
+test('a tape as columns has the same prints and ids as the tape as text', async () => {
   const rows = [{}, {}, { size: '3', report_flags: '{sweep}' }, { price: 'x' }, { canceled: 't' }];
   const text = tape(...rows);
   const [header, ...lines] = text.trimEnd().split('\n');
@@ -147,7 +147,7 @@ test('a tape of columns has the prints of the same tape as text, to their ids', 
   }
 });
 
-test('closes; a table of something else is passed over', async () => {
+test('reads closes, and skips a table of other data', async () => {
   const closes = [
     { name: 'date', data: ['2026-08-21'] },
     { name: 'ticker', data: ['SPY'] },
@@ -159,7 +159,7 @@ test('closes; a table of something else is passed over', async () => {
   expect(await read(parquetWriteBuffer({ columnData: [{ name: 'a', data: [1] }] }))).toEqual([]);
 });
 
-describe('is refused, with the reason', () => {
+describe('is refused with a reason', () => {
   const whole = () => new Uint8Array(parquetWriteBuffer({ columnData: plain() }));
   const many = (rows: number, id = (_row: number) => 'same') =>
     parquetWriteBuffer({
@@ -173,22 +173,22 @@ describe('is refused, with the reason', () => {
       rowGroupSize: rows,
     });
   const cases: [name: string, content: () => Uint8Array | ArrayBuffer, reason: RegExp][] = [
-    ['cut', () => whole().subarray(0, -9), /Parquet file is (truncated|damaged)/],
-    ['its first bytes alone', () => whole().subarray(0, 4), /Parquet file is truncated/],
+    ['a truncated file', () => whole().subarray(0, -9), /Parquet file is (truncated|damaged)/],
+    ['only its first bytes', () => whole().subarray(0, 4), /Parquet file is truncated/],
     [
       'a missing column',
       () => parquetWriteBuffer({ columnData: plain().filter(({ name }) => name !== 'open_interest') }),
       /missing column open_interest/,
     ],
     [
-      'times of no zone',
+      'times without a zone',
       () => parquetWriteBuffer({ columnData: plain({ as_of: Array(3).fill('2026-08-21T16:00:00') }) }),
       /none of 3 rows can be read \{"bad_as_of":3\}/,
     ],
     ['a row group too large', () => many(1_200_001), /a row group of 1200001 rows/],
     ['more rows than bytes', () => many(300_000), /300000 rows in \d+ bytes/],
     [
-      'more columns than a table has',
+      'more columns than a table may have',
       () =>
         parquetWriteBuffer({
           columnData: [...plain(), ...Array.from({ length: 94 }, (_, at) => ({ name: `c${at}`, data: [1, 2, 3] }))],
@@ -202,13 +202,13 @@ describe('is refused, with the reason', () => {
     expect(more).toEqual([]);
   });
 
-  test('or is read: a large row group, a piece at a time', async () => {
+  test('or is read: a large row group in pieces', async () => {
     const counts = (await read(many(120_000, String))).map((each) => (each.kind === 'prints' ? each.prints.length : 0));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(120_000);
     expect(Math.max(...counts)).toBeLessThanOrEqual(50_000);
   });
 
-  test('or is read: damage of any kind ends in time and throws nothing', async () => {
+  test('or is read: no damage hangs the reader or throws', async () => {
     const content = whole();
     for (let at = 4; at < content.length; at++) {
       for (const bits of [0xff, 0x01, 0x80]) {

@@ -4,7 +4,7 @@ import { PassingTroubles } from '../../../src/feeds/files/passing-troubles.ts';
 
 const file = (ctimeMs = 1) => ({ origin: 'a.csv', stats: { ctimeMs } as Stats });
 
-test('a file in trouble is tried after ever more looks, two minutes of them at the most', () => {
+test('retries a file with an error at growing intervals, up to two minutes', () => {
   const troubles = new PassingTroubles();
   const triedAt: number[] = [];
   for (let look = 0; look < 100; look++) {
@@ -15,7 +15,7 @@ test('a file in trouble is tried after ever more looks, two minutes of them at t
   expect(triedAt).toEqual([0, 1, 3, 7, 15, 31, 56, 81]);
 });
 
-test('it is tried at once when anything of it has changed, and told when the reason is another', () => {
+test("retries at once if the file's metadata changes, and reports an error of another reason", () => {
   const troubles = new PassingTroubles();
   for (let times = 0; times < 4; times++) troubles.met(file(), 'EACCES');
   expect([troubles.isDue(file()), troubles.isDue(file(2))]).toEqual([false, true]);
@@ -23,7 +23,7 @@ test('it is tried at once when anything of it has changed, and told when the rea
   expect([troubles.over('a.csv'), troubles.over('a.csv'), troubles.isDue(file())]).toEqual([true, false, true]);
 });
 
-test('a file that is gone is forgotten', () => {
+test('forgets a file that is gone', () => {
   const troubles = new PassingTroubles();
   troubles.met(file(), 'EIO');
   expect(troubles.gone(new Set(['a.csv']))).toEqual([]);

@@ -5,21 +5,21 @@ import { type Cells, ids, NOW_MS, read, tape } from './tapes.ts';
 describe('each print counts once', () => {
   const other = { price: '25.4' };
 
-  test('a file read twice names its prints alike; equal rows of one file are different prints', async () => {
+  test('a file read twice gives the same ids; equal rows of one file are different prints', async () => {
     const text = tape({}, {}, other, {});
     const first = await ids(text);
     expect(new Set(first).size).toBe(4);
     expect(await ids(text)).toEqual(first);
   });
 
-  test('files that overlap share what they share', async () => {
+  test('overlapping files share the ids of their common prints', async () => {
     const [before, shared, after] = ['00', '01', '02'].map((second) => ({ executed_at: `2026-08-17 13:30:${second}` }));
     const morning = await ids(tape(before!, shared!, shared!));
     const day = await ids(tape(shared!, shared!, after!));
     expect(new Set([...morning, ...day]).size).toBe(4);
   });
 
-  test('spelling and what is beside the trade make no other print', async () => {
+  test('spelling and fields beside the trade do not change the id', async () => {
     const [id] = await ids(tape({}));
     const same: Cells[] = [
       { executed_at: '2026-08-17T09:30:01.007140-04:00' },
@@ -39,11 +39,11 @@ describe('each print counts once', () => {
     { size: '41' },
     { exchange: 'XPHL' },
   ];
-  test.each(trades)('%j makes another', async (cells) =>
+  test.each(trades)('%j is another print', async (cells) =>
     expect(await ids(tape(cells))).not.toEqual(await ids(tape({}))),
   );
 
-  test('a column that names prints decides; exchanges’ numbers within their day and contract', async () => {
+  test('an id column decides; numbers of exchanges are unique per day and contract', async () => {
     expect(await ids(tape({ id: 'x', trade_id: '7' }, { id: 'x', price: '1' }))).toEqual(['x', 'x']);
     const name = async (cells: Cells) => (await ids(tape({ trade_id: '7', ...cells })))[0];
     expect(await name({ price: '1' })).toBe(await name({}));
@@ -54,13 +54,13 @@ describe('each print counts once', () => {
 
   const gone = { canceled: 't' };
   test.each<[string, Cells[], number]>([
-    ['a row and the same cancelled', [{}, gone], 0],
-    ['by the condition of the copy', [{}, { upstream_condition_detail: 'canc' }], 0],
-    ['one of two twins', [{}, {}, gone], 1],
-    ['both', [{}, {}, gone, gone], 0],
-    ['one that comes cancelled', [gone], 0],
-    ['and a twin of it that stands', [gone, {}], 1],
-    ['one, and then it again', [{}, gone, {}], 1],
+    ['a row and its cancelled copy', [{}, gone], 0],
+    ['a row and a copy with a cancel condition', [{}, { upstream_condition_detail: 'canc' }], 0],
+    ['one of two equal rows', [{}, {}, gone], 1],
+    ['both equal rows', [{}, {}, gone, gone], 0],
+    ['a row that arrives cancelled', [gone], 0],
+    ['a cancelled row and an equal valid row', [gone, {}], 1],
+    ['a row, its cancelled copy, and the row again', [{}, gone, {}], 1],
   ])('cancelled within one file: %s', async (_what, rows, standing) => {
     const store = openStore(':memory:');
     try {
@@ -72,7 +72,7 @@ describe('each print counts once', () => {
     }
   });
 
-  test('a later copy that is cancelled cancels', async () => {
+  test('a later cancelled copy cancels the print', async () => {
     const store = openStore(':memory:');
     try {
       const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints).added;

@@ -3,14 +3,14 @@ import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
 import type { Print } from '../../../src/market/prints.ts';
 import { type Cells, NOW_MS, ROW, read, tape } from './tapes.ts';
 
-/** The one print of a tape of one row. */
+/** Returns the print of a tape with one row. */
 async function only(cells: Cells): Promise<Print> {
   const { prints, refused } = await read(tape(cells));
   expect([prints.length, refused]).toEqual([1, {}]);
   return prints[0]!;
 }
 
-test('every field comes over', async () => {
+test('reads every field', async () => {
   expect(await only({ report_flags: '{sweep}', upstream_condition_detail: 'mlft', canceled: 't', id: 'a-1' })).toEqual({
     id: 'a-1',
     underlying: 'SPX',
@@ -89,7 +89,7 @@ describe('a cell is read', () => {
   test.each(cases)('%j', async (cells, print) => expect(await only(cells)).toMatchObject(print));
 });
 
-describe('how it was executed', () => {
+describe('flags by report flags and condition', () => {
   const marks: [flags: string, condition: string, marked: string][] = [
     ['{}', 'auto', ''],
     ['', '', ''],
@@ -160,26 +160,26 @@ describe('a row is refused', () => {
   ];
   test.each(cases)('%s: %j', async (reason, cells) => {
     const { prints, refused } = await read(tape(cells, {}));
-    // The good row after it is taken.
+    // The valid row after it is read.
     expect([prints.length, refused]).toEqual([1, { [reason]: 1 }]);
   });
 
-  test('for another count of cells, or a quote that never closes, which spoils no other', async () => {
+  test('with another number of cells, or with an open quote, without effect on other rows', async () => {
     const [header, row] = tape({}).split('\n');
     const text = [header, `${row},more`, row, 'a,b', `"${row}`, `${row},,`, ''].join('\n');
     expect(await read(text)).toMatchObject({ prints: { length: 2 }, refused: { malformed_row: 3 } });
   });
 
-  test('a trade on the day after expiry is a late report', async () => {
+  test('but not a trade on the day after expiry, which is a late report', async () => {
     const late = { option_chain_id: '', executed_at: '2026-08-15 23:59:59', expiry: '2026-08-14' };
     expect((await read(tape(late))).prints).toHaveLength(1);
   });
 });
 
-describe('the text', () => {
+describe('the text of a tape', () => {
   const rows = [{}, { report_flags: '{floor,sweep}' }, { price: '25.4', exchange: 'Zürich' }];
 
-  test('in pieces of any size, with CRLF, a mark, a title, other delimiters, columns in another order: the same prints', async () => {
+  test('gives the same prints in pieces of any size, with any line ends, title, delimiter, column order', async () => {
     const text = tape(...rows);
     const { prints } = await read(text);
     expect(prints.map(({ sweep, block }) => [sweep, block])).toEqual([
@@ -220,13 +220,13 @@ describe('the text', () => {
     }
   });
 
-  test('lines ended by returns alone, in pieces of any size', async () => {
+  test('accepts lines that end with returns alone, in pieces of any size', async () => {
     const { prints } = await read(tape(...rows));
     const text = tape(...rows).replaceAll('\n', '\r');
     for (const size of [1, 2, 7, 1_000]) expect((await read(text, size)).prints).toEqual(prints);
   });
 
-  test('cut anywhere: the rows before count, of the last one nothing is guessed', async () => {
+  test('cut anywhere: reads the complete rows, and guesses nothing about the last row', async () => {
     const text = tape(...rows);
     const { prints } = await read(text);
     const from = text.indexOf('\n') + 1;
@@ -240,7 +240,7 @@ describe('the text', () => {
     }
   });
 
-  test('a last row without a line break is refused where its last cell could be part of one', async () => {
+  test('refuses a last row without a line break if its last cell may be incomplete', async () => {
     const ending = (column: string, value: string) => tape({ [column]: value, ...ROW }).trimEnd();
     const last = (name: string) => {
       const { [name]: cell = '', ...others } = ROW as Record<string, string>;
@@ -254,21 +254,21 @@ describe('the text', () => {
   test.each([
     ['no header', 'a,b\n1,2\n', /no header/],
     ['empty', '', /no header/],
-    ['no price', 'executed_at,option_chain_id,size\n', /missing column price/],
-    ['no contract', 'executed_at,underlying_symbol,price,size\n', /missing column expiry, option_type, strike/],
-    ['twice', 'executed_at,option_chain_id,price,size,price\n', /price is named twice/],
-    ['endless', `executed_at,option_chain_id,price,size\n${'x'.repeat(2 ** 21)}`, /a line of more than/],
-    ['binary', 'executed_at\0', /not text/],
-  ])('that is no tape is a failure: %s', async (_name, text, told) => {
+    ['no price column', 'executed_at,option_chain_id,size\n', /missing column price/],
+    ['no contract columns', 'executed_at,underlying_symbol,price,size\n', /missing column expiry, option_type, strike/],
+    ['a column named twice', 'executed_at,option_chain_id,price,size,price\n', /price is named twice/],
+    ['an endless line', `executed_at,option_chain_id,price,size\n${'x'.repeat(2 ** 21)}`, /a line of more than/],
+    ['binary data', 'executed_at\0', /not text/],
+  ])('throws if the text is not a tape: %s', async (_name, text, told) => {
     await expect(read(text)).rejects.toThrow(told);
   });
 
-  test('a header alone is a tape of a day that has not begun', async () => {
+  test('a tape with only a header has no prints, and is valid', async () => {
     expect(await read(tape({}).split('\n')[0]!)).toMatchObject({ prints: [], refused: {}, batches: { length: 1 } });
   });
 });
 
-test('200,000 rows come in batches, none lost and none held', async () => {
+test('reads 200,000 rows in batches, without loss and without holding them all', async () => {
   const rows = 200_000;
   const [header] = tape({}).split('\n');
   async function* generated(): AsyncGenerator<Uint8Array> {
@@ -291,6 +291,6 @@ test('200,000 rows come in batches, none lost and none held', async () => {
     largest = Math.max(largest, batch.prints.length);
   }
   expect([seen.size, refused]).toEqual([rows * 0.98, rows * 0.02]);
-  // A batch ends with the piece that fills it.
+  // A batch ends with the piece of input that fills it.
   expect(largest).toBeLessThan(11_000);
 });

@@ -12,7 +12,7 @@ const WEEKLY =
 const MONTHLY = WEEKLY.replaceAll('SPXW', 'SPX').replaceAll('800', '1').replaceAll(',900', ',2');
 const table = (...lines: string[]) => `${lines.join('\n')}\n`;
 
-test('calls are left, puts right, the roots apart', () => {
+test('reads calls on the left and puts on the right, and separates the roots', () => {
   const read = chain(table(TITLE, DATE, HEADER, WEEKLY, MONTHLY));
   expect(read).toMatchObject({ underlying: 'SPX', spot: 3990.5601, count: 4, refused: {}, simulated: false });
   expect(read.asOf).toBe(Date.parse('2022-12-13T01:30:00Z'));
@@ -69,12 +69,12 @@ describe('the date line', () => {
     ['Date: yesterday', /date line not understood/],
     ['Date: June 9, 2023 at 1:40 PM JST', /time zone .* not understood: JST/],
     ['nothing of the kind', /no date line/],
-  ])('%s is refused', (line, reason) => {
+  ])('refuses %s', (line, reason) => {
     expect(refusals(table(TITLE, line, HEADER, WEEKLY))).toEqual([expect.stringMatching(reason)]);
   });
 });
 
-describe('the same table written otherwise', () => {
+describe('the same table in another format', () => {
   const plain = table(TITLE, DATE, HEADER, WEEKLY);
   const OLD = HEADER.replaceAll('Volume', 'Vol').replaceAll('Open Interest', 'Open Int');
   const swap = (line: string) => {
@@ -82,7 +82,7 @@ describe('the same table written otherwise', () => {
     return [...cells.slice(0, 11).reverse(), cells[11], ...cells.slice(12).reverse()].join(',');
   };
   test.each([
-    ['junk above', `---Example Data---\n\n${plain}`],
+    ['text above the table', `---Example Data---\n\n${plain}`],
     ['Windows line ends', plain.replaceAll('\n', '\r\n')],
     ['the older header', table(TITLE, DATE, OLD, WEEKLY)],
     ['commas at the ends', table(TITLE, DATE, `${HEADER},`, `${WEEKLY},`)],
@@ -94,11 +94,11 @@ describe('the same table written otherwise', () => {
   });
 });
 
-test('without a price in the title the quotes imply it', () => {
+test('takes the spot from the quotes if the title has no price', () => {
   expect(chain(table('An index', DATE, HEADER, WEEKLY)).spot).toBe(3991);
 });
 
-test('most symbols decide the underlying, the others are refused', () => {
+test('the majority of symbols determines the underlying, the others are refused', () => {
   const foreign = WEEKLY.replaceAll('SPXW', 'QQQ');
   expect(chain(table(TITLE, DATE, HEADER, foreign, WEEKLY, MONTHLY))).toMatchObject({
     underlying: 'SPX',
@@ -106,23 +106,23 @@ test('most symbols decide the underlying, the others are refused', () => {
   });
 });
 
-describe('a bad row is counted, the others stand', () => {
+describe('a bad row is counted, the others are read', () => {
   test.each([
     ['half a row', MONTHLY.slice(0, 60), { malformed_row: 1 }],
     ['cells too many', `${MONTHLY},1,2`, { malformed_row: 1 }],
-    ['a symbol that is none', MONTHLY.replace('SPX221216C', 'SPX22121XC'), { bad_symbol: 1 }],
-    ['both sides again', WEEKLY, { duplicate: 2 }],
+    ['an invalid symbol', MONTHLY.replace('SPX221216C', 'SPX22121XC'), { bad_symbol: 1 }],
+    ['both sides duplicated', WEEKLY, { duplicate: 2 }],
     ['negative open interest', MONTHLY.replace(/,3400$/, ',-3400'), { bad_value: 1 }],
-    ['only the call listed', MONTHLY.replace('SPX221216P04000000', ''), {}],
+    ['only the call of a pair', MONTHLY.replace('SPX221216P04000000', ''), {}],
   ])('%s', (_what, row, refused) => {
     expect(chain(table(TITLE, DATE, HEADER, WEEKLY, row)).refused).toEqual(refused);
   });
 });
 
-describe('refused, with the reason', () => {
+describe('refused with a reason', () => {
   test.each([
-    ['cut off above the header', table(TITLE, DATE), /no header row/],
-    ['a header alone', table(TITLE, DATE, HEADER), /none of 0 rows/],
+    ['truncated above the header', table(TITLE, DATE), /no header row/],
+    ['only a header', table(TITLE, DATE, HEADER), /none of 0 rows/],
     ['no strike', table(TITLE, DATE, HEADER.replace('Strike', 'K'), WEEKLY), /missing column Strike/],
     ['no puts', table(TITLE, DATE, HEADER.replace('Puts', 'P'), WEEKLY), /missing column puts/],
     [
@@ -131,7 +131,7 @@ describe('refused, with the reason', () => {
       /missing column Open Interest of the puts/,
     ],
     [
-      'symbols of another time',
+      'symbols of an old format',
       table(TITLE, DATE, HEADER, WEEKLY.replaceAll(/SPXW\d+/g, 'SPX1820-E')),
       /none of 1 rows/,
     ],

@@ -14,10 +14,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-/** What a process that ends now leaves behind. */
+/** The journal as the next process reads it if this process ends now. */
 const restarted = () => new ReadingJournal(path);
 
-test('a process that ends in the midst of a reading counts, one that does not leaves nothing', () => {
+test('counts a process that dies during a read, and removes the journal after a normal end', () => {
   for (let crash = 0; crash < 3; crash++) {
     const journal = restarted();
     expect(journal.crashes('a.csv', '1 2 3')).toBe(crash);
@@ -34,17 +34,17 @@ test('a process that ends in the midst of a reading counts, one that does not le
   expect(restarted().crashes('a.csv', '1 2 3')).toBe(0);
 });
 
-test('another version begins anew', () => {
+test('counts again from zero for another version of the file', () => {
   for (const version of ['1', '2']) restarted().begins('a.csv', version);
   expect([restarted().crashes('a.csv', '1'), restarted().crashes('a.csv', '2')]).toEqual([0, 1]);
 });
 
-test.each(['', '{', 'null', '[]', '{"reading":null}'])('a journal of %p is none', (text) => {
+test.each(['', '{', 'null', '[]', '{"reading":null}'])('ignores an invalid journal: %p', (text) => {
   writeFileSync(path, text);
   expect(restarted().crashes('a.csv', '1')).toBe(0);
 });
 
-test('the feed writes down what it reads, skips what has ended two processes, and reads it again once it changes', async () => {
+test('the feed journals its reads, skips a file that ended two processes, and reads it if it changes', async () => {
   const drop = mkdtempSync(join(tmpdir(), 'zomma-drop-'));
   const marks = new Map<string, string>();
   const feed = () => createFilesFeed(drop, { pause: async () => {}, remembered: () => marks, journal: path });
@@ -60,7 +60,7 @@ test('the feed writes down what it reads, skips what has ended two processes, an
       left = readFileSync(path, 'utf8');
       break;
     }
-    // To leave the loop ends the reading in an orderly way, which a crash does not.
+    // Leaving the loop ends the read normally, but a crash does not.
     if (left !== undefined) writeFileSync(path, left);
     return deliveries.filter(({ kind }) => kind !== 'settled');
   };
@@ -77,7 +77,7 @@ test('the feed writes down what it reads, skips what has ended two processes, an
   rmSync(drop, { recursive: true });
 });
 
-test('a service that is stopped in the midst of a reading has not crashed', async () => {
+test('a stop during a read does not count as a crash', async () => {
   const drop = mkdtempSync(join(tmpdir(), 'zomma-drop-'));
   writeFileSync(join(drop, 'a.csv'), 'date,ticker,close\n2026-08-20,SPY,640\n');
   const stop = new AbortController();
@@ -91,7 +91,7 @@ test('a service that is stopped in the midst of a reading has not crashed', asyn
   rmSync(drop, { recursive: true });
 });
 
-test('what a process reads that still runs is no crash of it', async () => {
+test('a read of a process that still runs does not count as a crash', async () => {
   const other = Bun.spawn(['sleep', '30']);
   restarted().begins('a.csv', '1');
   writeFileSync(path, readFileSync(path, 'utf8').replace(`"pid":${process.pid}`, `"pid":${other.pid}`));

@@ -6,7 +6,7 @@ import type { Delivery } from '../../../src/market/feed.ts';
 
 export const NOON_MS = Date.parse('2026-08-21T16:00:00Z');
 
-/** What a file of that text holds. */
+/** Returns the deliveries of a file with this text. */
 export function readText(text: string): Delivery[] {
   return atOnce(readMarketFile(new TextEncoder().encode(text), { origin: 'a/b.csv', modifiedMs: NOON_MS }));
 }
@@ -17,7 +17,7 @@ export function chains(text: string): Chain[] {
   return deliveries.flatMap((delivery) => (delivery.kind === 'chain' ? [delivery.chain] : []));
 }
 
-/** The first of so many chains. */
+/** Returns the first of this many chains. */
 export function chain(text: string, of = 1): Chain {
   const read = chains(text);
   expect(read).toHaveLength(of);

@@ -6,7 +6,7 @@ import { cboeAnswer } from '../../support/provider-answers.ts';
 import { CHAINS, polled } from '../provider-market.ts';
 import { DELAYED_QUOTES, describeShape } from '../shape-suite.ts';
 
-/** What holds for the exchange's quotes over the network holds for them in a folder. */
+/** The cases of the exchange's quotes over the network apply to the same quotes in a folder. */
 describeShape({ name: 'files', ...DELAYED_QUOTES }, (change) =>
   withFolder((folder) => {
     writeFileSync(join(folder, 'CHPT.json'), JSON.stringify(change(cboeAnswer(CHAINS.get('CHPT')!))));

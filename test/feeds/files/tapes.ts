@@ -27,7 +27,7 @@ export const ROW = {
 };
 export type Cells = Readonly<Record<string, string>>;
 
-/** A tape of rows that differ from `ROW` by these cells; without those that are undefined in the first. */
+/** Returns a tape with rows that differ from `ROW` by these cells. The cells of the first row may add columns. */
 export function tape(...changes: readonly Cells[]): string {
   const header = Object.keys({ ...ROW, ...changes[0] });
   const lines = changes.map((cells) => header.map((name) => cellOf({ ...ROW, ...cells }, name)).join(','));

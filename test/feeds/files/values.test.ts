@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Chain } from '../../../src/market/chain.ts';
 import { chain } from './reading.ts';
 
-/** What becomes of a value that is odd or cannot be: the table of docs/market-data.md. */
+/** The treatment of unusual or impossible values: the table of docs/market-data.md. */
 type Column = 'bid' | 'ask' | 'last' | 'volume' | 'openInterest' | 'iv' | 'delta' | 'gamma';
 const NAMES: Readonly<Record<Column, { readonly csv: string; readonly json: string }>> = {
   bid: { csv: 'bid', json: 'bid' },
@@ -21,21 +21,21 @@ const USUAL: Readonly<Record<Column, number>> = {
 const NONE = Number.NaN;
 const BAD = { bad_value: 1 };
 const cases: [column: Column, written: string, kept: number, counted: Record<string, number>][] = [
-  // Not given, and not counted.
+  // Missing, and not counted.
   ['bid', '', NONE, {}],
   ['bid', 'NaN', NONE, {}],
   ['openInterest', 'nan', NONE, {}],
   ['iv', 'null', NONE, {}],
   ['delta', 'N/A', NONE, {}],
   ['iv', '0', NONE, {}],
-  // Odd, and kept as it stands: the analysis judges it.
+  // Unusual, and stored as given: the analysis judges them.
   ['iv', '0.00001', 0.00001, {}],
   ['iv', '1e-5', 0.00001, {}],
   ['bid', '3', 3, {}],
   ['bid', '0', 0, {}],
   ['volume', '1,200', 1200, {}],
   ['delta', '-1', -1, {}],
-  // Impossible: not given in its place, the row stays.
+  // Impossible: stored as missing. The row stays.
   ['openInterest', '-5', NONE, BAD],
   ['bid', '-0.01', NONE, BAD],
   ['ask', 'Infinity', NONE, BAD],
@@ -77,7 +77,7 @@ describe.each([
   });
 });
 
-test('of contracts that had expired the chain keeps the rows: they are settled, not wrong', () => {
+test('keeps the rows of contracts that have expired, because they are settled, not wrong', () => {
   const past = asCsv(USUAL).replaceAll(SYMBOL, 'TEST260814C00100000').split('\n')[1];
   const read = chain(`${asCsv(USUAL)}${past}\n`);
   expect(read.series.map(({ expiry }) => expiry)).toEqual(['2026-08-14', '2026-09-18']);

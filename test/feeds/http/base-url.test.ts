@@ -24,13 +24,13 @@ test.each<[string, 'http' | 'ws', RegExp]>([
   ['http://api.tradier.com', 'http', /in the clear/],
   ['http://127.0.0.1.example', 'http', /in the clear/],
   ['ws://10.0.0.1/options', 'ws', /in the clear/],
-])('%s is refused, and not repeated', (text, scheme, message) => {
+])('refuses %s and does not repeat it', (text, scheme, message) => {
   const attempt = () => baseUrl(text, '--url', scheme, true);
   expect(attempt).toThrow(OperatorError);
   expect(attempt).toThrow(message);
   expect(attempt).not.toThrow(/hidden/);
 });
 
-test('without a credential plain HTTP will do', () => {
+test('allows plain HTTP if there is no credential', () => {
   expect(baseUrl('http://mirror.example', '--url', 'http', false)).toBe('http://mirror.example');
 });

@@ -22,7 +22,7 @@ test.each<[string | null, number | undefined]>([
   expect(retryAfterMs(header, NOW_MS)).toBe(ms);
 });
 
-test('waits for any part of a time that doubles, up to half a minute', () => {
+test('waits for a random part of a time that doubles, up to 30 s', () => {
   const longest = [0, 1, 2, 3, 4, 5, 6, 1_000].map((failures) => backoffMs(failures, () => 1));
   expect(longest).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   expect(backoffMs(3, () => 0.25)).toBe(2_000);

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { sweep } from '../../../src/feeds/http/sweep.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 
-test('a snapshot that takes too long is refused, and the next ticker asked for', async () => {
+test('refuses a snapshot that takes too long, and continues with the next ticker', async () => {
   const asked: string[] = [];
   const never = (ticker: string, signal: AbortSignal) => {
     asked.push(ticker);
@@ -15,7 +15,7 @@ test('a snapshot that takes too long is refused, and the next ticker asked for',
   expect(asked).toEqual(['A', 'B']);
 });
 
-test('what ends the whole ends the snapshot in hand, and is no refusal', async () => {
+test('a stop ends the snapshot in progress and is not a refusal', async () => {
   const stop = new AbortController();
   const deliveries = sweep(
     'test',

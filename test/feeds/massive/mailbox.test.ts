@@ -6,7 +6,7 @@ import type { Print } from '../../../src/market/prints.ts';
 const print = { id: 'a' } as Print;
 const thousand = Array<Print>(1_000).fill(print);
 
-/** What is in it, up to so many deliveries. */
+/** Returns the content of the mailbox, up to this many deliveries. */
 async function taken(mailbox: Mailbox, count: number): Promise<Delivery[]> {
   const stop = new AbortController();
   const deliveries: Delivery[] = [];
@@ -16,7 +16,7 @@ async function taken(mailbox: Mailbox, count: number): Promise<Delivery[]> {
   return deliveries;
 }
 
-test('keeps the order, and puts prints together', async () => {
+test('preserves the order and merges prints', async () => {
   const mailbox = new Mailbox(() => 5);
   mailbox.connection(true, 1);
   mailbox.prints([print], {});
@@ -31,7 +31,7 @@ test('keeps the order, and puts prints together', async () => {
   ]);
 });
 
-test('past its bound it holds no more, and says from when to when that was', async () => {
+test('beyond its limit drops prints, and reports from when to when', async () => {
   let now = 100;
   const mailbox = new Mailbox(() => now++);
   mailbox.connection(true, 1);
@@ -44,12 +44,12 @@ test('past its bound it holds no more, and says from when to when that was', asy
     { kind: 'connection', up: false, at: 100, reason: expect.stringMatching(/some are lost/) },
     { kind: 'connection', up: true, at: 101 },
   ]);
-  // Then it takes again.
+  // Then the mailbox accepts prints again.
   mailbox.prints([print], {});
   expect(await taken(mailbox, 1)).toEqual([{ kind: 'prints', prints: [print], refused: {} }]);
 });
 
-test('a connection that went down meanwhile is not said to be up', async () => {
+test('does not report a connection as up that went down in the meantime', async () => {
   const mailbox = new Mailbox(() => 7);
   mailbox.connection(true, 1);
   for (let i = 0; i <= 100; i++) mailbox.prints(thousand, {});
@@ -59,7 +59,7 @@ test('a connection that went down meanwhile is not said to be up', async () => {
   expect(await taken(mailbox, 1)).toEqual([{ kind: 'connection', up: true, at: 9 }]);
 });
 
-test('connections that come and go while nobody reads are bounded too', async () => {
+test('limits connection changes that are not read', async () => {
   const mailbox = new Mailbox(() => 7);
   for (let i = 0; i < 10_000; i++) mailbox.connection(i % 2 === 0, i);
   expect(await taken(mailbox, 1_001)).toHaveLength(1_001);

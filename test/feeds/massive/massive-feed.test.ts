@@ -41,7 +41,7 @@ describe('massive', () => {
     });
   };
 
-  test('asks for indices as I:SPX, page by page', async () => {
+  test('writes indices as I:SPX, and requests page by page', async () => {
     await polled(create(['SPX', 'BRK.B']));
     expect(server.asked[0]).toBe('/v3/snapshot/options/I%3ASPX?limit=250');
     expect(server.asked[1]).toBe('/v3/snapshot/options/I%3ASPX?limit=250&cursor=250');
@@ -50,7 +50,7 @@ describe('massive', () => {
     expect(server.asked).toHaveLength(pages('SPX') + pages('BRK.B'));
   });
 
-  test('a page that fails refuses the snapshot whole', async () => {
+  test('a page that fails refuses the whole snapshot', async () => {
     server.behaviour = (path) => (path.includes('cursor=250') ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create(['SPX']))).toEqual([
       { kind: 'refusal', origin: 'massive:SPX', ticker: 'SPX', reason: 'answered 500, 3 times' },
@@ -61,15 +61,15 @@ describe('massive', () => {
     ['another host', 'https://elsewhere.example/v3?cursor=1', /another origin/],
     ['another port', 'http://127.0.0.1:1/v3?cursor=1', /another origin/],
     ['another scheme', 'file:///etc/passwd', /another origin/],
-    ['no address', 'cursor=1', /another origin/],
-    ['no text', 7, /`next_url` is not an address/],
-  ])('a next page at %s is refused and not asked for', async (_what, next_url, reason) => {
+    ['not an address', 'cursor=1', /another origin/],
+    ['not text', 7, /`next_url` is not an address/],
+  ])('a next page at %s is refused and not requested', async (_what, next_url, reason) => {
     change((answer) => void Object.assign(answer, { next_url }));
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', expect.stringMatching(reason)]]);
     expect(server.asked).toHaveLength(1);
   });
 
-  test('pages that lead in a circle, or never end', async () => {
+  test('refuses pages that lead in a circle or never end', async () => {
     const cursor = (n: number) => `${server.url}/v3/snapshot/options/CHPT?cursor=${n}`;
     change((answer, before) => Object.assign(answer, { next_url: cursor(before % 3) }));
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'page 4 leads back to an earlier one']]);
@@ -77,12 +77,12 @@ describe('massive', () => {
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'more than 600 pages']]);
   });
 
-  test('no contract at all', async () => {
+  test('refuses an answer without contracts', async () => {
     change((answer) => Object.assign(answer, { results: [], next_url: undefined }));
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'no contracts are listed']]);
   });
 
-  test('an empty page in between is a page', async () => {
+  test('accepts an empty page between others', async () => {
     const next_url = `${server.url}/v3/snapshot/options/CHPT?cursor=0&limit=250`;
     change((answer, before) => before === 0 && Object.assign(answer, { results: [], next_url }));
     expect(chainsOf(await polled(create()))[0]?.offered).toBe(CHAINS.get('CHPT')!.count);
@@ -93,11 +93,11 @@ describe('massive', () => {
     ['in µs', NOON_MS * 1e3, '2026-11-20T17:00:00Z'],
     ['in ms', NOON_MS, '2026-11-20T17:00:00Z'],
     ['in s', NOON_MS / 1e3, '2026-11-20T17:00:00Z'],
-    ['a quarter of an hour old', (NOON_MS - 900_000) * 1e6, '2026-11-20T16:45:00Z'],
-    ['not told', null, '2026-11-20T18:00:20Z'],
+    ['15 min old', (NOON_MS - 900_000) * 1e6, '2026-11-20T16:45:00Z'],
+    ['missing', null, '2026-11-20T18:00:20Z'],
     ['as text', 'now', '2026-11-20T18:00:20Z'],
-    ['a day ahead', (NOON_MS + 86_400_000) * 1e6, '2026-11-20T18:00:20Z'],
-  ])('the newest time of a quote counts: %s', async (_what, last_updated, asOf) => {
+    ['one day ahead', (NOON_MS + 86_400_000) * 1e6, '2026-11-20T18:00:20Z'],
+  ])('the newest time of a quote is the time of the chain: %s', async (_what, last_updated, asOf) => {
     clock.advance(3_600_000);
     change((answer) => {
       for (const { last_quote, underlying_asset } of answer.results) {
@@ -109,7 +109,7 @@ describe('massive', () => {
     expect(new Date(delivery!.chain.asOf).toISOString()).toBe(new Date(asOf).toISOString());
   });
 
-  test('one time that is ahead leaves the others theirs', async () => {
+  test('a single time that is ahead does not affect the others', async () => {
     clock.advance(3_600_000);
     change((answer, before) => {
       if (before === 0) answer.results[0].underlying_asset.last_updated = (NOON_MS + 86_400_000) * 1e6;
@@ -117,7 +117,7 @@ describe('massive', () => {
     expect(chainsOf(await polled(create()))[0]?.chain.asOf).toBe(NOON_MS);
   });
 
-  test('after the close the underlying trades on, the quotes stay those of the close', async () => {
+  test('after the close, trades of the underlying do not change the time of the quotes', async () => {
     clock.advance(8 * 3_600_000);
     change((answer) =>
       ofEach(answer, { underlying_asset: { price: CHAINS.get('CHPT')!.spot, last_updated: clock.now() * 1e6 } }),
@@ -125,7 +125,7 @@ describe('massive', () => {
     expect(chainsOf(await polled(create()))[0]?.chain.asOf).toBe(Date.parse('2026-11-20T21:00:00Z'));
   });
 
-  test('an index tells its value, and without either spot is what the quotes imply', async () => {
+  test('takes the value of an index as spot; without price and value the quotes imply the spot', async () => {
     const { spot } = CHAINS.get('SPX')!;
     change((answer) => ofEach(answer, { underlying_asset: { value: spot * 1.01 } }));
     expect(chainsOf(await polled(create(['SPX'])))[0]?.chain.spot).toBe(spot * 1.01);
@@ -134,7 +134,7 @@ describe('massive', () => {
     expect(Math.abs(implied / spot - 1)).toBeLessThan(0.01);
   });
 
-  test('a contract may have nothing but its name and open interest', async () => {
+  test('accepts a contract with only its name and open interest', async () => {
     change((answer) => {
       answer.results[0] = { details: { ticker: answer.results[0].details.ticker }, open_interest: 3 };
     });

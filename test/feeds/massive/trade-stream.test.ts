@@ -28,7 +28,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** The stream, read as it comes. */
+/** Reads the stream as its deliveries arrive. */
 function listen(over: { key?: string; socketUrl?: string; silenceMs?: number } = {}) {
   const { key = CREDENTIAL, socketUrl = server.socketUrl, silenceMs = 30_000 } = over;
   const tickers = ['SPY', 'SPX'];
@@ -43,13 +43,13 @@ function listen(over: { key?: string; socketUrl?: string; silenceMs?: number } =
   return { heard, ended, prints, connections };
 }
 
-/** Waits for what is bound to come; the test's own time limit is the deadline. */
+/** Waits for an event that must come. The time limit of the test is the deadline. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(1);
 }
 
 describe('trades', () => {
-  test('arrive as prints, several a frame, those of the tracked tickers alone', async () => {
+  test('arrive as prints, several per frame, of the tracked tickers only', async () => {
     const { heard, prints, connections } = listen();
     await until(() => connections().length === 1);
     expect(heard).toEqual([{ kind: 'connection', up: true, at: clock.now() }]);
@@ -72,17 +72,17 @@ describe('trades', () => {
   test.each<[string, number[], Partial<Print>]>([
     ['electronic', [209], {}],
     ['an intermarket sweep', [219], { sweep: true }],
-    ['a cross of a sweep', [230], { sweep: true, block: true }],
+    ['a sweep cross', [230], { sweep: true, block: true }],
     ['a floor trade', [231], { block: true }],
     ['a leg', [232], { multiLeg: true }],
     ['a leg on the floor', [235], { multiLeg: true, block: true }],
     ['stock with options', [240], { multiLeg: true }],
     ['a compression', [247], { multiLeg: true, block: true }],
     ['cancelled', [201], { canceled: true }],
-    ['the only one, cancelled', [207], { canceled: true }],
+    ['the only trade, cancelled', [207], { canceled: true }],
     ['two conditions', [219, 232], { sweep: true, multiLeg: true }],
-    ['unknown', [999], {}],
-  ])('are marked by their conditions: %s', async (_what, c, marks) => {
+    ['an unknown condition', [999], {}],
+  ])('get flags by their conditions: %s', async (_what, c, marks) => {
     const { prints, connections } = listen();
     await until(() => connections().length === 1);
     server.trade([trade({ c })]);
@@ -96,7 +96,7 @@ describe('trades', () => {
 
   test.each<[string, object, string]>([
     ['no symbol', { sym: undefined }, 'bad_symbol'],
-    ['a symbol that is none', { sym: 'O:SPY' }, 'bad_symbol'],
+    ['an invalid symbol', { sym: 'O:SPY' }, 'bad_symbol'],
     ['a negative price', { p: -1 }, 'bad_price'],
     ['a price as text', { p: '12.5' }, 'bad_price'],
     ['a contract of last week', { sym: 'O:SPY261113C00660000' }, 'expired'],
@@ -107,7 +107,7 @@ describe('trades', () => {
     ['no time', { t: undefined }, 'bad_time'],
     ['a time of last month', { t: NOON_MS - 30 * 86_400_000 }, 'bad_time'],
     ['a time of next month', { t: NOON_MS + 30 * 86_400_000 }, 'bad_time'],
-  ])('are counted where they cannot be read: %s', async (_what, over, reason) => {
+  ])('are counted if they are invalid: %s', async (_what, over, reason) => {
     const { heard, prints, connections } = listen();
     await until(() => connections().length === 1);
     server.trade([trade(over), trade()]);
@@ -115,7 +115,7 @@ describe('trades', () => {
     expect(heard.at(-1)).toMatchObject({ kind: 'prints', refused: { [reason]: 1 } });
   });
 
-  test('frames that are no messages are counted, and the next one is read', async () => {
+  test('counts invalid frames and reads the next frame', async () => {
     const { heard, prints, connections } = listen();
     await until(() => connections().length === 1);
     const bombs = ['['.repeat(4e6), `[${'{},'.repeat(100_001)}{}]`, `[${'1,'.repeat(1_000_001)}1]`];
@@ -127,8 +127,8 @@ describe('trades', () => {
   });
 });
 
-describe('a connection that is lost', () => {
-  test('is a gap, made anew, subscribed again, and no print counts twice', async () => {
+describe('a lost connection', () => {
+  test('is a gap, reconnects and resubscribes, and no print counts twice', async () => {
     const store = openStore(':memory:');
     const { heard, prints, connections } = listen();
     await until(() => connections().length === 1);
@@ -138,7 +138,7 @@ describe('a connection that is lost', () => {
     clock.advance(5_000);
     server.drop();
     await until(() => connections().length === 3);
-    // After the gap the last of before comes again.
+    // After the gap, the last print of before comes again.
     server.trade([second, third]);
     await until(() => prints().length === 4);
 
@@ -155,7 +155,7 @@ describe('a connection that is lost', () => {
     store.close();
   });
 
-  test('by a frame that is no frame any more', async () => {
+  test('is the result of an oversized frame', async () => {
     const { heard, connections } = listen();
     await until(() => connections().length === 1);
     server.frame(`[${' '.repeat(16 << 20)}]`);
@@ -163,7 +163,7 @@ describe('a connection that is lost', () => {
     expect(heard[1]).toMatchObject({ up: false, reason: 'a frame of more than 4194304 characters' });
   });
 
-  test('over and over is tried ever more rarely', async () => {
+  test('is retried with increasing pauses if it fails repeatedly', async () => {
     const { connections } = listen();
     for (let times = 1; times <= 6; times++) {
       await until(() => connections().length === 2 * times - 1);
@@ -173,7 +173,7 @@ describe('a connection that is lost', () => {
     expect(clock.paused).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
-  test('after it had stood fast is tried soon', async () => {
+  test('is retried soon if it had been stable', async () => {
     const { connections } = listen();
     for (let times = 1; times <= 3; times++) {
       await until(() => connections().length === 2 * times - 1);
@@ -184,7 +184,7 @@ describe('a connection that is lost', () => {
     expect(clock.paused).toEqual([2_000, 2_000, 2_000]);
   });
 
-  test('nobody there is said once, and tried until there is', async () => {
+  test('without a server is reported once, and retried until there is a server', async () => {
     const { port } = new URL(server.socketUrl);
     await server.close();
     const { heard, connections } = listen();
@@ -198,7 +198,7 @@ describe('a connection that is lost', () => {
     server = await startProviderServer({ chainOf: () => undefined });
   });
 
-  test('a line that falls silent is one that is lost, from when something came last', async () => {
+  test('is assumed when nothing arrives, and the gap begins at the last data', async () => {
     const line = await startLine(Number(new URL(server.socketUrl).port));
     const { heard, prints, connections } = listen({ socketUrl: `ws://127.0.0.1:${line.port}/options`, silenceMs: 100 });
     await until(() => connections().length === 1);
@@ -211,7 +211,7 @@ describe('a connection that is lost', () => {
     line.close();
   });
 
-  test('a quiet one that answers pings is none', async () => {
+  test('is not assumed for a quiet connection that answers pings', async () => {
     const { connections } = listen({ silenceMs: 40 });
     await until(() => connections().length === 1);
     await until(() => server.pings() >= 4);
@@ -219,7 +219,7 @@ describe('a connection that is lost', () => {
     expect(server.dialled()).toBe(1);
   });
 
-  test('one that answers and never takes the subscription', async () => {
+  test('is assumed if the server answers but never accepts the subscription', async () => {
     server.socketStatus = 'thinking';
     const { heard } = listen({ silenceMs: 20 });
     await until(() => heard.length > 0);
@@ -227,12 +227,12 @@ describe('a connection that is lost', () => {
   });
 });
 
-describe('an account that is turned away', () => {
+describe('a rejected account', () => {
   test.each<[string, string, string | undefined, string]>([
     ['a wrong key', 'auth_success', `${CREDENTIAL}-wrong`, 'the socket rejects the key'],
     ['a plan without trades', 'not_authorized', undefined, 'the plan does not include option trades'],
     ['a subscription refused', 'error', undefined, 'the socket rejects the subscription'],
-  ])('%s is a refusal, and not asked again for a quarter of an hour', async (_what, status, key, reason) => {
+  ])('%s is a refusal, without a retry for 15 min', async (_what, status, key, reason) => {
     server.socketStatus = status;
     const { heard } = listen(key === undefined ? {} : { key });
     await until(() => clock.paused.length > 0);
@@ -244,7 +244,7 @@ describe('an account that is turned away', () => {
   });
 });
 
-test('a dial that nobody answers is given up, and can be stopped', async () => {
+test('gives up a connection attempt without an answer, and can be stopped', async () => {
   const mute = createServer(() => {});
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
   const socketUrl = `ws://127.0.0.1:${(mute.address() as AddressInfo).port}`;
@@ -256,7 +256,7 @@ test('a dial that nobody answers is given up, and can be stopped', async () => {
   mute.close();
 });
 
-test('stopped, it ends at once', async () => {
+test('a stop ends the stream at once', async () => {
   const { ended, connections } = listen();
   await until(() => connections().length === 1);
   stop.abort();
@@ -264,7 +264,7 @@ test('stopped, it ends at once', async () => {
   expect(connections()).toEqual([true]);
 });
 
-/** Takes any key at once. */
+/** Accepts any key at once. */
 const echoing = {
   fetch: (request: Request, self: Bun.Server<undefined>) => (self.upgrade(request) ? undefined : new Response()),
   websocket: {
@@ -275,7 +275,7 @@ const echoing = {
   },
 };
 
-/** A line to a port that can fall silent without being cut; connections made afterwards are not. */
+/** A connection to a port that can fall silent without being closed. Later connections are not silent. */
 async function startLine(port: number) {
   const pairs: { frozen: boolean; ends: Socket[] }[] = [];
   const line = createServer((near) => {

@@ -21,7 +21,7 @@ const HEADER = 'underlying,as_of,spot,symbol,bid,ask,open_interest\n';
 const CHAIN = `${HEADER}TEST,2026-08-21T16:00:00Z,98,TEST260918C00100000,1,2,1\nTEST,2026-08-21T16:00:00Z,98,TEST260918P00100000,,,1\n`;
 const QUOTES =
   '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[{"option":"RUT231020C01800000","bid":1},{"option":"?"}]}}';
-/** One object of more names than fit into the memory of a reader. */
+/** One object with more names than fit into the memory of a reader. */
 const manyNames = () => `{"data":{"options":[{${Array.from({ length: 4.4e6 }, (_, at) => `"k${at}":1`).join(',')}}]}}`;
 
 async function opened(content: string | Uint8Array) {
@@ -35,11 +35,11 @@ async function readBoth(content: string | Uint8Array): Promise<[here: Delivery[]
   return [here, await Array.fromAsync(readFileApart(file.content, NOW_MS))];
 }
 
-/** Columns as text: of two NaNs the bits may differ. */
+/** Columns as text, because the bits of two NaNs may differ. */
 const told = (deliveries: readonly Delivery[]) =>
   JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
 
-/** Readers are started from the sources, as children of this process. */
+/** Returns the ids of the readers. They are child processes of this process, started from the sources. */
 function readers(): number[] {
   try {
     const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim();
@@ -51,29 +51,29 @@ function readers(): number[] {
 
 test.each([
   ['a chain', CHAIN],
-  ['a packed chain', gzipSync(CHAIN)],
+  ['a compressed chain', gzipSync(CHAIN)],
   ['quotes', QUOTES],
   ['closes', 'date,ticker,close,volume\n2026-08-20,SPY,640.5,\n2026-08-21,SPY,641,7\nx\n'],
   [
-    'a tape with what is not known',
+    'a tape with missing values',
     tape({}, { nbbo_bid: '', delta: '' }, { price: 'x' }, { canceled: 't', report_flags: '{sweep}' }),
   ],
   [
-    'a packed tape of many batches',
+    'a compressed tape of many batches',
     gzipSync(
       tape(
         ...Array.from({ length: 9_001 }, (_, at) => ({ id: `a\u00e9${at}`, side: ['ask', 'bid', 'mid', ''][at % 4]! })),
       ),
     ),
   ],
-  ['a cut packed file', gzipSync(CHAIN).subarray(0, -9)],
+  ['a truncated compressed file', gzipSync(CHAIN).subarray(0, -9)],
   ['notes', 'nothing'],
-])('%s: the same as here', async (_name, content) => {
+])('%s: a reader process gives the same deliveries as this process', async (_name, content) => {
   const [here, apart] = await readBoth(content);
   expect(told(apart)).toBe(told(here));
 });
 
-test('prints go as columns and come back to the bit', async () => {
+test('prints are transferred as columns and return bit by bit', async () => {
   await using file = await opened(
     tape(
       {},
@@ -88,7 +88,7 @@ test('prints go as columns and come back to the bit', async () => {
   }
 });
 
-test('an answer of a provider is a chain, is nothing, or is refused', async () => {
+test('an answer of a provider gives a chain, nothing, or a refusal', async () => {
   const read = (text: string) => Array.fromAsync(readQuotesApart(Buffer.from(text), 'cboe:RUT', 'RUT'));
   expect(await read(QUOTES)).toMatchObject([
     { kind: 'chain', offered: 2, chain: { count: 1, source: 'cboe:RUT', refused: { bad_symbol: 1 } } },
@@ -98,18 +98,21 @@ test('an answer of a provider is a chain, is nothing, or is refused', async () =
 });
 
 describe('a reader', () => {
-  test.skipIf(process.platform !== 'linux')('that takes too much memory is ended, and the file refused', async () => {
-    await using file = await opened(manyNames());
-    const before = process.memoryUsage.rss();
-    expect(Array.fromAsync(readFileApart(file.content, NOW_MS))).rejects.toThrow(
-      'reading the data took more than 384 MB of memory',
-    );
-    await Promise.allSettled([Array.fromAsync(readFileApart(file.content, NOW_MS))]);
-    expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
-    expect(readers()).toEqual([]);
-  });
+  test.skipIf(process.platform !== 'linux')(
+    'that uses too much memory is killed, and its file is refused',
+    async () => {
+      await using file = await opened(manyNames());
+      const before = process.memoryUsage.rss();
+      expect(Array.fromAsync(readFileApart(file.content, NOW_MS))).rejects.toThrow(
+        'reading the data took more than 384 MB of memory',
+      );
+      await Promise.allSettled([Array.fromAsync(readFileApart(file.content, NOW_MS))]);
+      expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
+      expect(readers()).toEqual([]);
+    },
+  );
 
-  test.skipIf(process.platform !== 'linux')('that is ended by somebody else says nothing of its file', async () => {
+  test.skipIf(process.platform !== 'linux')('that another process kills gives no verdict on its file', async () => {
     await using file = await opened(gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) })))));
     const reading = readFileApart(file.content, NOW_MS);
     expect((await reading.next()).done).toBe(false);
@@ -119,7 +122,7 @@ describe('a reader', () => {
     await expect(failed).rejects.toBeInstanceOf(ReaderEnded);
   });
 
-  test('is gone once nobody reads on, and runs no further ahead than two deliveries', async () => {
+  test('ends when its consumer stops, and runs at most two deliveries ahead', async () => {
     await using file = await opened(gzipSync(tape(...Array.from({ length: 50_000 }, (_, at) => ({ id: String(at) })))));
     let reachedLast = 0;
     const reading = readFileApart(file.content, NOW_MS, (bytes) => (reachedLast = bytes));
@@ -130,7 +133,7 @@ describe('a reader', () => {
     expect(readers()).toEqual([]);
   });
 
-  test('two wait for each other: their memory adds up', async () => {
+  test('readers run one after the other, because their memory adds up', async () => {
     await using file = await opened(gzipSync(CHAIN));
     let most = 0;
     const watch = setInterval(() => (most = Math.max(most, readers().length)), 1);
@@ -139,7 +142,7 @@ describe('a reader', () => {
     expect(most).toBeLessThanOrEqual(1);
   });
 
-  test('knows no credential of the service', async () => {
+  test('gets no credential of the service', async () => {
     process.env.ZOMMA_TRADIER_TOKEN = 'secret';
     try {
       await using file = await opened(
@@ -157,7 +160,7 @@ describe('a reader', () => {
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'a tape whose reader is ended is read again, and given up after the second time',
+  'a tape whose reader is killed is read again, and given up after the second time',
   async () => {
     const packed = gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) }))));
     writeFileSync(join(dir, 'tape.csv.gz'), packed);
@@ -178,10 +181,10 @@ test.skipIf(process.platform !== 'linux')(
     expect([first.prints < 20_000, first.refusals]).toEqual([true, ['the process that read the data ended (SIGKILL)']]);
     expect(await look(false)).toEqual({ prints: 20_000, refusals: [] });
     expect(await look(false)).toEqual({ prints: 0, refusals: [] });
-    // Another version, whose reader is ended twice.
+    // Another version of the file, whose reader is killed twice.
     writeFileSync(join(dir, 'tape.csv.gz'), Buffer.concat([packed, gzipSync('x')]));
     await look(true);
-    // The second try is due at the next look, the one after that a look later.
+    // The second try is due at the next look, and the third at the look after that.
     await look(true);
     const third = await look(false);
     expect([third.prints, third.refusals.length]).toEqual([0, 1]);

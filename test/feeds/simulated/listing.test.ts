@@ -13,7 +13,7 @@ describe('expiries', () => {
     ]);
   });
 
-  test('daily: every trading day of two weeks besides', () => {
+  test('daily: also every trading day of two weeks', () => {
     const days = [
       '2026-08-31',
       '2026-09-01',
@@ -33,12 +33,12 @@ describe('expiries', () => {
     ]);
   });
 
-  test('a third Friday that is Good Friday moves to Thursday', () => {
+  test('a third Friday that is Good Friday moves to the Thursday', () => {
     expect(expiriesOn('2022-04-11', 'weekly')[0]).toBe('2022-04-14');
     expect(expiriesOn('2022-04-15', 'weekly')[0]).toBe('2022-04-22');
   });
 
-  test('once listed, a date stays listed until it has passed', () => {
+  test('a listed date stays listed until it has passed', () => {
     const date = fc.nat({ max: 12_000 }).map((days) => addDays('2000-01-01', days));
     fc.assert(
       fc.property(date, fc.constantFrom('daily', 'weekly', 'monthly'), (today, cadence) => {
@@ -59,7 +59,7 @@ describe('strikes', () => {
   const strikes = (instrument: Instrument, expiry: string, price: number) =>
     strikesOf(instrument, termsOn(instrument, '2026-08-21').find((term) => term.expiry === expiry)!, price);
 
-  test('are a dollar apart where it matters, coarser far out and later', () => {
+  test('are one dollar apart near the money, and coarser far out and for later expiries', () => {
     const weekly = strikes(spy, '2026-08-28', 650);
     expect(weekly).toContain(651);
     expect(weekly.length).toBeLessThanOrEqual(120);
@@ -69,7 +69,7 @@ describe('strikes', () => {
     expect(leaps.at(-1)!).toBeGreaterThan(900);
   });
 
-  test('are few, rising, positive, and on both sides of any price', () => {
+  test('are few, ascending, positive, and reach above any price', () => {
     const price = fc.double({ min: Math.log(0.05), max: Math.log(20_000), noNaN: true }).map(Math.exp);
     fc.assert(
       fc.property(fc.constantFrom(...instruments), price, (instrument, at) => {

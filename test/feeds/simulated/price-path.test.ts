@@ -22,11 +22,11 @@ function correlation(x: number[], y: number[]): number {
   return product(x, mx, y, my) / Math.sqrt(product(x, mx, x, mx) * product(y, my, y, my));
 }
 
-test('a year of days moves by about nine tenths of the implied volatility', () => {
+test('the realised volatility of daily returns is about nine tenths of the implied volatility', () => {
   for (const instrument of instruments.values()) {
     const returns = returnsOf(instrument, 1_000);
     const realised = Math.sqrt((returns.reduce((sum, value) => sum + value ** 2, 0) / returns.length) * 252);
-    // Four standard errors of a thousand returns; prices of a few dollars are rounded to whole cents besides.
+    // Four standard errors of a thousand returns. Prices of a few dollars are also rounded to whole cents.
     expect(Math.abs(realised / (0.9 * instrument.baseIv) - 1)).toBeLessThan(instrument.basePrice < 5 ? 0.15 : 0.09);
   }
 });
@@ -48,14 +48,14 @@ describe('within a day', () => {
   const [open, close] = [openOf('2026-08-20'), closeOf('2026-08-20')];
   const minutes = Array.from({ length: (close - open) / MINUTE_MS + 1 }, (_, i) => spotAt(spy, open + i * MINUTE_MS));
 
-  test('the price moves by the minute, in small steps, to the close', () => {
+  test('the price moves every minute, in small steps, to the close', () => {
     expect(minutes.at(-1)).toBe(closeOn(spy, '2026-08-20'));
     const steps = minutes.slice(1).map((price, i) => Math.abs(Math.log(price / minutes[i]!)));
     expect(Math.max(...steps)).toBeLessThan(0.003);
     expect(steps.filter((step) => step > 0).length).toBeGreaterThan(300);
   });
 
-  test('it stands still from the close to the next open, then starts near there', () => {
+  test('the price stays constant from the close to the next open, and then starts near it', () => {
     expect(spotAt(spy, close + 3_600_000)).toBe(minutes.at(-1)!);
     const nextOpen = openOf(nextTradingDay('2026-08-20'));
     expect(spotAt(spy, nextOpen - 1)).toBe(minutes.at(-1)!);
@@ -63,7 +63,7 @@ describe('within a day', () => {
   });
 });
 
-test('prices stay believable for decades', () => {
+test('prices stay plausible for decades', () => {
   for (const instrument of instruments.values()) {
     for (let year = 1995; year < 2095; year += 3) {
       const at = Date.parse(`${year}-06-15T18:00:00Z`);

@@ -30,7 +30,7 @@ async function poll(feed: Feed, nowMs: number): Promise<News> {
 }
 
 const first = (nowMs: number, seed = 1, universe = few) => poll(createSimulatedFeed({ seed, universe }), nowMs);
-/** Typed arrays with NaN never are equal. */
+/** Plain arrays, because typed arrays with NaN are never equal. */
 const plain = (chain: Chain) =>
   Object.entries(chain).map(([name, value]) => [
     name,
@@ -40,7 +40,7 @@ const plain = (chain: Chain) =>
 describe('the whole universe at once', async () => {
   const { chains, prints, closes } = await first(NOON, 7, STANDARD_UNIVERSE);
 
-  test('has a chain of each of the 59, marked as simulated', () => {
+  test('has a chain of each of the 59 tickers, marked as simulated', () => {
     expect(chains.map(({ underlying }) => underlying)).toEqual([...STANDARD_UNIVERSE.tickers]);
     for (const { simulated, source, asOf, refused } of chains) {
       expect({ simulated, source, asOf, refused }).toEqual({
@@ -56,7 +56,7 @@ describe('the whole universe at once', async () => {
     expect(contracts).toBeLessThan(120_000);
   });
 
-  test('promises numbers where there are numbers, and quotes that stand', () => {
+  test('has valid numbers and uncrossed quotes', () => {
     for (const chain of chains) {
       expect(chain.spot).toBeGreaterThan(0);
       expect(chain.series.length).toBeGreaterThanOrEqual(5);
@@ -85,7 +85,7 @@ describe('the whole universe at once', async () => {
     }
   });
 
-  test('heaps open interest on round strikes and third Fridays', () => {
+  test('concentrates open interest on round strikes and third Fridays', () => {
     const spy = chains.find(({ underlying }) => underlying === 'SPY')!;
     const mean = (keep: (i: number) => boolean) => {
       const kept = Array.from(spy.openInterest).filter(
@@ -101,12 +101,12 @@ describe('the whole universe at once', async () => {
     expect(of('2026-09-18')).toBeGreaterThan(2 * of('2026-09-11'));
   });
 
-  test('nobody bids for the farthest strikes', () => {
+  test('has no bids for the farthest strikes', () => {
     const unbid = chains.reduce((sum, { bid }) => sum + bid.filter((value) => value === 0).length, 0);
     expect(unbid).toBeGreaterThan(500);
   });
 
-  test('prints are of the last thirty days, in market hours, of listed expiries, mostly large', () => {
+  test('prints are of the last 30 days, in market hours, of listed expiries, and mostly large', () => {
     expect(new Set(prints.map(({ id }) => id)).size).toBe(prints.length);
     expect(prints.length).toBeGreaterThan(2_000);
     const expiries = new Map(
@@ -125,13 +125,13 @@ describe('the whole universe at once', async () => {
     for (const side of ['ask', 'bid', 'mid', null]) expect(share((print) => print.side === side)).toBeGreaterThan(0.05);
     expect(share(({ multiLeg }) => multiLeg)).toBeGreaterThan(0.1);
     for (const manner of ['sweep', 'block'] as const) expect(share((print) => print[manner])).toBeGreaterThan(0.05);
-    // Nobody trades beyond the quote.
+    // No trade is outside the quote.
     expect(share(({ price, bid, ask }) => price >= bid! - 1e-9 && price <= ask! + 1e-9)).toBe(1);
     expect(share(({ canceled }) => canceled)).toBeGreaterThan(0.005);
     expect(share(({ delta }) => Math.abs(delta ?? 0) > 0.9)).toBeGreaterThan(0.005);
   });
 
-  test('closes are of the last 252 trading days, each day and ticker once', () => {
+  test('closes are of the last 252 trading days, one per day and ticker', () => {
     const days = closes.filter(({ ticker }) => ticker === 'SPY').map(({ date }) => date);
     expect(days).toHaveLength(252);
     expect(days.at(-1)).toBe('2026-08-20');
@@ -140,8 +140,8 @@ describe('the whole universe at once', async () => {
   });
 });
 
-describe('time and chance', () => {
-  test('the same seed and time give the same, another seed something else', async () => {
+describe('time and seed', () => {
+  test('the same seed and time give the same data, another seed gives other data', async () => {
     const [one, same, other] = [await first(NOON), await first(NOON), await first(NOON, 2)];
     expect(same.chains.map(plain)).toEqual(one.chains.map(plain));
     expect([same.prints, same.closes]).toEqual([one.prints, one.closes]);
@@ -150,7 +150,7 @@ describe('time and chance', () => {
     expect(other.prints.some(({ id }) => one.prints.some((print) => print.id === id))).toBe(false);
   });
 
-  test('polls in steps deliver each thing once, and in sum what one late poll does', async () => {
+  test('several polls deliver each item once, and together the same as one late poll', async () => {
     const feed = createSimulatedFeed({ seed: 1, universe: few });
     const steps: News[] = [];
     const times = ['2026-08-20T15:00:00Z', '2026-08-20T15:00:40Z', '2026-08-20T19:59:00Z', '2026-08-20T23:00:00Z'];
@@ -168,32 +168,32 @@ describe('time and chance', () => {
     expect(plain(steps.at(-1)!.chains[1]!)).toEqual(plain(late.chains[1]!));
   });
 
-  test('a poll that is broken off is made anew', async () => {
+  test('a poll that breaks off is repeated', async () => {
     const feed = createSimulatedFeed({ seed: 1, universe: few });
     for await (const _ of feed.poll(NOON)) break;
     expect((await poll(feed, NOON)).chains).toHaveLength(4);
   });
 
   test.each([
-    ['in market hours, the minute', '2026-08-21T15:30:59Z', '2026-08-21T15:30:00Z'],
-    ['before the open, the close before', '2026-08-21T13:29:59Z', '2026-08-20T20:00:00Z'],
-    ['at the open', '2026-08-21T13:30:00Z', '2026-08-21T13:30:00Z'],
-    ['after the close', '2026-08-21T20:00:01Z', '2026-08-21T20:00:00Z'],
-    ['on a Sunday', '2026-08-23T16:00:00Z', '2026-08-21T20:00:00Z'],
-    ['on Good Friday', '2026-04-03T16:00:00Z', '2026-04-02T20:00:00Z'],
-    ['after a half-day', '2025-11-28T19:00:00Z', '2025-11-28T18:00:00Z'],
+    ['of the current minute in market hours', '2026-08-21T15:30:59Z', '2026-08-21T15:30:00Z'],
+    ['of the previous close before the open', '2026-08-21T13:29:59Z', '2026-08-20T20:00:00Z'],
+    ['of the open at the open', '2026-08-21T13:30:00Z', '2026-08-21T13:30:00Z'],
+    ['of the close after the close', '2026-08-21T20:00:01Z', '2026-08-21T20:00:00Z'],
+    ['of the last close on a Sunday', '2026-08-23T16:00:00Z', '2026-08-21T20:00:00Z'],
+    ['of the last close on Good Friday', '2026-04-03T16:00:00Z', '2026-04-02T20:00:00Z'],
+    ['of the early close after a half day', '2025-11-28T19:00:00Z', '2025-11-28T18:00:00Z'],
   ])('quotes are %s', async (_what, now, asOf) => {
     for (const chain of (await first(at(now))).chains) expect(chain.asOf).toBe(at(asOf));
   });
 
-  test('nothing settled is listed, what settles today is until it does', async () => {
+  test('lists no settled series, and a series that settles today until it settles', async () => {
     const expiries = async (now: string) => (await first(at(now))).chains[0]!.series.map(({ expiry }) => expiry);
     expect(await expiries('2026-08-21T19:59:00Z')).toContain('2026-08-21');
     expect(await expiries('2026-08-21T20:00:00Z')).not.toContain('2026-08-21');
   });
 });
 
-test("an operator's own tickers trade too", async () => {
+test("the tickers of an operator's universe trade too", async () => {
   const { chains, closes } = await first(NOON, 1, loadUniverse('{"themes":{"mine":["ZZZ","BF.B"]}}'));
   expect(chains.map(({ underlying, series }) => [underlying, series[0]?.root])).toEqual([
     ['ZZZ', 'ZZZ'],

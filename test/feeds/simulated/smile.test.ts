@@ -22,7 +22,7 @@ test('total variance grows with time at every moneyness: no calendar arbitrage',
   );
 });
 
-test("the density it implies is positive: no butterfly arbitrage (Gatheral's g)", () => {
+test("the implied density is positive: no butterfly arbitrage (Gatheral's g)", () => {
   fc.assert(
     fc.property(surface, years, deviations, (smile, tte, z) => {
       const scale = Math.sqrt(totalVariance(smile, 0, tte));
@@ -36,13 +36,13 @@ test("the density it implies is positive: no butterfly arbitrage (Gatheral's g)"
   );
 });
 
-test('at the money it is the short volatility at first and tends to the long one', () => {
+test('the at-the-money volatility starts at the short volatility and tends to the long one', () => {
   const smile = { shortIv: 0.3, longIv: 0.2, skew: -0.5 };
   expect(impliedVolatility(smile, 0, 1e-6)).toBeCloseTo(0.3, 5);
   expect(impliedVolatility(smile, 0, 100)).toBeCloseTo(0.2, 2);
 });
 
-test('puts are dearer than calls where the skew is negative', () => {
+test('puts are more expensive than calls if the skew is negative', () => {
   const smile = { shortIv: 0.2, longIv: 0.2, skew: -0.7 };
   expect(impliedVolatility(smile, -0.1, 0.25)).toBeGreaterThan(impliedVolatility(smile, 0.1, 0.25) + 0.02);
 });

@@ -33,7 +33,7 @@ describe('tradier', () => {
   const chpt = CHAINS.get('CHPT')!;
   const expiries = [...new Set(chpt.series.map(({ expiry }) => expiry))].sort();
 
-  test('asks for a quote, the expirations, and each of them', async () => {
+  test('requests a quote, the expirations, and the chain of each expiration', async () => {
     await polled(create(['BRK.B']));
     const [quote, expirations, first] = server.asked;
     expect([quote, expirations]).toEqual([
@@ -44,15 +44,15 @@ describe('tradier', () => {
   });
 
   test.each<[string, number, string]>([
-    ['120 a minute', 59, 'https://api.tradier.com'],
-    ['60 in the sandbox', 59, 'https://sandbox.tradier.com'],
-  ])('leaves time for the whole universe at %s', (_what, count, baseUrl) => {
+    ['120 requests per minute', 59, 'https://api.tradier.com'],
+    ['60 requests per minute in the sandbox', 59, 'https://sandbox.tradier.com'],
+  ])('has enough time for the whole universe at %s', (_what, count, baseUrl) => {
     const { everyMs, delayMs } = createTradierFeed({ baseUrl, tickers: Array(count).fill('SPY'), token: 'x' }).pace;
     const isSandbox = baseUrl.includes('sandbox');
     expect([everyMs, delayMs]).toEqual([(isSandbox ? 22 : 11) * 60_000, isSandbox ? 15 * 60_000 : 0]);
   });
 
-  test('one expiration that fails refuses the snapshot whole', async () => {
+  test('an expiration that fails refuses the whole snapshot', async () => {
     const last = `expiration=${expiries.at(-1)}`;
     server.behaviour = (path) => (path.includes(last) ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create())).toEqual([
@@ -63,20 +63,20 @@ describe('tradier', () => {
   test.each<[string, Json]>([
     ['null', { options: null }],
     ['an empty list', { options: { option: [] } }],
-  ])('so does one that is listed and has no options: %s', async (_what, answer) => {
+  ])('a listed expiration without options refuses the whole snapshot: %s', async (_what, answer) => {
     change(`expiration=${expiries[1]}`, () => answer);
     const reason = `no options for the listed expiration ${expiries[1]}`;
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', reason]]);
   });
 
-  test('one that has settled is not asked for', async () => {
+  test('does not request an expiration that has settled', async () => {
     clock.advance(5 * 3_600_000);
     const [delivery] = chainsOf(await polled(create()));
     expect(server.asked.some((path) => path.includes('expiration=2026-11-20'))).toBe(false);
     expect(delivery?.chain.asOf).toBe(Date.parse('2026-11-20T21:00:00Z'));
   });
 
-  test('a lone expiration and a lone option stand without a list', async () => {
+  test('accepts a single expiration and a single option without a list', async () => {
     change('', (answer) => {
       if (answer.expirations) answer.expirations.date = expiries[1];
       if (answer.options) answer.options.option = answer.options.option[0];
@@ -88,19 +88,19 @@ describe('tradier', () => {
 
   test.each<[string, Json, RegExp]>([
     ['null', { expirations: null }, /no expirations/],
-    ['all of last week', { expirations: { date: ['2026-11-12', '2026-11-13'] } }, /has settled/],
-    ['none that is a date', { expirations: { date: ['soon', 7] } }, /no expirations/],
+    ['only settled ones', { expirations: { date: ['2026-11-12', '2026-11-13'] } }, /has settled/],
+    ['no valid date', { expirations: { date: ['soon', 7] } }, /no expirations/],
     [
-      'too many',
+      'too many expirations',
       { expirations: { date: Array.from({ length: 201 }, (_, i) => addDays('2026-12-01', i)) } },
       /more than 200/,
     ],
-  ])('expirations that cannot be: %s', async (_what, answer, reason) => {
+  ])('refuses invalid expirations: %s', async (_what, answer, reason) => {
     change('/expirations', () => answer);
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', expect.stringMatching(reason)]]);
   });
 
-  test('a date that is none and an option of another expiration are counted', async () => {
+  test('counts an invalid date and an option of another expiration', async () => {
     change('', (answer) => {
       answer.expirations?.date.push('2026-13-01');
       const [first] = answer.options?.option ?? [];
@@ -116,13 +116,13 @@ describe('tradier', () => {
     ['500', { kind: 'status', status: 500 }],
     ['no price', { kind: 'changed', change: () => ({ quotes: { quote: { last: null } } }) }],
     ['a list', { kind: 'changed', change: ({ quotes }) => ({ quotes: { quote: [quotes.quote] } }) }],
-  ])('without a quote (%s) spot is what the options imply', async (_what, behaviour) => {
+  ])('without a quote (%s) the options imply the spot', async (_what, behaviour) => {
     server.behaviour = (path) => (path.includes('/quotes') ? behaviour : undefined);
     const [delivery] = chainsOf(await polled(create()));
     expect(Math.abs(delivery!.chain.spot / chpt.spot - 1)).toBeLessThan(0.01);
   });
 
-  test('volatility is of the middle, else of the surface, else none', async () => {
+  test('volatility is the middle one, otherwise that of the surface, otherwise none', async () => {
     const greeks = [{ mid_iv: 0.31, smv_vol: 0.4 }, { mid_iv: 0, smv_vol: 0.4 }, { smv_vol: 0.41 }, null];
     change(`expiration=${expiries[1]}`, (answer) => {
       answer.options.option.splice(greeks.length);
@@ -134,7 +134,7 @@ describe('tradier', () => {
     expect([...delivery!.chain.iv.slice(start, end)]).toEqual([0.31, 0.4, 0.41, Number.NaN]);
   });
 
-  test('a wrong token is a refusal, and asked for once', async () => {
+  test('a wrong token is a refusal, without retries', async () => {
     expect(reasonsOf(await polled(create(['CHPT'], `${CREDENTIAL}-wrong`)))[0]?.[1]).toMatch(/answered 401/);
     expect(server.asked).toHaveLength(2);
   });

@@ -9,7 +9,7 @@ import {
 const NOW = 1_000_000;
 const LIMITS: ConnectionLimits = { addressMax: 3, strangersMax: 8, idleMs: 30_000, graceMs: 2_000 };
 
-/** Connections of one client that came a minute ago and asked just now, each a millisecond after the one before. */
+/** Connections of one client that opened one minute ago and sent a request 100 ms ago. Each opened 1 ms after the one before. */
 function of(address: string, count: number, over: Partial<KnownConnection> = {}) {
   return Array.from({ length: count }, (_, at) => ({
     ...{ name: `${address}.${at}`, address, sinceMs: NOW - 60_000 + at, heardMs: NOW - 100 },
@@ -20,38 +20,48 @@ function of(address: string, count: number, over: Partial<KnownConnection> = {})
 
 type Connections = ReturnType<typeof of>;
 const CASES: readonly [what: string, connections: Connections, toFree: number, ended: readonly string[]][] = [
-  ['nothing, of few', [...of('a', 3), ...of('b', 3)], 0, []],
-  ['those of one address beyond its limit, the last to come', of('a', 5), 0, ['a.3', 'a.4']],
+  ['nothing if there are few connections', [...of('a', 3), ...of('b', 3)], 0, []],
+  ['the newest connections of an address beyond its limit', of('a', 5), 0, ['a.3', 'a.4']],
   [
-    'those that never asked before those that did',
+    'connections without a request before connections with one',
     [...of('a', 2, { heardMs: undefined, sinceMs: NOW - 9_000 }), ...of('a', 2)],
     0,
     ['a.1'],
   ],
   [
-    'strangers beyond all, of the addresses with the most',
+    'connections without an account beyond the total limit, from the addresses with the most',
     [...of('a', 3), ...of('b', 3), ...of('c', 3), ...of('d', 1)],
     0,
     ['a.2', 'b.2'],
   ],
   [
-    'who has asked nothing for half a minute',
+    'connections without a request for 30 s',
     [...of('a', 1, { heardMs: NOW - 30_000 }), ...of('b', 1, { heardMs: undefined })],
     0,
     ['a.0', 'b.0'],
   ],
-  ['nobody who came half a minute ago', of('a', 1, { heardMs: undefined, sinceMs: NOW - 29_999 }), 0, []],
-  ['no members, however many of one address', of('a', 50, { account: 'm', heardMs: undefined }), 0, []],
-  ['nobody who has just come and may have a key', of('a', 9, { sinceMs: NOW - 1_999 }), 0, []],
-  ['who has just come, where descriptors run out', of('a', 4, { sinceMs: NOW }), 1, ['a.3']],
-  ['no more than must be free', [...of('a', 3), ...of('b', 2)], 2, ['a.2', 'a.1']],
+  ['no connection that opened less than 30 s ago', of('a', 1, { heardMs: undefined, sinceMs: NOW - 29_999 }), 0, []],
   [
-    'of the largest first, an account as an address',
+    'no connection of a member, however many come from one address',
+    of('a', 50, { account: 'm', heardMs: undefined }),
+    0,
+    [],
+  ],
+  ['no connection that just opened and may still send a key', of('a', 9, { sinceMs: NOW - 1_999 }), 0, []],
+  ['a connection that just opened if descriptors run out', of('a', 4, { sinceMs: NOW }), 1, ['a.3']],
+  ['only as many connections as must be freed', [...of('a', 3), ...of('b', 2)], 2, ['a.2', 'a.1']],
+  [
+    'connections of the largest holder first; an account counts like an address',
     [...of('a', 2), ...of('b', 6, { account: 'm' })],
     3,
     ['b.3', 'b.4', 'b.5'],
   ],
-  ['of many accounts alike', [...of('a', 4, { account: 'm' }), ...of('a', 4, { account: 'n' })], 2, ['a.3', 'a.3']],
+  [
+    'connections of several accounts evenly',
+    [...of('a', 4, { account: 'm' }), ...of('a', 4, { account: 'n' })],
+    2,
+    ['a.3', 'a.3'],
+  ],
 ];
 
 test.each(CASES)('ends %s', (_, connections, toFree, ended) => {
@@ -59,7 +69,7 @@ test.each(CASES)('ends %s', (_, connections, toFree, ended) => {
   expect(found.toSorted()).toEqual(ended.toSorted());
 });
 
-test('connections count from when their requests are noted, however long they have been there', () => {
+test('the age of a connection starts when its requests are first noted, not when it opens', () => {
   const connections = of('a', 9, { heardMs: undefined, notedMs: NOW - 1_999 });
   expect(superfluous(connections, LIMITS, NOW, 0).size).toBe(0);
   expect(superfluous(of('a', 9, { heardMs: undefined, notedMs: NOW - 2_000 }), LIMITS, NOW, 0).size).toBe(6);
@@ -68,14 +78,14 @@ test('connections count from when their requests are noted, however long they ha
 
 test.each([
   ['few of each address', [...of('a', 3), ...of('b', 3)], false],
-  ['many of one', of('a', 4), true],
-  ['many in all', [...of('a', 3), ...of('b', 3), ...of('c', 3)], true],
-  ["many of one, a member's perhaps", of('a', 4, { account: 'm' }), true],
-] as const)('whether it matters whose they are: %s', (_, connections, expected) => {
+  ['many of one address', of('a', 4), true],
+  ['many in total', [...of('a', 3), ...of('b', 3), ...of('c', 3)], true],
+  ['many of one address, perhaps of a member', of('a', 4, { account: 'm' }), true],
+] as const)('whether the owners of the connections matter: %s', (_, connections, expected) => {
   expect(isCrowded(connections, LIMITS)).toBe(expected);
 });
 
-test('behind a proxy all connections may be of one address, and idle', () => {
+test('behind a proxy all connections may come from one address and be idle', () => {
   const limits = { ...LIMITS, addressMax: Number.POSITIVE_INFINITY, idleMs: Number.POSITIVE_INFINITY };
   expect(superfluous(of('proxy', 8, { heardMs: undefined }), limits, NOW, 0).size).toBe(0);
   expect(superfluous(of('proxy', 9, { heardMs: undefined }), limits, NOW, 0).size).toBe(1);

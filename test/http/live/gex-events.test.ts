@@ -5,7 +5,7 @@ import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 
 const SPX = new Set(['SPX']);
 
-/** All that comes after a place, and in how many pages. */
+/** Reads all events after a position. Returns their sequence numbers and the number of pages. */
 function readAll(events: GexEvents, after: number, tickers = SPX): { seqs: number[]; pages: number } {
   const seqs: number[] = [];
   for (let pages = 1; ; pages++) {
@@ -28,7 +28,7 @@ const idsOf = (chunks: readonly Uint8Array[]) =>
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-test('the log is the same from memory and from the store, from wherever it is read', () => {
+test('the log reads the same from memory and from the store, from any position', () => {
   const store = openStore(':memory:');
   let kept = 0;
   const keep = (count: number) =>
@@ -38,7 +38,7 @@ test('the log is the same from memory and from the store, from wherever it is re
   keep(10);
   const events = createGexEvents(store, false, { recentMax: 100 });
   keep(600);
-  // What it has not taken in it does not know of.
+  // The log does not have events that it has not taken in yet.
   expect(readAll(events, 10).seqs).toEqual([]);
   const { log, rows } = counting(store);
   const counted = createGexEvents(log, false, { recentMax: 150 });
@@ -48,7 +48,7 @@ test('the log is the same from memory and from the store, from wherever it is re
     for (const after of [0, 1, 255, 256, 609, 610, 611, ...range(kept - 152, kept)]) {
       expect([after, readAll(counted, after).seqs]).toEqual([after, range(after + 1, kept)]);
     }
-    // The last hundred come from memory.
+    // The last hundred events come from memory.
     const before = rows();
     for (const after of range(Math.max(610, kept - 100), kept)) readAll(counted, after);
     expect(rows()).toBe(before);
@@ -57,7 +57,7 @@ test('the log is the same from memory and from the store, from wherever it is re
   store.close();
 });
 
-test('a ticker that hardly moves is followed from far back without the rows of the others', () => {
+test('following a quiet ticker from far back does not read the rows of other tickers', () => {
   const store = openStore(':memory:');
   const moved: number[] = [];
   store.transaction(() => {
@@ -71,10 +71,10 @@ test('a ticker that hardly moves is followed from far back without the rows of t
   const events = createGexEvents(log, false);
   const quiet = new Set(['QUIET']);
   expect(readAll(events, 1, quiet)).toEqual({ seqs: moved, pages: 1 });
-  // A hundred streams at the same place cost one.
+  // A hundred streams at the same position cost one read.
   for (let stream = 0; stream < 100; stream++) readAll(events, 1, quiet);
   expect(rows()).toBe(moved.length);
-  // Of several tickers the log's order holds, and nothing is lost between pages.
+  // With several tickers the order of the log holds, and no event is lost between pages.
   const both = readAll(events, 0, new Set(['QUIET', 'T7', 'T1', 'NOBODY'])).seqs;
   const all = store.levelEvents(0, 10_000, false).filter(({ underlying }) => /^(QUIET|T7|T1)$/.test(underlying));
   expect(both).toEqual(all.map(({ seq }) => seq));
@@ -82,7 +82,7 @@ test('a ticker that hardly moves is followed from far back without the rows of t
   store.close();
 });
 
-test('the current levels of a ticker are read once for all streams that begin together, and again when there are newer', () => {
+test('reads the current levels of a ticker once for all new streams, and again if there are newer ones', () => {
   const store = openStore(':memory:');
   for (const underlying of ['SPX', 'NDX']) keepLevels(store, { underlying });
   const { log, rows } = counting(store);
@@ -97,7 +97,7 @@ test('the current levels of a ticker are read once for all streams that begin to
   store.close();
 });
 
-test('a long log that another process has kept is taken in in parts', () => {
+test('takes in a long log of another process in parts', () => {
   const store = openStore(':memory:');
   const events = createGexEvents(store, false);
   store.transaction(() => {
@@ -110,7 +110,7 @@ test('a long log that another process has kept is taken in in parts', () => {
   store.close();
 });
 
-/** The log, and how many rows of it have been read. */
+/** Returns the log, and the number of its rows that have been read. */
 function counting(store: Store) {
   let rows = 0;
   const log = {

@@ -12,7 +12,7 @@ import { eventsOf } from '../../support/event-stream.ts';
 import { run, withFolder } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 
-/** Live levels over real sockets: simulated chains are moved by hand, recorded, and read off the stream. */
+/** Live levels over real sockets. The tests move simulated chains, record their levels and read them from the stream. */
 let service: Service;
 let server: Listening;
 let recorder: LevelRecorder;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await server.stop(1_000);
 });
 
-test('begins with the levels that the GEX route answers, each ticker once', async () => {
+test('begins with the levels of the GEX route, each ticker once', async () => {
   const { app } = service;
   const stream = await openStream('spy,QQQ,SPY,qqq');
   const events = [await stream.next(), await stream.next()];
@@ -53,14 +53,14 @@ test('begins with the levels that the GEX route answers, each ticker once', asyn
   await stream.close();
 });
 
-test('what is missed while away comes on return, by header or by query, none twice', async () => {
+test('a client that returns gets all missed events once, by header or by query', async () => {
   const { app } = service;
   const tickers = ['SPY', 'QQQ', 'TSLA'];
   const first = app.store.lastLevelSeq();
   const seen: number[] = [];
   let last = first;
   for (let round = 0; round < 12; round++) {
-    // One while nobody listens, two while the stream is open.
+    // One event while no client is connected, two while the stream is open.
     await move(app, tickers[round % 3]!);
     const stream =
       round % 2 === 0
@@ -82,7 +82,7 @@ test('what is missed while away comes on return, by header or by query, none twi
   expect(seen).toEqual(kept.map(({ seq }) => seq));
 });
 
-test('a restart loses nothing', async () => {
+test('a restart loses no events', async () => {
   const { app } = service;
   const last = app.store.lastLevelSeq();
   for (const ticker of ['SPY', 'QQQ', 'SPY']) {
@@ -104,13 +104,13 @@ test('a restart loses nothing', async () => {
   again.store.close();
 });
 
-test('an id that this log has not come to begins anew', async () => {
+test('an id beyond the end of the log begins with the current levels', async () => {
   const stream = await openStream('SPY', { 'Last-Event-ID': '999999999' });
   expect(await stream.next()).toMatchObject({ ticker: 'SPY' });
   await stream.close();
 });
 
-test('who has missed more than a day begins anew, and who has missed nothing goes on, however old the place', async () => {
+test('resumes after 23 h, restarts after 25 h; a client that missed nothing always resumes', async () => {
   const { store } = service.app;
   const [place, hourMs] = [store.lastLevelSeq(), 3_600_000];
   for (const spot of [1, 2]) keepLevels(store, { underlying: 'OLDIE', simulated: true, asOf: MONDAY_MS + spot, spot });
@@ -119,19 +119,19 @@ test('who has missed more than a day begins anew, and who has missed nothing goe
     const streams = createGexStreams({ events, ...partsOf(service.app), limits: { lookMs: 1, pingMs: 1 } });
     const stream = openOn(streams, service, ticker, after);
     const next = stream.next();
-    // A stream that pings again and again has nothing to say.
+    // A stream that only sends pings has no events.
     await Promise.race([next, until(() => stream.others.length > 20)]);
     streams.close();
     return Number((await next)?.id);
   };
   expect(await first(23, place)).toBe(place + 1);
   expect(await first(25, place)).toBe(place + 2);
-  // Others' levels are nothing that was missed.
+  // Levels of other tickers do not count as missed.
   expect(await first(25, place + 2)).toBeNaN();
   expect(await first(25, place, 'NVDA')).toBeNaN();
 });
 
-test('a tracked ticker without a chain is followed until it has one', async () => {
+test('follows a tracked ticker without a chain until it has one', async () => {
   const empty = await startService({ feed: `files:${service.dataDir}` });
   const streams = empty.app.gexStreams;
   const followed = openOn(streams, empty, 'SPY');
@@ -152,19 +152,19 @@ const MANY = Array.from({ length: 1_001 }, (_, at) => `A${at}`).join();
 
 test.each([
   ['of an unknown ticker', 'GET', '/SPY,NOSUCH', {}, 400, 'unknown_ticker'],
-  ['of none', 'GET', '/SPY,,QQQ', {}, 400, 'invalid_parameter'],
-  ["of no ticker's form", 'GET', '/SPY%20', {}, 400, 'invalid_parameter'],
-  ['of too many', 'GET', `/${MANY}`, {}, 400, 'invalid_parameter'],
-  ['after a word', 'GET', '/SPY', { 'Last-Event-ID': 'x' }, 400, 'invalid_parameter'],
-  ['after less than nothing', 'GET', '/SPY', { 'Last-Event-ID': '-1' }, 400, 'invalid_parameter'],
-  ['after a fraction', 'GET', '/SPY', { 'Last-Event-ID': '1.5' }, 400, 'invalid_parameter'],
+  ['with an empty ticker', 'GET', '/SPY,,QQQ', {}, 400, 'invalid_parameter'],
+  ['with a malformed ticker', 'GET', '/SPY%20', {}, 400, 'invalid_parameter'],
+  ['of too many tickers', 'GET', `/${MANY}`, {}, 400, 'invalid_parameter'],
+  ['after an id that is a word', 'GET', '/SPY', { 'Last-Event-ID': 'x' }, 400, 'invalid_parameter'],
+  ['after a negative id', 'GET', '/SPY', { 'Last-Event-ID': '-1' }, 400, 'invalid_parameter'],
+  ['after a fractional id', 'GET', '/SPY', { 'Last-Event-ID': '1.5' }, 400, 'invalid_parameter'],
   ['after an empty id', 'GET', '/SPY?last_event_id=', {}, 400, 'invalid_parameter'],
-  ['after an id beyond all', 'GET', '/SPY?last_event_id=9999999999999999', {}, 400, 'invalid_parameter'],
+  ['after an id above the maximum', 'GET', '/SPY?last_event_id=9999999999999999', {}, 400, 'invalid_parameter'],
   ['without a key', 'GET', '/SPY', { 'X-API-Key': null }, 401, 'key_missing'],
-  ["with another's key", 'GET', '/SPY', { 'X-API-Key': 'ZOMMA_0000000000000000' }, 403, 'key_invalid'],
-  ['asked for its head', 'HEAD', '/SPY', {}, 405, undefined],
-  ['posted to', 'POST', '/SPY', {}, 405, 'method_not_allowed'],
-  ['of nothing', 'GET', '/', {}, 404, 'not_found'],
+  ['with an unknown key', 'GET', '/SPY', { 'X-API-Key': 'ZOMMA_0000000000000000' }, 403, 'key_invalid'],
+  ['requested with HEAD', 'HEAD', '/SPY', {}, 405, undefined],
+  ['requested with POST', 'POST', '/SPY', {}, 405, 'method_not_allowed'],
+  ['without tickers', 'GET', '/', {}, 404, 'not_found'],
 ])('a stream %s is refused', async (_, method, path, headers, status, code) => {
   const open = service.app.gexStreams.size;
   const response = await service.request(method, `/api/v1/stream/gex${path}`, { headers });
@@ -173,14 +173,14 @@ test.each([
   expect(service.app.gexStreams.size).toBe(open);
 });
 
-test('a comma may come percent-encoded', async () => {
+test('accepts a percent-encoded comma', async () => {
   const stream = await openStream('SPY%2CQQQ');
   expect([(await stream.next()).ticker, (await stream.next()).ticker].sort()).toEqual(['QQQ', 'SPY']);
   await stream.close();
 });
 
-describe('what ends a stream', () => {
-  test('its client', async () => {
+describe('a stream ends', () => {
+  test('when its client leaves', async () => {
     await until(() => service.app.gexStreams.size === 0);
     const stream = await openStream('SPY');
     await stream.next();
@@ -194,7 +194,7 @@ describe('what ends a stream', () => {
     ]);
   });
 
-  test('a key that is revoked, and no other', async () => {
+  test('when its key is revoked; streams of other keys stay open', async () => {
     const uuid = '77777777-7777-4777-8777-777777777777';
     const { apiKey } = service.app.access.addMember({ uuid });
     const streams = streamsOf({ lookMs: 5 });
@@ -207,11 +207,11 @@ describe('what ends a stream', () => {
     expect(await ours.next()).toBeUndefined();
   });
 
-  test('too much that a client does not take, to nobody else’s harm', async () => {
+  test('when its client reads too slowly; other clients are not affected', async () => {
     const { store } = service.app;
     const base = store.levelEvents(0, 1, true)[0]!;
     let served = 0;
-    // A log without end, of which each page costs nothing.
+    // An endless log whose pages cost nothing.
     const log = {
       lastLevelSeq: () => 1e9,
       currentLevels: () => undefined,
@@ -248,7 +248,7 @@ describe('what ends a stream', () => {
     let expected = 0;
     while (streams.size === 2) expect((await quick.next())!.id).toBe(String(++expected));
     for (let more = 0; more < 1_000; more++) expect((await quick.next())!.id).toBe(String(++expected));
-    // The one that read nothing was given what sockets buffer and a page or two.
+    // The client that reads nothing gets what the sockets buffer, and a page or two.
     expect(served - expected).toBeLessThan(150_000);
     expect(service.observations.findLast(({ kind }) => kind === 'stream_closed')).toMatchObject({ reason: 'behind' });
     slow.end();
@@ -257,14 +257,14 @@ describe('what ends a stream', () => {
   }, 20_000);
 });
 
-test('who has caught up is not behind, however far it was', async () => {
+test('a client that has caught up does not count as behind, however far back it began', async () => {
   const { store } = service.app;
   const before = store.lastLevelSeq();
   store.transaction(() => {
     for (let at = 0; at < 700; at++) keepLevels(store, { underlying: 'ACME', simulated: true, asOf: MONDAY_MS + at });
   });
   const streams = streamsOf({ lookMs: 1, behindMs: 20, pingMs: 1 });
-  // Much more than is queued for it at once.
+  // Much more than the server queues for the stream at once.
   const stream = openOn(streams, service, 'ACME', before);
   for (let seq = before + 1; seq <= before + 700; seq++) expect((await stream.next())?.id).toBe(String(seq));
   void stream.next();
@@ -274,7 +274,7 @@ test('who has caught up is not behind, however far it was', async () => {
 });
 
 const OPENSSL = Bun.which('openssl') !== null || process.env.CI !== undefined;
-test.skipIf(!OPENSSL)('over HTTP/2 it is the same, and its end is noticed', async () => {
+test.skipIf(!OPENSSL)('works over HTTP/2, and notices the end of the client', async () => {
   await withFolder(async (folder) => {
     const [cert, key] = [`${folder}/cert.pem`, `${folder}/key.pem`];
     const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'];
@@ -299,7 +299,7 @@ test.skipIf(!OPENSSL)('over HTTP/2 it is the same, and its end is noticed', asyn
   });
 });
 
-test('a stream with nothing to say pings, and says how soon to come back', async () => {
+test('a stream without events sends pings, and says after how many ms to reconnect', async () => {
   const streams = streamsOf({ lookMs: 5, pingMs: 5 });
   const stream = openOn(streams, service, 'SPY');
   await stream.next();
@@ -309,7 +309,7 @@ test('a stream with nothing to say pings, and says how soon to come back', async
   streams.close();
 });
 
-test('an account has so many streams and no more', () => {
+test('limits the streams of an account to 500', () => {
   const streams = streamsOf({});
   const open = () => openOn(streams, service, 'SPY');
   for (let count = 0; count < 500; count++) open();
@@ -318,11 +318,11 @@ test('an account has so many streams and no more', () => {
   openOn(streams, { ...service, key: other.apiKey }, 'SPY');
   streams.close();
   expect(streams.size).toBe(0);
-  // A server that goes takes nobody more, and looks at its store no more.
+  // A server that stops opens no streams and no longer reads its store.
   expect(open).toThrow(expect.objectContaining({ code: 'unavailable' }));
 });
 
-test('an answer has the headers of every other', async () => {
+test('has the headers that every answer has', async () => {
   const stream = await openStream('SPY');
   expect(Object.fromEntries(stream.headers)).toMatchObject({
     'content-type': 'text/event-stream',
@@ -347,7 +347,7 @@ function newest(app: App, ticker: string) {
   return store.chain(store.latestChainId(ticker, feeds[0]!.simulated)!)!;
 }
 
-/** Stores the ticker's chain of a second later, a little higher, and waits for its levels. */
+/** Stores the ticker's chain one second later with a slightly higher spot, and waits for its levels. */
 async function move(app: App, ticker: string): Promise<void> {
   const chain = newest(app, ticker);
   app.store.saveChain({ ...chain, asOf: chain.asOf + 1_000, spot: chain.spot * 1.0001 });
@@ -362,7 +362,7 @@ interface Levels {
   readonly provenance: { readonly source: string; readonly simulated: boolean; readonly as_of: string };
 }
 
-/** A stream over a socket. */
+/** Opens a stream over a socket. */
 async function openStream(path: string, headers: Record<string, string> = {}, url = server.url) {
   const leaving = new AbortController();
   const response = await fetch(`${url}/api/v1/stream/gex/${path}`, {
@@ -400,14 +400,14 @@ function answerOf(streams: GexStreams, { app, key }: Service, request: Request):
   return Promise.resolve(streams.open({ account, headers, tickers: pathname.slice(1), query: searchParams }));
 }
 
-/** A stream without a socket. */
+/** Opens a stream without a socket. */
 function openOn(streams: GexStreams, { app, key }: Service, tickers: string, after?: number) {
   const account = app.access.authenticate(key);
   const headers = new Headers({ 'X-API-Key': key, ...(after !== undefined && { 'Last-Event-ID': String(after) }) });
   return eventsOf(streams.open({ account, headers, tickers, query: new URLSearchParams() }).body!);
 }
 
-/** Waits for what an event loop turn or two will bring about; the test's own time limit bounds it. */
+/** Waits for a condition that one or two event loop turns bring about. The time limit of the test bounds the wait. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(setImmediate);
 }

@@ -3,7 +3,7 @@ import { createClientStream, PING } from '../../../src/mcp/http/client-stream.ts
 
 const text = async (body: ReadableStream<Uint8Array>) => new Response(body).text();
 
-test('gives what is written, and says how soon to come back', async () => {
+test('sends what is written, and at its end the delay before a reconnect', async () => {
   const stream = createClientStream(() => {});
   stream.write('event: a\n\n');
   stream.write(new TextEncoder().encode(PING));
@@ -13,7 +13,7 @@ test('gives what is written, and says how soon to come back', async () => {
   expect(await text(stream.body)).toBe('event: a\n\n: ping\n\nretry: 2000\n\n');
 });
 
-test('tells once that its client is gone', async () => {
+test('reports once that its client left', async () => {
   const gone: string[] = [];
   const stream = createClientStream((reason) => gone.push(reason));
   await stream.body.cancel();
@@ -22,7 +22,7 @@ test('tells once that its client is gone', async () => {
   expect(gone).toEqual(['client']);
 });
 
-test('is behind from a quarter of a megabyte unread on, until it is read', async () => {
+test('is behind from 256 KiB of unread data until the client reads it', async () => {
   const stream = createClientStream(() => {});
   stream.write('x'.repeat(256 * 1024 - 1));
   expect(stream.behindSince).toBeUndefined();
@@ -36,7 +36,7 @@ test('is behind from a quarter of a megabyte unread on, until it is read', async
   while (stream.behindSince !== undefined) await new Promise(setImmediate);
 });
 
-test('a client who lets eight megabytes lie is given up, and what lies there is dropped', async () => {
+test('gives up a client with 8 MiB of unread data, and drops the data', async () => {
   const gone: string[] = [];
   const stream = createClientStream((reason) => gone.push(reason));
   for (let written = 0; written < 20; written++) stream.write('x'.repeat(1024 * 1024));
@@ -44,7 +44,7 @@ test('a client who lets eight megabytes lie is given up, and what lies there is 
   await expect(text(stream.body)).rejects.toThrow('read nothing');
 });
 
-test('ends when all is said, and where the client is behind, once it has taken it', async () => {
+test('finishes when all data is read; a client that is behind gets the rest first', async () => {
   const done: string[] = [];
   const swift = createClientStream(() => {});
   swift.write('x');

@@ -1,4 +1,4 @@
-/** Messages as they go over the wire, in either era. */
+/** Messages as they go over the wire, for either era. */
 export function initialize(protocolVersion: string, clientInfo = { name: 'wire', version: '1' }) {
   return {
     jsonrpc: '2.0',
@@ -8,7 +8,7 @@ export function initialize(protocolVersion: string, clientInfo = { name: 'wire',
   };
 }
 
-/** From 2026-07-28 on: a message that says all of itself. */
+/** A message from 2026-07-28 on. It carries its whole context and needs no session. */
 export function modern(id: number, method: string, params: object = {}) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -18,7 +18,7 @@ export function modern(id: number, method: string, params: object = {}) {
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
 }
 
-/** The headers that go with it. */
+/** The headers of such a message. */
 export function headersOf(method: string) {
   return { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method };
 }

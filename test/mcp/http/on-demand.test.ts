@@ -28,7 +28,7 @@ function onDemand() {
   return { mcp, loads: () => loads };
 }
 
-test('it is loaded once, for the first clients together, and then asked no more', async () => {
+test('loads once for the first clients together, and not again', async () => {
   const { mcp, loads } = onDemand();
   await Promise.all([mcp.load(), mcp.load()]);
   expect(loads()).toBe(1);
@@ -39,7 +39,7 @@ test('it is loaded once, for the first clients together, and then asked no more'
   await mcp.close();
 });
 
-test('a service that no client of MCP has asked has no sessions, hears of levels and closes without it', async () => {
+test('without an MCP client a service has no sessions, ignores wakes, and closes without a load', async () => {
   const { mcp, loads } = onDemand();
   mcp.wake();
   expect(mcp.loaded).toBeUndefined();
@@ -47,7 +47,7 @@ test('a service that no client of MCP has asked has no sessions, hears of levels
   expect(loads()).toBe(0);
 });
 
-test('what is loaded only once the service closes is closed too', async () => {
+test('closes what finishes loading only while the service closes', async () => {
   const { mcp } = onDemand();
   const loading = mcp.load();
   await mcp.close();

@@ -3,7 +3,7 @@ import { plainCallOf } from '../../../src/mcp/http/plain-call.ts';
 import { ACCEPT, INITIALIZE, INITIALIZED } from '../../support/mcp-wire.ts';
 import { type Service, startService } from '../../support/service.ts';
 
-/** Tool calls that need no protocol engine are answered as it answers them; all else is left to it. */
+/** Tool calls that need no protocol engine get the same answers as from the engine. All other messages go to the engine. */
 let service: Service;
 let session: Record<string, string>;
 beforeAll(async () => {
@@ -29,48 +29,48 @@ const post = (body: unknown, headers: Record<string, string | null> = {}) =>
 describe('a call is plain', () => {
   const cases: [what: string, change: object, headers: Record<string, string>, isPlain: boolean][] = [
     ['as clients send it', {}, {}, true],
-    ['with an id that is a text', { id: 'a' }, {}, true],
+    ['with a text as its id', { id: 'a' }, {}, true],
     ['without arguments', { params: { name: 'x' } }, {}, true],
-    ['under JSON with a charset', {}, { 'Content-Type': 'application/json; charset=utf-8' }, true],
+    ['as JSON with a charset', {}, { 'Content-Type': 'application/json; charset=utf-8' }, true],
     ['but not with metadata', { params: { ...KELLY, _meta: { progressToken: 1 } } }, {}, false],
-    ['but not with a field of its own', { extra: 1 }, {}, false],
+    ['but not with an unknown field', { extra: 1 }, {}, false],
     ['but not without an id', { id: undefined }, {}, false],
-    ['but not with an id that is a fraction', { id: 1.5 }, {}, false],
-    ['but not of another JSON-RPC', { jsonrpc: '1.0' }, {}, false],
-    ['but not by another method', { method: 'tools/list' }, {}, false],
-    ['but not with a name that is no text', { params: { name: 1 } }, {}, false],
-    ['but not with arguments that are a list', { params: { ...KELLY, arguments: [] } }, {}, false],
-    ['but not where events are not accepted', {}, { Accept: 'application/json' }, false],
-    ['but not of another content type', {}, { 'Content-Type': 'text/plain' }, false],
-    ['but not of an unknown revision', {}, { 'MCP-Protocol-Version': '1999-01-01' }, false],
+    ['but not with a fraction as its id', { id: 1.5 }, {}, false],
+    ['but not with another version of JSON-RPC', { jsonrpc: '1.0' }, {}, false],
+    ['but not with another method', { method: 'tools/list' }, {}, false],
+    ['but not with a name that is not text', { params: { name: 1 } }, {}, false],
+    ['but not with a list as its arguments', { params: { ...KELLY, arguments: [] } }, {}, false],
+    ['but not if events are not accepted', {}, { Accept: 'application/json' }, false],
+    ['but not with another content type', {}, { 'Content-Type': 'text/plain' }, false],
+    ['but not with an unknown revision', {}, { 'MCP-Protocol-Version': '1999-01-01' }, false],
   ];
   test.each(cases)('%s', (_, change, headers, isPlain) => {
     const request = new Request('http://localhost/mcp', { method: 'POST', headers: { ...HEADERS, ...headers } });
     expect(plainCallOf(request, { ...CALL, ...change }) !== undefined).toBe(isPlain);
   });
-  test.each([[[CALL]], [null], ['text'], [1]])('but not where the body is %j', (body) => {
+  test.each([[[CALL]], [null], ['text'], [1]])('but not if the body is %j', (body) => {
     expect(plainCallOf(new Request('http://localhost/mcp', { headers: HEADERS }), body)).toBeUndefined();
   });
 });
 
-describe('is answered as the engine answers it', () => {
+describe('gets the same answer as from the engine', () => {
   const calls: [what: string, params: { name: string; arguments?: object }][] = [
     ['a tool', KELLY],
     ['a tool of the market', { name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } }],
     ['a tool in steps', { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' } }],
-    ['arguments that it refuses', { name: 'calculate_kelly_sizing', arguments: { win_prob: 2 } }],
+    ['invalid arguments', { name: 'calculate_kelly_sizing', arguments: { win_prob: 2 } }],
     ['no arguments', { name: 'calculate_kelly_sizing' }],
-    ['a tool that is not registered', { name: 'calculate_kelly' }],
+    ['an unregistered tool', { name: 'calculate_kelly' }],
   ];
   test.each(calls)('%s', async (_, params) => {
     const plain = await post({ ...CALL, params });
-    // With metadata, of which there is none, the engine answers.
+    // The engine answers a call with metadata, even with empty metadata.
     const engine = await post({ ...CALL, params: { ...params, _meta: {} } });
     expect(plain.status).toBe(engine.status);
     for (const name of ['content-type', 'mcp-session-id', 'cache-control', 'x-content-type-options']) {
       expect([name, plain.headers.get(name)]).toEqual([name, engine.headers.get(name)]);
     }
-    // Of both the age is now's.
+    // The age of the data depends on the time of each answer.
     const answerOf = async (response: Response) =>
       JSON.parse(
         (await response.text()).replaceAll(/\d+ (?:s|min|h|days) old/g, 'old').replaceAll(/(age_s\\?":)\d+/g, '$10'),
@@ -78,7 +78,7 @@ describe('is answered as the engine answers it', () => {
     expect(await answerOf(plain)).toEqual(await answerOf(engine));
   });
 
-  test('a cancelled call is accepted, and has no answer', async () => {
+  test('accepts a cancelled call and sends no answer', async () => {
     const slow = { ...CALL, id: 77, params: { name: 'run_strategic_omni_radar', arguments: { ticker: 'QQQ' } } };
     const called = post(slow);
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 77 } };
@@ -87,7 +87,7 @@ describe('is answered as the engine answers it', () => {
     expect([response.status, await response.text()]).toEqual([202, '']);
   });
 
-  test('only in its session, and only for who opened it', async () => {
+  test('only in a session, and only for the account that opened the session', async () => {
     const { apiKey } = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' });
     const codeOf = async (headers: Record<string, string | null>) => {
       const response = await post(CALL, headers);

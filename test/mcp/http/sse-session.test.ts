@@ -4,11 +4,11 @@ import type { Account } from '../../../src/access/access.ts';
 import { SseSession } from '../../../src/mcp/http/sse-session.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 
-/** Whether somebody is there: looked at with a clock that is ahead. */
+/** Liveness of a client, tested with a clock that runs ahead. */
 const ACCOUNT: Account = { id: 'a', tier: 'member', isAdmitted: () => true };
 const MINUTE_MS = 60_000;
 
-/** An engine that answers nothing. */
+/** An engine that never answers. */
 const MUTE = {
   connect: async (session: SseSession) => {
     session.onmessage = () => {};
@@ -16,7 +16,7 @@ const MUTE = {
   getClientVersion: () => undefined,
 } as unknown as Server;
 
-test('an engine is there while a request is under way: until it is answered, or cancelled', async () => {
+test('an engine exists while a request is under way: until it is answered or cancelled', async () => {
   const session = new SseSession({ account: ACCOUNT, endpoint: '/x', createServer: () => MUTE, ended: () => {} });
   for (const end of [
     () => session.send({ jsonrpc: '2.0', id: 1, result: {} }),
@@ -46,7 +46,7 @@ function open() {
 
 const BEGUN = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
 
-test('a client that says nothing for minutes is asked once, and given up where it does not answer', async () => {
+test('pings a client once after minutes of silence, and gives it up if it does not answer', async () => {
   const { session, events } = open();
   session.receive(BEGUN);
   const nowMs = performance.now();
@@ -60,7 +60,7 @@ test('a client that says nothing for minutes is asked once, and given up where i
   expect(events.others).toEqual([': ping', ': ping', 'retry: 2000']);
 });
 
-test('a client that never says anything is not asked, and has a quarter of an hour to begin', async () => {
+test('does not ping a client that never sends anything, and gives it 15 min to begin', async () => {
   const { session, events } = open();
   const nowMs = performance.now();
   session.ping(nowMs + 10 * MINUTE_MS);
@@ -73,8 +73,8 @@ test('a client that never says anything is not asked, and has a quarter of an ho
 
 test.each([
   ['answers', { jsonrpc: '2.0', id: 'zomma-ping', result: {} }],
-  ['says anything', BEGUN],
-] as const)('a client that %s is there', (_name, message) => {
+  ['sends any message', BEGUN],
+] as const)('a client that %s is alive', (_name, message) => {
   const { session } = open();
   session.receive(BEGUN);
   session.ping(performance.now() + 2.1 * MINUTE_MS);

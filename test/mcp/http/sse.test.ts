@@ -5,7 +5,7 @@ import { type Served, type Service, startServed } from '../../support/service.ts
 import { until } from '../connect.ts';
 import { initialize } from './messages.ts';
 
-/** The contract's MCP pair over real sockets, by hand: HTTP+SSE as the revision of 2024-11-05 has it. */
+/** The contract's MCP endpoints over real sockets, without a client library: HTTP+SSE as in the revision 2024-11-05. */
 let service: Service;
 let server: Served;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('the wire', () => {
+describe('the wire protocol', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
     'honours protocol %s',
     async (protocolVersion) => {
@@ -38,9 +38,9 @@ describe('the wire', () => {
 
   test.each([
     ['no name', {}, /params\.name/],
-    ['a name that is no text', { name: 7 }, /params\.name/],
-    ['arguments that are no object', { name: 'calculate_kelly_sizing', arguments: [1] }, /params\.arguments/],
-  ])('refuses a call with %s as the caller’s fault', async (_name, params, message) => {
+    ['a name that is not text', { name: 7 }, /params\.name/],
+    ['arguments that are not an object', { name: 'calculate_kelly_sizing', arguments: [1] }, /params\.arguments/],
+  ])('refuses a call with %s as an error of the caller', async (_name, params, message) => {
     const stream = await openStream();
     await stream.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params });
     expect(JSON.parse((await stream.next()).data)).toEqual({
@@ -52,10 +52,10 @@ describe('the wire', () => {
   });
 
   test.each([
-    ['no JSON', '{'],
-    ['no JSON-RPC', '{"hello":1}'],
+    ['invalid JSON', '{'],
+    ['JSON that is not JSON-RPC', '{"hello":1}'],
     ['an empty batch', '[]'],
-    ['nothing', ''],
+    ['an empty body', ''],
     ['100,000 nested arrays', '['.repeat(100_000)],
   ])('answers %s with 422', async (_name, raw) => {
     const stream = await openStream();
@@ -76,7 +76,7 @@ describe('the wire', () => {
     await stream.close();
   });
 
-  test('refuses a message of more than a megabyte, and goes on', async () => {
+  test('refuses a message above 1 MiB and continues the session', async () => {
     const stream = await openStream();
     const padded = (bytes: number) =>
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"a":"${'a'.repeat(bytes)}"}}}`;
@@ -86,7 +86,7 @@ describe('the wire', () => {
     await stream.close();
   });
 
-  test('a batch of more than fifty messages is refused whole', async () => {
+  test('refuses a batch of more than 50 messages as a whole', async () => {
     const stream = await openStream();
     const batch = Array.from({ length: 51 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
     expect((await stream.post(batch)).status).toBe(422);
@@ -95,7 +95,7 @@ describe('the wire', () => {
     await stream.close();
   });
 
-  test('a POST to the stream’s address is refused at once, so that clients of Streamable HTTP fall back', async () => {
+  test('refuses a POST to /sse at once, so that clients of Streamable HTTP fall back', async () => {
     const response = await fetch(`${server.url}/sse`, {
       method: 'POST',
       headers: { 'X-API-Key': service.key, 'Content-Type': 'application/json' },
@@ -104,7 +104,7 @@ describe('the wire', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
   });
 
-  test('a notification and an answer nobody waits for are taken, and answered with nothing', async () => {
+  test('accepts a notification and an unexpected answer, and answers neither', async () => {
     const stream = await openStream();
     for (const message of [
       { method: 'notifications/initialized' },
@@ -118,7 +118,7 @@ describe('the wire', () => {
     await stream.close();
   });
 
-  test('knows its client still when it has been idle: no links for those who take none', async () => {
+  test('remembers its client after an idle time: clients that take no links get none', async () => {
     const adapters = { name: '@langchain/mcp-adapters', version: '0.6.0' };
     for (const [revision, kinds, client] of [
       ['2024-11-05', ['text', 'text']],
@@ -142,7 +142,7 @@ describe('the wire', () => {
     }
   });
 
-  test('tells what its client follows, once it has said who it is', async () => {
+  test('reports changes that its client follows, once the client has initialized', async () => {
     const [stream, silent] = [await openStream(), await openStream()];
     await stream.post(initialize('2025-11-25'));
     await stream.next();
@@ -160,7 +160,7 @@ describe('the wire', () => {
     for (const each of [stream, silent]) await each.close();
   });
 
-  test('a request that was cancelled is not answered, and the session goes on', async () => {
+  test('does not answer a cancelled request, and the session continues', async () => {
     const stream = await openStream();
     const call = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' } };
     await stream.post([
@@ -175,14 +175,14 @@ describe('the wire', () => {
     await stream.close();
   });
 
-  test('refuses an initialize without its parameters as the caller’s fault', async () => {
+  test('refuses an initialize with invalid parameters as an error of the caller', async () => {
     const stream = await openStream();
     await stream.post({ jsonrpc: '2.0', id: 6, method: 'initialize', params: { protocolVersion: 7 } });
     expect(JSON.parse((await stream.next()).data)).toMatchObject({ id: 6, error: { code: -32602 } });
     await stream.close();
   });
 
-  test('answers a batch larger than what may lie unread', async () => {
+  test('answers a batch that is larger than the limit of unread data', async () => {
     const stream = await openStream();
     const calls = Array.from({ length: 50 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }));
     expect((await stream.post(calls)).status).toBe(202);
@@ -192,7 +192,7 @@ describe('the wire', () => {
     await stream.close();
   });
 
-  test('an unknown session is 404, a missing one 400, another member’s 403', async () => {
+  test('an unknown session is 404, a missing one 400, one of another member 403', async () => {
     const stream = await openStream();
     const ask = (path: string, key: string) =>
       fetch(server.url + path, {
@@ -209,7 +209,7 @@ describe('the wire', () => {
     await stream.close();
   });
 
-  test('a session ends when its client goes', async () => {
+  test('a session ends when its client leaves', async () => {
     const stream = await openStream();
     expect(service.app.mcp.loaded!.sse.size).toBeGreaterThan(0);
     await stream.close();
@@ -217,7 +217,7 @@ describe('the wire', () => {
   });
 });
 
-/** A stream read event by event. */
+/** Opens a stream and reads it event by event. */
 async function openStream() {
   const ending = new AbortController();
   const response = await fetch(`${server.url}/sse`, { headers: { 'X-API-Key': service.key }, signal: ending.signal });

@@ -15,38 +15,41 @@ import { type Served, type Service, startServed } from '../../support/service.ts
 import { until } from '../connect.ts';
 import { headersOf, initialize, modern } from './messages.ts';
 
-/** `/mcp` over real sockets, by hand: what Streamable HTTP says of headers, sessions and statuses in both eras. */
+/** `/mcp` over real sockets, without a client library: the headers, sessions and statuses of Streamable HTTP in both eras. */
 let service: Service;
 let server: Served;
 let stranger: string;
 beforeAll(async () => {
   server = await startServed();
   ({ service } = server);
-  // The market was loaded after the app was made: that is no news.
+  // The market was loaded after the app was made. That load is not a change.
   service.app.mcp.wake();
   stranger = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' }).apiKey;
 });
 afterAll(() => server.close());
 
 describe('with sessions, up to 2025-11-25', () => {
-  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('a session of %s, from beginning to end', async (revision) => {
-    const begun = await post(initialize(revision));
-    expect(begun.status).toBe(200);
-    const session = begun.headers.get('mcp-session-id')!;
-    // 128 random bits.
-    expect(session).toMatch(/^[\w-]{22}$/);
-    expect(await answerOf(begun)).toMatchObject({ id: 1, result: { protocolVersion: revision } });
-    const within = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
-    expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, within)).status).toBe(202);
-    const listed = await answerOf(await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, within));
-    expect(listed.result.tools).toHaveLength(9);
-    const before = service.app.mcp.loaded!.streamable.sessions;
-    expect((await send('DELETE', undefined, within)).status).toBe(200);
-    expect(service.app.mcp.loaded!.streamable.sessions).toBe(before - 1);
-    expect((await post({ jsonrpc: '2.0', id: 3, method: 'ping' }, within)).status).toBe(404);
-  });
+  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])(
+    'a session of %s works from beginning to end',
+    async (revision) => {
+      const begun = await post(initialize(revision));
+      expect(begun.status).toBe(200);
+      const session = begun.headers.get('mcp-session-id')!;
+      // 128 random bits.
+      expect(session).toMatch(/^[\w-]{22}$/);
+      expect(await answerOf(begun)).toMatchObject({ id: 1, result: { protocolVersion: revision } });
+      const within = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
+      expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, within)).status).toBe(202);
+      const listed = await answerOf(await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, within));
+      expect(listed.result.tools).toHaveLength(9);
+      const before = service.app.mcp.loaded!.streamable.sessions;
+      expect((await send('DELETE', undefined, within)).status).toBe(200);
+      expect(service.app.mcp.loaded!.streamable.sessions).toBe(before - 1);
+      expect((await post({ jsonrpc: '2.0', id: 3, method: 'ping' }, within)).status).toBe(404);
+    },
+  );
 
-  test('a session that is missing is 400, unknown 404, another member’s 403, over every method', async () => {
+  test('a missing session is 400, an unknown one 404, one of another member 403, for every method', async () => {
     const session = (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')!;
     for (const method of ['GET', 'POST', 'DELETE']) {
       const body = method === 'POST' ? { jsonrpc: '2.0', id: 1, method: 'ping' } : undefined;
@@ -61,7 +64,7 @@ describe('with sessions, up to 2025-11-25', () => {
     expect((await send('DELETE', undefined, { 'Mcp-Session-Id': session })).status).toBe(200);
   });
 
-  test('answers plainly, as events where progress is asked for or several things are, and a cancelled call with nothing', async () => {
+  test('answers with JSON; with events for progress or batches; with nothing for a cancelled call', async () => {
     const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
     const call = (id: number, _meta?: object) => {
       const params = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' }, ...(_meta && { _meta }) };
@@ -76,7 +79,7 @@ describe('with sessions, up to 2025-11-25', () => {
     expect([kind(plain), (await answerOf(plain)).id]).toEqual(['application/json', 1]);
     expect(kind(await post(call(2, { progressToken: 2 }), session))).toBe('text/event-stream');
     expect(kind(await post([call(3), call(4)], session))).toBe('text/event-stream');
-    // In one batch it is cancelled before its turn, however fast the machine is; the stream has the other answer alone.
+    // In one batch the call is cancelled before its turn on any machine. The stream has only the other answer.
     const events = eventsOf((await post([call(5), call(6), cancel(5)], session)).body!);
     expect(JSON.parse((await events.next())!.data).id).toBe(6);
     const [left, taken] = await Promise.all([post(call(7), session), post(cancel(7), session)]);
@@ -87,7 +90,7 @@ describe('with sessions, up to 2025-11-25', () => {
     expect((await send('DELETE', undefined, session)).status).toBe(200);
   });
 
-  test('a stream tells what the client follows, and that tickers are new', async () => {
+  test('a stream reports changes that the client follows, and new tickers', async () => {
     const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
     const stream = eventsOf((await send('GET', undefined, session)).body!);
     const follow = (method: string, uri: string) => post({ jsonrpc: '2.0', id: 4, method, params: { uri } }, session);
@@ -110,7 +113,7 @@ describe('with sessions, up to 2025-11-25', () => {
   });
 });
 
-test('a client that comes back for its stream gets it, and what it left behind ends', async () => {
+test('a client that reopens its stream gets a new one, and the old stream ends', async () => {
   const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
   const left = eventsOf((await send('GET', undefined, session)).body!);
   const again = await send('GET', undefined, session);
@@ -125,28 +128,28 @@ test('a client that comes back for its stream gets it, and what it left behind e
 
 test.each([
   ['no parameters', undefined],
-  ['a revision that is no text', { protocolVersion: 5, capabilities: {}, clientInfo: { name: 'wire', version: '1' } }],
-  ['nobody who asks', { protocolVersion: '2025-11-25', capabilities: {} }],
-])('an initialize with %s is told what is wrong with it, and begins no session', async (_name, params) => {
+  ['a revision that is not text', { protocolVersion: 5, capabilities: {}, clientInfo: { name: 'wire', version: '1' } }],
+  ['no client info', { protocolVersion: '2025-11-25', capabilities: {} }],
+])('refuses an initialize with %s, names the error and opens no session', async (_name, params) => {
   const before = service.app.mcp.loaded!.streamable.sessions;
   const response = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
   expect((await answerOf(response)).error).toMatchObject({ code: -32602, message: expect.stringContaining('params') });
   expect(service.app.mcp.loaded!.streamable.sessions).toBe(before);
 });
 
-test('the stream of a call that was cancelled ends', async () => {
+test('the stream of a cancelled call ends', async () => {
   const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
   const params = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' }, _meta: { progressToken: 1 } };
   const call = await post({ jsonrpc: '2.0', id: 'radar', method: 'tools/call', params }, session);
   const cancelled = { method: 'notifications/cancelled', params: { requestId: 'radar' } };
   expect((await post({ jsonrpc: '2.0', ...cancelled }, session)).status).toBe(202);
-  // Progress perhaps, and then the end; of a call that was quicker, the answer before it.
+  // The stream has progress perhaps, and then its end. If the call was faster, the answer comes before the end.
   const events = eventsOf(call.body!);
   while (await events.next());
   await send('DELETE', undefined, session);
 });
 
-test('a session in which nobody asks anything is forgotten', async () => {
+test('ends a session that gets no requests', async () => {
   const { account, parts } = partsOf(service);
   const sessions = createStreamableSessions(parts, { idleMs: 1, sweepMs: 1 });
   const response = await sessions.handle(account, requestOf(initialize('2025-11-25')), initialize('2025-11-25'));
@@ -154,7 +157,7 @@ test('a session in which nobody asks anything is forgotten', async () => {
   await until(() => sessions.size === 0);
 });
 
-test('an account has so many sessions, all of them so many, and one that ends makes room', async () => {
+test('limits sessions per account and in total; a session that ends makes room', async () => {
   const { account, parts } = partsOf(service);
   const body = initialize('2025-11-25');
   for (const [limits, code] of [
@@ -173,7 +176,7 @@ test('an account has so many sessions, all of them so many, and one that ends ma
   }
 });
 
-test('an account with more than a quarter of all sessions gives way to another once all are taken', async () => {
+test('if all sessions are taken, an account with more than a quarter of them gives way to others', async () => {
   const { account, parts } = partsOf(service);
   const sessions = createStreamableSessions(parts, { sessionsMax: 4 });
   const body = initialize('2025-11-25');
@@ -187,7 +190,7 @@ test('an account with more than a quarter of all sessions gives way to another o
 });
 
 describe('without sessions, from 2026-07-28', () => {
-  test('answers a request that says all of itself, and begins no session', async () => {
+  test('answers a request that carries its whole context, and opens no session', async () => {
     const before = service.app.mcp.loaded!.streamable.sessions;
     const response = await post(modern(1, 'tools/list'), headersOf('tools/list'));
     expect(response.status).toBe(200);
@@ -198,7 +201,7 @@ describe('without sessions, from 2026-07-28', () => {
     expect(service.app.mcp.loaded!.streamable.sessions).toBe(before);
   });
 
-  test('discovers', async () => {
+  test('answers server/discover', async () => {
     const { result } = await answerOf(await post(modern(1, 'server/discover'), headersOf('server/discover')));
     expect(result.supportedVersions).toEqual(['2026-07-28']);
     expect(result.capabilities).toMatchObject({
@@ -208,7 +211,7 @@ describe('without sessions, from 2026-07-28', () => {
     });
   });
 
-  test('a stream tells what is listened for, until its key is revoked', async () => {
+  test('a stream reports changes that it listens for, until its key is revoked', async () => {
     const uuid = '77777777-7777-4777-8777-777777777777';
     const { apiKey } = service.app.access.addMember({ uuid });
     const notifications = { resourceSubscriptions: ['zomma://gex/SPY'] };
@@ -231,7 +234,7 @@ describe('without sessions, from 2026-07-28', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test('what is listened for may be spelled as it is read; what is none is not heard, and there is a bound', async () => {
+  test('normalizes the resources to listen for, drops unknown ones, and limits their number to 1,000', async () => {
     const listen = async (resourceSubscriptions: string[]) =>
       post(
         modern(5, 'subscriptions/listen', { notifications: { resourceSubscriptions } }),
@@ -248,7 +251,7 @@ describe('without sessions, from 2026-07-28', () => {
     expect((await listen(many)).status).toBe(422);
   });
 
-  test('all that an account listens for is counted as long as its streams are there', async () => {
+  test('counts all resources that an account listens for while its streams are open', async () => {
     const { account, parts } = partsOf(service);
     const counted = { ...parts, quota: { ...parts.quota, followed: createFollowedQuota(2, 3) } };
     const streamable = createStreamable(counted);
@@ -272,17 +275,17 @@ describe('without sessions, from 2026-07-28', () => {
     await streamable.close();
   });
 
-  test('a header that says otherwise than the body is refused', async () => {
+  test('refuses a header that contradicts the body', async () => {
     const response = await post(modern(1, 'tools/list'), headersOf('tools/call'));
     expect([response.status, (await answerOf(response)).error.code]).toEqual([400, -32020]);
   });
 });
 
-describe('either way', () => {
+describe('in both eras', () => {
   test.each([
     ['X-API-Key', {}],
     ['Authorization', { 'X-API-Key': null, Authorization: 'Bearer (key)' }],
-    ['Authorization in other letters', { 'X-API-Key': null, Authorization: 'bearer  (key)' }],
+    ['Authorization in lower case', { 'X-API-Key': null, Authorization: 'bearer  (key)' }],
   ])('takes the key as %s', async (_name, headers) => {
     const given = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, value?.replace('(key)', service.key)]),
@@ -293,38 +296,38 @@ describe('either way', () => {
   test.each([
     ['no key', 401, { 'X-API-Key': null }],
     ['a wrong key', 403, { 'X-API-Key': 'ZOMMA_0000000000000000' }],
-    ['a wrong bearer', 403, { 'X-API-Key': null, Authorization: 'Bearer ZOMMA_0000000000000000' }],
+    ['a wrong bearer token', 403, { 'X-API-Key': null, Authorization: 'Bearer ZOMMA_0000000000000000' }],
     ['another scheme', 401, { 'X-API-Key': null, Authorization: 'Basic QTpC' }],
     ['a page of another origin', 403, { Origin: 'https://evil.example' }],
     ['a page without an origin', 403, { Origin: 'null' }],
-    ['another name of this machine', 403, { Host: 'evil.example' }],
+    ['a foreign host', 403, { Host: 'evil.example' }],
   ])('%s is %i', async (_name, status, headers) => {
     for (const body of [initialize('2025-11-25'), modern(1, 'tools/list')]) {
       expect((await post(body, headers)).status).toBe(status);
     }
   });
 
-  test('a key in Authorization is none on any other path', async () => {
+  test('only /mcp accepts a key in Authorization', async () => {
     const headers = { Authorization: `Bearer ${service.key}` };
     expect((await fetch(`${server.url}/api/v1/universe`, { headers })).status).toBe(401);
     expect((await fetch(`${server.url}/sse`, { headers })).status).toBe(403);
   });
 
   test.each([
-    ['no JSON', '{', 400, -32700],
-    ['nothing', '', 400, -32700],
+    ['invalid JSON', '{', 400, -32700],
+    ['an empty body', '', 400, -32700],
     ['100,000 nested arrays', '['.repeat(100_000), 400, -32700],
-    ['no JSON-RPC', '{"hello":1}', 400, undefined],
+    ['JSON that is not JSON-RPC', '{"hello":1}', 400, undefined],
     ['an empty batch', '[]', 422, undefined],
     ['a batch of 51', JSON.stringify(Array(51).fill({ jsonrpc: '2.0', id: 1, method: 'ping' })), 422, undefined],
-    ['more than a megabyte', ' '.repeat(1024 * 1024 + 1), 413, undefined],
+    ['more than 1 MiB', ' '.repeat(1024 * 1024 + 1), 413, undefined],
   ])('%s is refused', async (_name, raw, status, code) => {
     const response = await fetch(`${server.url}/mcp`, { method: 'POST', headers: headers({}), body: raw });
     expect(response.status).toBe(status);
     if (code) expect(((await response.json()) as { error: { code: number } }).error.code).toBe(code);
   });
 
-  test('another content type is 415, other methods 405', async () => {
+  test('another content type is 415, other methods are 405', async () => {
     const plain = await post(initialize('2025-11-25'), { 'Content-Type': 'text/plain' });
     expect(plain.status).toBe(415);
     for (const method of ['PUT', 'PATCH', 'HEAD']) {
@@ -334,13 +337,13 @@ describe('either way', () => {
   });
 });
 
-test('calls under way are answered before the server stops, and then all sessions and streams are gone', async () => {
+test('on a stop, calls under way get their answers, then all sessions and streams end', async () => {
   const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
   const stream = eventsOf((await send('GET', undefined, session)).body!);
   const [name, _meta] = ['run_strategic_omni_radar', { progressToken: 1 }];
   const params = { name, arguments: { ticker: 'AAPL' }, _meta };
   const inNewEra = modern(9, 'tools/call', params);
-  // Each answer begins with what is said of its first step.
+  // Each answer begins with the progress of its first step.
   const begun = await Promise.all([
     ...[1, 2, 3, 4].map((id) => post({ jsonrpc: '2.0', id, method: 'tools/call', params }, session)),
     post(
@@ -385,7 +388,7 @@ function post(body: unknown, given: Given = {}): Promise<Response> {
   return send('POST', body, given);
 }
 
-/** The one answer of a response, be it JSON or a stream. */
+/** Returns the only answer of a response, which is JSON or a stream. */
 async function answerOf(response: Response) {
   if (response.headers.get('content-type')?.startsWith('application/json')) return (await response.json()) as Answer;
   return JSON.parse((await eventsOf(response.body!).next())!.data) as Answer;
@@ -398,7 +401,7 @@ function requestOf(body: unknown): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers: headers({}), body: JSON.stringify(body) });
 }
 
-/** What transports are made of, beside the service's own. */
+/** The parts that transports need, beside those of the service. */
 function partsOf({ app, key }: Service) {
   const { context } = app;
   const observe = () => {};
@@ -413,7 +416,7 @@ function partsOf({ app, key }: Service) {
   return { account: app.access.authenticate(key), parts };
 }
 
-/** A snapshot of a second later, with its levels kept. */
+/** Stores a snapshot one second later than the newest, with its levels. */
 function keepMoved(ticker: string): void {
   const { store } = service.app;
   const id = store.latestChainId(ticker, true) ?? store.latestChainId('SPY', true)!;
@@ -423,7 +426,7 @@ function keepMoved(ticker: string): void {
   store.saveLevels(due!, { ...recordOf(), underlying: ticker, asOf: chain.asOf + 1_000, simulated: true });
 }
 
-test('a batch that is refused leaves nothing behind', async () => {
+test('a refused batch leaves no pending messages', async () => {
   const { account, parts } = partsOf(service);
   const busy = { ...parts, scheduler: createScheduler({ accountJobsMax: 0 }) };
   const session = new StreamableSession('id', account, busy);

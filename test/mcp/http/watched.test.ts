@@ -13,7 +13,7 @@ import { createScheduler } from '../../../src/operations/scheduler.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { headersOf, initialize, modern } from './messages.ts';
 
-/** Streams of every transport are under the watch as long as they are there, and no longer. */
+/** The stream registry has the streams of every transport while they are open, and not longer. */
 let service: Service;
 let account: Account;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ function partsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportParts &
   };
 }
 
-test('a stream of HTTP+SSE leaves the watch with its client, and its session with it', async () => {
+test('a stream of HTTP+SSE leaves the registry with its client, and ends its session', async () => {
   const parts = partsWith();
   const sessions = createSseSessions(parts);
   const { body } = sessions.open(account);
@@ -39,7 +39,7 @@ test('a stream of HTTP+SSE leaves the watch with its client, and its session wit
   expect([parts.watch.size, sessions.size]).toEqual([0, 0]);
 });
 
-test('a stream of the engine’s leaves the watch with its client, and the engine hears of it', async () => {
+test('a stream of the engine leaves the registry with its client, and the engine is notified', async () => {
   const parts = partsWith();
   const cancelled = Promise.withResolvers<void>();
   const source = new ReadableStream<Uint8Array>({ cancel: () => cancelled.resolve() });
@@ -50,7 +50,7 @@ test('a stream of the engine’s leaves the watch with its client, and the engin
   expect(parts.watch.size).toBe(0);
 });
 
-test('limits hold for both', async () => {
+test('the stream limit covers both transports', async () => {
   const parts = partsWith({ accountStreamsMax: 1 });
   const sessions = createSseSessions(parts);
   sessions.open(account);
@@ -60,7 +60,7 @@ test('limits hold for both', async () => {
   parts.watch.close();
 });
 
-test('so does the number of sessions a day, over both together', async () => {
+test('the limit of sessions per day covers both transports together', async () => {
   const parts = partsWith();
   const sessions = createSseSessions(parts);
   for (const _ of [1, 2]) await sessions.open(account).body!.cancel();

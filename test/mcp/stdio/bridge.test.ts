@@ -29,8 +29,8 @@ afterEach(async () => {
   await server.stop();
 });
 
-describe('a session that the server has forgotten', () => {
-  test('is begun anew once for all that ask, and its old connection is closed', async () => {
+describe('a session that the server no longer knows', () => {
+  test('is renewed once for all waiting requests, and its old connection is closed', async () => {
     await begin();
     server.script = ({ what, session }) => (session === 's1' && what !== 'GET' ? gone() : undefined);
     const answers = await Promise.all([1, 2, 3].map((id) => client.ask({ id, method: 'ping' })));
@@ -42,8 +42,8 @@ describe('a session that the server has forgotten', () => {
   });
 
   test.each([
-    ['is told of tools that are others', 'v2', 1],
-    ['is told nothing where they are the same', 'v1', 0],
+    ['gets a notification if the tools have changed', 'v2', 1],
+    ['gets no notification if the tools are the same', 'v1', 0],
   ])('its client %s', async (_name, registry, times) => {
     await begin();
     server.forget();
@@ -53,7 +53,7 @@ describe('a session that the server has forgotten', () => {
     expect(client.heard.filter(({ id }) => id !== undefined).map(({ id }) => id)).toEqual([0, 7]);
   });
 
-  test('is begun anew for a client that asks nothing, with what it follows', async () => {
+  test('is renewed for a client that sends no request, with the resources that it follows', async () => {
     await begin();
     for (const uri of ['a', 'b']) await client.ask({ id: uri, method: 'resources/subscribe', params: { uri } });
     await client.ask({ id: 3, method: 'resources/unsubscribe', params: { uri: 'a' } });
@@ -65,7 +65,7 @@ describe('a session that the server has forgotten', () => {
     expect(client.heard.filter(({ id }) => String(id).startsWith('zomma'))).toEqual([]);
   });
 
-  test('answers what was sent to it and not taken yet, from the new one', async () => {
+  test('answers requests that the server has not accepted yet, from the new session', async () => {
     await begin();
     server.forget();
     server.script = ({ what, session }) => (what === 'slow' && session === 's1' ? new Promise(() => {}) : undefined);
@@ -75,7 +75,7 @@ describe('a session that the server has forgotten', () => {
     expect(await slow).toMatchObject({ result: { session: 's2' } });
   });
 
-  test('refuses what it had taken and will not answer', async () => {
+  test('refuses requests that the old session had accepted and will not answer', async () => {
     await begin();
     server.script = ({ what }) => (what === 'slow' ? listening() : undefined);
     const slow = client.ask({ id: 8, method: 'slow', params: {} });
@@ -89,9 +89,9 @@ describe('a session that the server has forgotten', () => {
   test.each<[string, (message: Message) => Response, RegExp]>([
     ['cut off', () => streamOf(), /ended before the answer came/],
     ['refused', ({ id }) => streamOf({ id: id!, error: { code: -32_602, message: 'not so' } }), /^not so$/],
-    ['not for us', () => new Response('hello', { headers: { 'Content-Type': 'text/html' } }), /text\/html/],
-    ['forgotten too', gone, /^The server answered 404$/],
-  ])('whose renewal is %s refuses what was asked, and is begun anew with the next', async (_name, answer, words) => {
+    ['not MCP', () => new Response('hello', { headers: { 'Content-Type': 'text/html' } }), /text\/html/],
+    ['404 again', gone, /^The server answered 404$/],
+  ])('whose renewal is %s refuses the request, and is renewed by the next request', async (_name, answer, words) => {
     await begin();
     server.forget();
     server.script = ({ what, message }) => (what === 'initialize' ? answer(message) : undefined);
@@ -100,7 +100,7 @@ describe('a session that the server has forgotten', () => {
     expect(await client.ask({ ...CALL, id: 9 })).toMatchObject({ result: { session: 's2' } });
   });
 
-  test('is not begun anew again and again for a server that knows none', async () => {
+  test('is not renewed again and again if the server rejects every session', async () => {
     await begin();
     server.script = ({ what }) => (/initialize/.test(what) ? undefined : gone());
     expect((await client.ask(CALL)).error?.message).toBe('The server answered 404');
@@ -114,8 +114,8 @@ describe('a session that the server has forgotten', () => {
 describe('a request', () => {
   test.each<[string, () => Response, RegExp]>([
     ['status 500', () => new Response(null, { status: 500 }), /^The server answered 500$/],
-    ['words without a hint', () => Response.json({ detail: 'No' }, { status: 403 }), /^No$/],
-    ['words with a hint', () => Response.json({ detail: 'No', hint: 'ask' }, { status: 403 }), /^No\. ask$/],
+    ['an error without a hint', () => Response.json({ detail: 'No' }, { status: 403 }), /^No$/],
+    ['an error with a hint', () => Response.json({ detail: 'No', hint: 'ask' }, { status: 403 }), /^No\. ask$/],
     ['a stream that ends', () => streamOf(), /ended before the answer came/],
   ])('that is answered by %s is refused, and begins no session', async (_name, answer, words) => {
     await begin();
@@ -124,7 +124,7 @@ describe('a request', () => {
     expect(server.count('initialize')).toBe(1);
   });
 
-  test('that is answered on a stream is answered once', async () => {
+  test('that is answered on a stream gets one answer', async () => {
     await begin();
     server.script = ({ what }) => (what === 'tools/call' ? streamOf({ id: 7, result: { is: 'streamed' } }) : undefined);
     await client.ask(CALL);
@@ -135,10 +135,10 @@ describe('a request', () => {
   });
 
   test.each<[string, () => Response | Promise<Response>]>([
-    ['has taken', () => listening()],
-    ['has not taken', () => new Promise(() => {})],
+    ['has accepted', () => listening()],
+    ['has not accepted', () => new Promise(() => {})],
   ])(
-    'that is cancelled, and the server %s, is cut off where there is no session, and not answered',
+    'that is cancelled, and the server %s, is aborted if there is no session, and gets no answer',
     async (_name, answer) => {
       server.script = ({ what }) => (what === 'tools/call' ? answer() : undefined);
       client.say(CALL);
@@ -150,7 +150,7 @@ describe('a request', () => {
     },
   );
 
-  test('that finds nothing at the address is refused, and not repeated', async () => {
+  test('to an address that answers 404 is refused and not repeated', async () => {
     server.script = gone;
     expect((await client.ask(OPENING)).error?.message).toBe('The server answered 404');
     expect(server.count('initialize')).toBe(1);
@@ -158,7 +158,7 @@ describe('a request', () => {
 });
 
 describe('at the end', () => {
-  test('the last call is answered, then the session is deleted', async () => {
+  test('the last call gets its answer, then the session is deleted', async () => {
     await begin();
     const taken = Promise.withResolvers<void>();
     server.script = ({ what, message }) =>
@@ -173,7 +173,7 @@ describe('at the end', () => {
     expect(server.seen.at(-1)).toMatchObject({ what: 'DELETE', session: 's1' });
   });
 
-  test('a session that is gone is not begun anew', async () => {
+  test('a session that is gone is not renewed', async () => {
     await begin();
     server.script = ({ what }) => (what === 'DELETE' ? gone() : undefined);
     client.input.end();
@@ -182,7 +182,7 @@ describe('at the end', () => {
     expect(server.count('initialize')).toBe(1);
   });
 
-  test('a client that reads no more ends it, whatever comes for it', async () => {
+  test('a client that no longer reads ends the bridge, whatever answers are pending', async () => {
     await begin();
     const taken = Promise.withResolvers<void>();
     server.script = ({ what, message }) =>
@@ -201,7 +201,7 @@ test.each([
   ['/zomma', '/zomma/mcp'],
   ['/zomma/', '/zomma/mcp'],
   ['/zomma/mcp', '/zomma/mcp'],
-])('a server at %s is asked at %s', async (given, asked) => {
+])('for a server at %s requests go to %s', async (given, asked) => {
   const other = lineClient();
   const bridged = bridge({ url: new URL(given, server.url), key: 'ZOMMA_0000000000000000' }, other.streams);
   await other.ask({ id: 1, method: 'ping' });
@@ -210,14 +210,14 @@ test.each([
   await bridged;
 });
 
-/** As clients begin: with a session, and its stream open. */
+/** Begins like a client: with a session and an open stream. */
 async function begin(): Promise<void> {
   await client.ask(OPENING);
   client.say({ method: 'notifications/initialized' });
   await until(() => server.count('GET') === 1);
 }
 
-/** What was on its way to the server has come to it. */
+/** Waits until all requests under way have reached the server. */
 async function roundTrips(): Promise<void> {
   for (let trip = 0; trip < 5; trip++) await fetch(server.url, { method: 'PUT' });
 }

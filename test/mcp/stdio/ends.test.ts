@@ -7,7 +7,7 @@ import { VALID } from '../connect.ts';
 import type { Message } from './line-client.ts';
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
-/** How `zomma mcp` ends, as a process. */
+/** How the process `zomma mcp` ends. */
 let folder: string;
 let server: ScriptedServer;
 
@@ -22,12 +22,16 @@ afterEach(async () => {
 });
 
 const WAYS: [string, () => string[], RegExp][] = [
-  ['on this machine', () => ['--data-dir', join(folder, 'data')], /^zomma: nothing is stored in .*simulated market\n$/],
-  ['before a server', () => ['--url', server.url.href, '--key', 'ZOMMA_0000000000000000'], /^$/],
+  [
+    'without a server',
+    () => ['--data-dir', join(folder, 'data')],
+    /^zomma: nothing is stored in .*simulated market\n$/,
+  ],
+  ['in front of a server', () => ['--url', server.url.href, '--key', 'ZOMMA_0000000000000000'], /^$/],
 ];
 
 describe.each(WAYS)('%s', (_name, args, notice) => {
-  test('it answers all that was piped in, writes nothing else, and ends', async () => {
+  test('answers all piped input, writes nothing else, and ends', async () => {
     const calls = Object.entries(VALID).filter(([, given]) => !('target_expiry' in given));
     const asked = [
       OPENING,
@@ -43,7 +47,7 @@ describe.each(WAYS)('%s', (_name, args, notice) => {
     expect(stderr).toMatch(notice);
   });
 
-  test('JSON that is no message is refused, and it goes on', async () => {
+  test('refuses JSON that is not a message, and continues', async () => {
     const asked = `{"id":1.5}\n[]\nno JSON at all\n${lines([PING])}`;
     const { stdout } = await run([...FROM_SOURCE, 'mcp'], args(), asked);
     const answers = stdout
@@ -54,19 +58,19 @@ describe.each(WAYS)('%s', (_name, args, notice) => {
     expect(answers).toHaveLength(3);
   });
 
-  test('a reader that is gone ends it', async () => {
+  test('ends when its reader is gone', async () => {
     const child = await started(args(), ['sh', '-c', '"$@" | head -n 1', 'sh']);
     // The pipe may take one more answer before it breaks.
     while (child.exitCode === null) {
       say(child, lines([PING]));
-      // Not faster than it reads: a pipe that is full tells nobody that its end is gone.
+      // Write no faster than the process reads: a full pipe does not show that its other end is gone.
       await Promise.race([child.exited, Bun.sleep(10)]);
     }
     expect(child.exitCode).toBe(0);
     expect(await new Response(child.stderr).text()).toMatch(notice);
   });
 
-  test('a line that is too long ends it', async () => {
+  test('ends after a line that is too long', async () => {
     const child = await started(args());
     say(child, 'x'.repeat(11 * 1024 * 1024));
     expect(await child.exited).toBe(0);
@@ -74,7 +78,7 @@ describe.each(WAYS)('%s', (_name, args, notice) => {
   });
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it while its input is open', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the process while its input is open', async (signal) => {
   const child = await started(['--data-dir', join(folder, 'data')]);
   child.kill(signal);
   expect(await child.exited).toBe(0);
@@ -92,7 +96,7 @@ function lines(messages: readonly Message[]): string {
   return messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
 }
 
-/** One that has answered already, and whose input stays open. */
+/** Starts a process that has answered once and whose input stays open. */
 async function started(args: readonly string[], through: readonly string[] = []) {
   const child = Bun.spawn([...through, ...FROM_SOURCE, 'mcp', ...args], {
     ...{ cwd: tmpdir(), stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
@@ -104,11 +108,11 @@ async function started(args: readonly string[], through: readonly string[] = [])
   return child;
 }
 
-/** Whether it is read to the end is the other's affair. */
+/** Writes to the process. It does not matter whether the process reads all of the text. */
 function say({ stdin }: { readonly stdin: Bun.FileSink }, text: string): void {
   try {
     void Promise.allSettled([stdin.write(text), stdin.flush()]);
   } catch {
-    // It has ended before the first byte.
+    // The process ended before the first byte.
   }
 }

@@ -10,16 +10,16 @@ export interface Message {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** A client at the other end of standard streams, in this process: it writes lines and keeps those that it reads. */
+/** A client at the other end of standard streams, in this process. It writes lines and stores the lines that it reads. */
 export interface LineClient {
   readonly streams: StandardStreams;
   readonly input: PassThrough;
   readonly output: PassThrough;
   readonly heard: readonly Message[];
   say(...messages: readonly Message[]): void;
-  /** The first message that fits. */
+  /** Waits for the first matching message. */
   hear(fits: (message: Message) => boolean): Promise<Message>;
-  /** Says a request, and gives its answer. */
+  /** Sends a request and returns its answer. */
   ask(request: Message): Promise<Message>;
 }
 

@@ -1,6 +1,6 @@
 import type { Message } from './line-client.ts';
 
-/** What the server was asked: a message it was sent, or `GET` or `DELETE` of a session. */
+/** A request to the server: a message, or `GET` or `DELETE` of a session. */
 export interface Asked {
   readonly what: string;
   readonly path: string;
@@ -10,19 +10,19 @@ export interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** Answers what the script has a word for; undefined leaves it to the server. */
+/** Answers the requests that the script covers. Returns `undefined` to leave a request to the server. */
 export type Script = (asked: Asked) => Response | Promise<Response> | undefined;
 
-/** An MCP server over Streamable HTTP that does as the test says, and else answers with the session's id. */
+/** An MCP server over Streamable HTTP that does what the script says, and otherwise answers with the id of the session. */
 export interface ScriptedServer {
   readonly url: URL;
   readonly seen: readonly Asked[];
-  /** How often it was asked for this. */
+  /** Returns how often this request came. */
   count(what: string, session?: string): number;
   script: Script;
-  /** Of the tools; told with each first answer. */
+  /** The version of the tools. The server sends it with the first answer of each session. */
   registry: string;
-  /** As in a restart: knows no session any more, and streams end. */
+  /** Acts like a restart: the server no longer knows any session, and streams end. */
   forget(): void;
   stop(): Promise<void>;
 }
@@ -83,12 +83,12 @@ export function result({ id }: Message, value: unknown, headers: Record<string, 
   return Response.json({ jsonrpc: '2.0', id, result: value }, { headers });
 }
 
-/** A stream of these messages that ends with them. */
+/** Returns a stream that sends these messages and ends. */
 export function streamOf(...messages: readonly Message[]): Response {
   return eventStream(messages.map((message) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`).join(''));
 }
 
-/** A stream that stays open; who listens on it may come back at once. */
+/** Returns a stream that stays open. Its retry delay lets the client reconnect at once. */
 export function listening(opened: (controller: ReadableStreamDefaultController<string>) => void = () => {}): Response {
   return eventStream(
     new ReadableStream({

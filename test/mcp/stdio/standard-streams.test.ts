@@ -7,10 +7,10 @@ const CANCEL = { method: 'notifications/cancelled', params: { requestId: 1 } };
 
 describe('an input that has ended', () => {
   test.each([
-    ['nothing', []],
+    ['no message', []],
     ['a notification', [{ method: 'notifications/initialized' }]],
-    ['what listens', [{ id: 'listen:0', method: 'subscriptions/listen' }]],
-    ['a call that is cancelled', [CALL, CANCEL]],
+    ['a subscription', [{ id: 'listen:0', method: 'subscriptions/listen' }]],
+    ['a cancelled call', [CALL, CANCEL]],
   ])('closes the streams at once after %s', async (_name, messages) => {
     const { streams, say, input } = await started();
     say(...messages);
@@ -23,7 +23,7 @@ describe('an input that has ended', () => {
     ['an answer', (client: Started) => client.streams.send({ jsonrpc: '2.0', id: 1, result: {} })],
     ['a cancellation', (client: Started) => client.streams.onmessage?.({ jsonrpc: '2.0', ...CANCEL })],
     ['a signal', (client: Started) => client.streams.close()],
-  ])('is held back for a call until %s', async (_name, end) => {
+  ])('waits with a call under way until %s', async (_name, end) => {
     const client = await started();
     const { streams, say, input, taken } = client;
     say(CALL, { id: 2, method: 'ping' });
@@ -40,7 +40,7 @@ describe('an input that has ended', () => {
     await streams.closed;
   });
 
-  test('is held back for so long and no longer', async () => {
+  test('waits for a call only up to its time limit', async () => {
     const { streams, say, input } = await started(10);
     say(CALL);
     input.end();
@@ -49,7 +49,7 @@ describe('an input that has ended', () => {
   });
 });
 
-test('nobody waits for last answers when the streams are closed', async () => {
+test('a wait for the last answers ends when the streams are closed', async () => {
   const { streams, say, taken } = await started();
   say(CALL);
   await until(() => taken.length === 1);
@@ -60,8 +60,8 @@ test('nobody waits for last answers when the streams are closed', async () => {
 
 test.each([
   ['a line that is too long', ({ input }: Started) => input.write('x'.repeat(11 * 1024 * 1024))],
-  ['an output that is gone', ({ output }: Started) => output.destroy(new Error('EPIPE'))],
-])('%s closes the streams, and lets go of the input', async (_name, end) => {
+  ['an output that has closed', ({ output }: Started) => output.destroy(new Error('EPIPE'))],
+])('%s closes the streams and releases the input', async (_name, end) => {
   const client = await started();
   end(client);
   await client.streams.closed;

@@ -16,7 +16,7 @@ import { FROM_SOURCE, run, withFolder } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { VALID } from '../connect.ts';
 
-/** `zomma mcp` as clients start it: a process that is spoken to over its standard streams. */
+/** `zomma mcp` as clients start it: a process that a client reaches over its standard streams. */
 const WHO = { name: 'test', version: '1' };
 
 const CLIENTS = {
@@ -30,46 +30,46 @@ const CLIENTS = {
 };
 const NAMES = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
 
-describe('on this machine', () => {
+describe('without a server', () => {
+  test.each(NAMES)('%s gets the simulated market if nothing is stored, and no data folder is made', async (name) => {
+    await withFolder(async (folder) => {
+      const client = await CLIENTS[name](['--data-dir', join(folder, 'data')]);
+      expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(Object.keys(VALID));
+      const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
+      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true } });
+      const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ message: expect.stringContaining("Tool 'no_such_tool' is not registered") });
+      await client.close();
+      expect(existsSync(join(folder, 'data'))).toBe(false);
+    });
+  });
+
   test.each(NAMES)(
-    '%s is served from the simulated market where nothing is stored, and no folder is made',
+    'stores a requested feed, and reports changes that %s follows, whichever process stores them',
     async (name) => {
       await withFolder(async (folder) => {
-        const client = await CLIENTS[name](['--data-dir', join(folder, 'data')]);
-        expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(Object.keys(VALID));
-        const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
-        expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true } });
-        const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
-        expect(refusal).toMatchObject({ message: expect.stringContaining("Tool 'no_such_tool' is not registered") });
+        const [chains, dataDir] = [join(folder, 'chains'), join(folder, 'data')];
+        mkdirSync(chains);
+        writeChain(join(chains, 'a.csv'), 'TEST');
+        const client = await CLIENTS[name](['--data-dir', dataDir, '--feed', `files:${chains}`]);
+        const uri = 'zomma://gex/OTHER';
+        const { told } = await follow(client, uri);
+        writeChain(join(folder, 'b.csv'), 'OTHER');
+        expect((await run(FROM_SOURCE, ['ingest', join(folder, 'b.csv'), '--data-dir', dataDir])).code).toBe(0);
+        expect(await told).toBe(uri);
         await client.close();
-        expect(existsSync(join(folder, 'data'))).toBe(false);
+        // Its stored data answers the next process, without the feed.
+        const again = await CLIENTS.v1(['--data-dir', dataDir]);
+        const answer = await again.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'OTHER' } });
+        expect(answer.structuredContent).toMatchObject({ ticker: 'OTHER', call_wall: 105 });
+        expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: false } });
+        await again.close();
       });
     },
   );
-
-  test.each(NAMES)('a feed that is asked for is kept, and what %s follows is told, whoever stores it', async (name) => {
-    await withFolder(async (folder) => {
-      const [chains, dataDir] = [join(folder, 'chains'), join(folder, 'data')];
-      mkdirSync(chains);
-      writeChain(join(chains, 'a.csv'), 'TEST');
-      const client = await CLIENTS[name](['--data-dir', dataDir, '--feed', `files:${chains}`]);
-      const uri = 'zomma://gex/OTHER';
-      const { told } = await follow(client, uri);
-      writeChain(join(folder, 'b.csv'), 'OTHER');
-      expect((await run(FROM_SOURCE, ['ingest', join(folder, 'b.csv'), '--data-dir', dataDir])).code).toBe(0);
-      expect(await told).toBe(uri);
-      await client.close();
-      // What it has stored answers the next one, without the feed.
-      const again = await CLIENTS.v1(['--data-dir', dataDir]);
-      const answer = await again.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'OTHER' } });
-      expect(answer.structuredContent).toMatchObject({ ticker: 'OTHER', call_wall: 105 });
-      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: false } });
-      await again.close();
-    });
-  });
 });
 
-describe('before a running server', () => {
+describe('in front of a running server', () => {
   test.each(NAMES)('%s has the same tools and answers', async (name) => {
     await withServer(async ({ service, url }) => {
       const client = await CLIENTS[name](['--url', url, '--key', service.key]);
@@ -83,7 +83,7 @@ describe('before a running server', () => {
   });
 
   test.each(NAMES)(
-    '%s goes on where the server was started anew, and hears that its tools may be others',
+    '%s continues after a restart of the server, and learns that the tools may have changed',
     async (name) => {
       await withServer(async (started) => {
         const client = await CLIENTS[name](['--url', started.url, '--key', started.service.key]);
@@ -100,7 +100,7 @@ describe('before a running server', () => {
     },
   );
 
-  test('what is piped in all at once waits for the session to begin', async () => {
+  test('input that is piped in all at once waits for the session to begin', async () => {
     await withServer(async ({ service, url }) => {
       const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: WHO };
       const call = { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } };
@@ -121,7 +121,7 @@ describe('before a running server', () => {
     });
   });
 
-  test('says what is wrong: a key that is none, no server', async () => {
+  test('names the error: an invalid key, no server', async () => {
     await withServer(async ({ service, url }) => {
       await expect(CLIENTS.v1(['--url', url, '--key', 'ZOMMA_0000000000000000'])).rejects.toThrow(
         /Invalid Subscriber Key\. Fetch your current key/,
@@ -133,7 +133,7 @@ describe('before a running server', () => {
   });
 
   test.each([
-    ['an address that is none', ['--url', 'zomma'], /not the address of a server/],
+    ['an invalid address', ['--url', 'zomma'], /not the address of a server/],
     ['no key', ['--url', 'http://127.0.0.1:1'], /ZOMMA_KEY/],
     ['a key without a server', ['--key', 'ZOMMA_0000000000000000'], /--url/],
   ])('%s is refused', async (_name, args, message) => {
@@ -155,7 +155,7 @@ async function connectNew(mode: 'legacy' | 'auto', args: readonly string[]) {
 
 type AnyClient = Awaited<ReturnType<(typeof CLIENTS)[keyof typeof CLIENTS]>>;
 
-/** Follows a resource: gives the address of which the client is told first. */
+/** Follows a resource. `told` resolves with the address of the first notification. */
 async function follow(client: AnyClient, uri: string): Promise<{ told: Promise<string> }> {
   const { promise: told, resolve } = Promise.withResolvers<string>();
   if (client instanceof Client) {
@@ -169,7 +169,7 @@ async function follow(client: AnyClient, uri: string): Promise<{ told: Promise<s
   return { told };
 }
 
-/** Follows the tools: fulfilled once the client is told of others, or without a session, that from now on it is told nothing. */
+/** Follows the tools. `told` resolves when the client is notified of changed tools, or, without a session, when its subscription ends. */
 async function followTools(client: AnyClient): Promise<{ told: Promise<unknown> }> {
   const { promise: told, resolve } = Promise.withResolvers<void>();
   if (client instanceof Client) client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
@@ -182,7 +182,7 @@ async function followTools(client: AnyClient): Promise<{ told: Promise<unknown> 
 interface Started {
   readonly service: Service;
   readonly url: string;
-  /** On the same port, with nothing known of sessions, and with a tool less. */
+  /** Restarts the server on the same port, without knowledge of sessions, and with one tool less. */
   restart(): Promise<void>;
 }
 
