@@ -1,5 +1,5 @@
 import { generator } from '../src/bench/workloads.ts';
-import { impliedVolatility } from '../src/feeds/simulated/smile.ts';
+import { smileVolatility } from '../src/feeds/simulated/simulated-smile.ts';
 import { buildChain, type ContractRow } from '../src/market/build-chain.ts';
 import { nextTradingDay, settlementInstant, YEAR_MS } from '../src/market/calendar.ts';
 import type { Chain } from '../src/market/chain.ts';
@@ -25,7 +25,7 @@ export function indexChain(expiries: number, strikes: number): Chain {
     const tte = (settlementInstant(expiry, 'PM') - AS_OF) / YEAR_MS;
     for (let at = 0; at < strikes; at++) {
       const strike = SPOT + points * (at - (strikes >> 1));
-      const iv = impliedVolatility(SURFACE, Math.log(strike / SPOT) - (RATE - DIVIDEND) * tte, tte);
+      const iv = smileVolatility(SURFACE, Math.log(strike / SPOT) - (RATE - DIVIDEND) * tte, tte);
       for (const callPut of [1, -1]) {
         const fair = greeksOf({ callPut, spot: SPOT, strike, tte, iv, rate: RATE, dividend: DIVIDEND }).price;
         const half = 0.5 * TICK + 0.004 * fair + TICK * random();

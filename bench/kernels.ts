@@ -1,6 +1,6 @@
 import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
 import { prepareChain } from '../src/analytics/chain/prepare.ts';
-import { exposures } from '../src/analytics/exposure/exposures.ts';
+import { exposures } from '../src/analytics/exposure/dollar-exposures.ts';
 import { gammaFlip } from '../src/analytics/exposure/gamma-flip.ts';
 import type { Result, Runner } from '../src/bench/race.ts';
 import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../src/bench/workloads.ts';

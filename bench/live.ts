@@ -44,7 +44,7 @@ export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
     store: app.store,
     largePrintMinUsd: app.context.largePrintMinUsd,
     observe: () => {},
-    recorded: app.gexStreams.wake,
+    onRecorded: app.gexStreams.wake,
   });
   try {
     const chains = [...app.context.universe.tickers]

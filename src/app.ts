@@ -6,14 +6,14 @@ import type { ValuesIn } from './config.ts';
 import { createFeeds } from './create-feeds.ts';
 import type { Observe } from './events.ts';
 import { type ConnectionWatch, createConnectionWatch, descriptorPlan } from './http/connections/connection-watch.ts';
+import { createServerApp, type Handler, handlerOf } from './http/http-server.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { originPolicy } from './http/origins.ts';
-import { createServerApp, type Handler, handlerOf } from './http/server.ts';
 import type { Feed } from './market/feed.ts';
 import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
-import type { Offered } from './mcp/parts.ts';
+import type { Catalog } from './mcp/mcp-deps.ts';
 import { createLoading, type Loading, whileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
 import { createScheduler, type Scheduler } from './operations/scheduler.ts';
@@ -43,9 +43,9 @@ export interface App {
  * Composes the service. Only this module names the concrete feeds, store and streams. `offered` replaces tools or resources that MCP offers
  * by default.
  */
-export function buildApp(settings: AppSettings, observe: Observe, offered: Partial<Offered> = {}): App {
+export function buildApp(settings: AppSettings, observe: Observe, offered: Partial<Catalog> = {}): App {
   const universe = readUniverse(settings.universe);
-  const feeds = createFeeds(settings, universe, () => store.marks('files'));
+  const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
   const policy = settings.rateLimit;
   const store = openData(settings.dataDir, () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }));
   store.openFeeds(feeds);
@@ -69,9 +69,9 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   });
   const { peerOf } = connections;
   const mcp = createMcpOnDemand(async () => {
-    const [{ createMcpOverHttp }, { OFFERED }] = await Promise.all([
+    const [{ createMcpOverHttp }, { CATALOG }] = await Promise.all([
       import('./mcp/http/transports.ts'),
-      import('./mcp/offered.ts'),
+      import('./mcp/catalog.ts'),
     ]);
     const pay = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
     return createMcpOverHttp({
@@ -80,7 +80,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
       observe,
       scheduler,
       charge: pay,
-      ...OFFERED,
+      ...CATALOG,
       ...offered,
       log: store,
       simulated,

@@ -1,27 +1,27 @@
 /** An error that the caller can act on. Any other error is a defect, and clients get it as an opaque 500. */
-export class Failure extends Error {
-  readonly code: FailureCode;
+export class ClientError extends Error {
+  readonly code: ClientErrorCode;
   readonly hint: string | undefined;
   /** The invalid fields of the input, each with what was expected there. */
-  readonly faults: readonly Fault[];
+  readonly fieldErrors: readonly FieldError[];
   /** Whole seconds after which the same request may succeed. Undefined if that is not known. */
   readonly retryAfterS: number | undefined;
 
-  constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
+  constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
     super(message);
-    this.name = 'Failure';
+    this.name = 'ClientError';
     this.code = code;
     this.hint = details.hint;
-    this.faults = details.faults ?? [];
+    this.fieldErrors = details.fieldErrors ?? [];
     this.retryAfterS = details.retryAfterS;
   }
 
   get status(): number {
-    return FAILURES[this.code].status;
+    return CLIENT_ERRORS[this.code].status;
   }
 
   get title(): string {
-    return FAILURES[this.code].title;
+    return CLIENT_ERRORS[this.code].title;
   }
 }
 
@@ -44,21 +44,21 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-export interface Fault {
+export interface FieldError {
   /** JSON Pointer into the input, e.g. `/spot`. */
   readonly field: string;
   /** The condition that the field must meet, e.g. `must be at most 10`. */
   readonly expected: string;
 }
 
-interface FailureDetails {
+interface ClientErrorDetails {
   readonly hint?: string;
-  readonly faults?: readonly Fault[];
+  readonly fieldErrors?: readonly FieldError[];
   readonly retryAfterS?: number;
 }
 
 /** Every error code that a client can get, with its HTTP status. The API contract names some of the statuses, HTTP requires the others. */
-export const FAILURES = {
+export const CLIENT_ERRORS = {
   invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },
   unknown_ticker: { status: 400, title: 'Ticker is not tracked' },
   no_chain: { status: 400, title: 'No usable option chain for this ticker' },
@@ -84,4 +84,4 @@ export const FAILURES = {
   loading: { status: 503, title: 'Market data is being loaded' },
 } as const;
 
-export type FailureCode = keyof typeof FAILURES;
+export type ClientErrorCode = keyof typeof CLIENT_ERRORS;

@@ -2,9 +2,9 @@ import { CommanderError } from 'commander';
 import { version } from '../package.json';
 import { cleaned } from './clean-text.ts';
 import { createProgram } from './cli/program.ts';
+import { ports } from './cli-ports.ts';
 import { READER_COMMAND } from './config.ts';
-import { Failure, OperatorError } from './errors.ts';
-import { ports } from './local.ts';
+import { ClientError, OperatorError } from './errors.ts';
 
 /** Runs the command in argv. An error that the user can fix is printed in two lines, a defect with its stack. */
 try {
@@ -19,7 +19,7 @@ try {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof OperatorError || error instanceof Failure) {
+  if (error instanceof OperatorError || error instanceof ClientError) {
     return `zomma: ${cleaned(error.message)}${error.hint ? `\n  ${cleaned(error.hint)}` : ''}`;
   }
   // A system call failed, usually on a path. The message of the system names the path.

@@ -7,8 +7,8 @@ import { startIngest } from './feeds/ingest.ts';
 import { createLog } from './log.ts';
 import { type Feed, isAtHand } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
-import { OFFERED } from './mcp/offered.ts';
-import { serveOverStdio } from './mcp/stdio/serve.ts';
+import { CATALOG } from './mcp/catalog.ts';
+import { serveOverStdio } from './mcp/stdio/serve-over-stdio.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import type { Store } from './store/sqlite.ts';
 import { createContext, openData, openMemory, readUniverse } from './stored-data.ts';
@@ -28,15 +28,15 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   let recorder: LevelRecorder | undefined;
   const room = isKept ? createDataRoom({ ...settings, observe }) : undefined;
   const ingests = feeds.map((feed) =>
-    startIngest({ feed, store, observe, nowMs: Date.now, ...(room && { room }), stored: () => recorder?.wake() }),
+    startIngest({ feed, store, observe, nowMs: Date.now, ...(room && { room }), onStored: () => recorder?.wake() }),
   );
   try {
     const atHand = ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded);
     if (await Promise.race([Promise.all(atHand).then(() => undefined), stopped.promise])) return;
 
     const { largePrintMinUsd } = context;
-    const stdio = serveOverStdio({ context, version, observe, ...OFFERED, log: store, simulated });
-    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded: stdio.wake });
+    const stdio = serveOverStdio({ context, version, observe, ...CATALOG, log: store, simulated });
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded: stdio.wake });
     recorder.wake();
     await Promise.race([stdio.closed, stopped.promise]);
     await stdio.close();
@@ -56,7 +56,9 @@ function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Fee
   if (settings.feed === undefined) {
     process.stderr.write(`zomma: nothing is stored in ${settings.dataDir}: answers use the simulated market\n`);
   }
-  const feeds = createFeeds({ ...settings, feed: settings.feed ?? 'simulated' }, universe, () => store.marks('files'));
+  const feeds = createFeeds({ ...settings, feed: settings.feed ?? 'simulated' }, universe, () =>
+    store.checkpoints('files'),
+  );
   store.openFeeds(feeds);
   return feeds;
 }

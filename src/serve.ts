@@ -60,7 +60,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: since() });
 
     ingests = feeds.map((feed) =>
-      startIngest({ feed, store, observe, nowMs: Date.now, room, stored: () => recorder?.wake() }),
+      startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
     // The server does not wait for feeds over a network. It serves the stored data until they deliver.
     const atHand = Promise.all(ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded));
@@ -73,7 +73,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
       app.gexStreams.wake();
       app.mcp.wake();
     };
-    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, recorded });
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded: recorded });
     recorder.wake();
     retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now });

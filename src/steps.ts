@@ -11,7 +11,7 @@ export interface Step {
 }
 
 /** Runs all steps without a break. Returns the result. */
-export function finish<Result>(steps: Steps<Result>): Result {
+export function runToCompletion<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { value, done } = steps.next();
     if (done) return value;

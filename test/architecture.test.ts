@@ -13,13 +13,13 @@ const LAYERS: readonly (readonly string[])[] = [
   ['event-loop-watchdog.ts', 'config.ts'],
   ['math', 'garbage.ts'],
   ['market', 'access', 'bench', 'log.ts'],
-  ['analytics', 'feeds', 'store'],
+  ['analytics', 'feeds', 'store', 'sse'],
   ['operations'],
   ['http', 'mcp', 'cli', 'client'],
   ['create-feeds.ts', 'stored-data.ts'],
   ['app.ts'],
   ['serve.ts', 'serve-stdio.ts'],
-  ['local.ts'],
+  ['cli-ports.ts'],
   ['main.ts'],
 ];
 
@@ -34,7 +34,7 @@ const MAY_IMPORT_CONCRETE = new Set([
   'app.ts',
   'serve.ts',
   'serve-stdio.ts',
-  'local.ts',
+  'cli-ports.ts',
   'main.ts',
 ]);
 

@@ -1,4 +1,4 @@
-import { Failure, OperatorError } from '../errors.ts';
+import { ClientError, OperatorError } from '../errors.ts';
 import { canonicalUuid, deriveKey, hasKeyForm, keyDigest } from './api-key.ts';
 import type { Member, MemberStore } from './members.ts';
 import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
@@ -17,19 +17,19 @@ export interface Access {
    * Adds a member. If the UUID is known, sets the tier and the expiry of its member and lifts a revocation. Returns the key, which is
    * never stored. `expiresAt` is in ms since the epoch. Without `expiresAt`, the membership does not expire.
    *
-   * Throws `Failure` (`invalid_parameter`) if the UUID is malformed, the tier is unknown, or `expiresAt` is not a whole number.
+   * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed, the tier is unknown, or `expiresAt` is not a whole number.
    */
   addMember(request: MemberRequest): { member: Member; apiKey: string };
   /**
    * Revokes a member's access: in this process at once, in other processes on the same store within 10 ms. Revoking again is no error.
    *
-   * Throws `Failure`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
+   * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
    */
   revoke(uuid: string): Member;
   /**
    * Returns the key of an authorized member.
    *
-   * Throws `Failure`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier, is
+   * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier, is
    * revoked or has expired. The `member_refused` error is identical in all cases, so that it does not reveal who is a member. Throws
    * `OperatorError` if the member was added with another secret.
    */
@@ -38,7 +38,7 @@ export interface Access {
    * Returns the account that an `X-API-Key` header stands for. Writes of this process take effect at once, writes of other processes
    * within 10 ms.
    *
-   * Throws `Failure`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid now. The `key_invalid` error
+   * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid now. The `key_invalid` error
    * is identical for every invalid key.
    */
   authenticate(header: string | null): Account;
@@ -50,7 +50,7 @@ export interface MemberRequest {
   readonly expiresAt?: number | null | undefined;
 }
 
-export interface AccessParts {
+export interface AccessDeps {
   readonly members: MemberStore;
   /** Returns the server's secret. Called when a key is first derived, so that a server that never derives a key creates no secret. */
   readonly secret: () => Uint8Array;
@@ -59,7 +59,7 @@ export interface AccessParts {
 }
 
 /** Creates the only part of the server that decides who may use it. */
-export function createAccess({ members, secret, now }: AccessParts): Access {
+export function createAccess({ members, secret, now }: AccessDeps): Access {
   let loaded: Uint8Array | undefined;
   /** Account cache by key, because most requests repeat a key. Valid for one version of the store. */
   const admitted = new Map<string, { readonly account: Account; readonly expiresAt: number | null }>();
@@ -83,7 +83,9 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
     revoke(text) {
       const member = members.member(canonicalUuid(text));
       if (member === undefined) {
-        throw new Failure('not_found', 'No such member', { hint: 'Run `zomma members list` to see who was added.' });
+        throw new ClientError('not_found', 'No such member', {
+          hint: 'Run `zomma members list` to see who was added.',
+        });
       }
       const revoked: Member = { ...member, status: 'revoked' };
       members.saveMember(revoked);
@@ -97,7 +99,7 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
       const digest = keyDigest(apiKey);
       const member = members.member(uuid);
       if (!isAuthorized(member, now())) {
-        throw new Failure('member_refused', 'This account is not authorized for an API key', {
+        throw new ClientError('member_refused', 'This account is not authorized for an API key', {
           hint: 'Ask the operator for an active membership of an eligible tier.',
         });
       }
@@ -120,7 +122,7 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
       const known = header === null ? undefined : admitted.get(header);
       if (known && (known.expiresAt === null || now() < known.expiresAt)) return known.account;
       if (header === null || header === '') {
-        throw new Failure('key_missing', 'The X-API-Key header is missing', {
+        throw new ClientError('key_missing', 'The X-API-Key header is missing', {
           hint: 'Send your API key in the X-API-Key header.',
         });
       }
@@ -128,7 +130,7 @@ export function createAccess({ members, secret, now }: AccessParts): Access {
       const digest = hasKeyForm(header) ? keyDigest(header) : undefined;
       const member = digest === undefined ? undefined : members.memberByKeyDigest(digest);
       if (!isAuthorized(member, now())) {
-        throw new Failure('key_invalid', 'Invalid Subscriber Key', {
+        throw new ClientError('key_invalid', 'Invalid Subscriber Key', {
           hint: 'Fetch your current key from the operator terminal.',
         });
       }
@@ -161,16 +163,16 @@ function isAuthorized(member: Member | undefined, nowMs: number): member is Memb
 function requireTier(tier: string): void {
   if (isTier(tier)) return;
   const expected = `must be one of ${Object.keys(TIERS).join(', ')}`;
-  throw new Failure('invalid_parameter', 'Unknown tier', {
+  throw new ClientError('invalid_parameter', 'Unknown tier', {
     hint: `Use one of these tiers: ${Object.keys(TIERS).join(', ')}.`,
-    faults: [{ field: '/tier', expected }],
+    fieldErrors: [{ field: '/tier', expected }],
   });
 }
 
 function requireTime(expiresAt: number | null): void {
   if (expiresAt === null || Number.isSafeInteger(expiresAt)) return;
-  throw new Failure('invalid_parameter', 'The expiry is not a time', {
+  throw new ClientError('invalid_parameter', 'The expiry is not a time', {
     hint: 'Use whole milliseconds since 1970, or no expiry for a membership that does not expire.',
-    faults: [{ field: '/expiresAt', expected: 'must be whole milliseconds since 1970' }],
+    fieldErrors: [{ field: '/expiresAt', expected: 'must be whole milliseconds since 1970' }],
   });
 }

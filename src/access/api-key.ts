@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 
 /** Every key begins with this prefix, so that people and secret scanners recognize keys. */
 export const KEY_PREFIX = 'ZOMMA_';
@@ -19,7 +19,7 @@ const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
  * Returns a member's API key: `ZOMMA_` and 16 characters of HMAC-SHA-256 over the UUID, keyed with the server's secret. The same UUID
  * always has the same key. Neither the UUID nor the secret can be derived from the key.
  *
- * Throws `Failure` (`invalid_parameter`) if the UUID is malformed.
+ * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed.
  */
 export function deriveKey(secret: Uint8Array, uuid: string): string {
   const mac = new Bun.CryptoHasher('sha256', secret).update(DOMAIN).update(canonicalUuid(uuid)).digest();
@@ -43,14 +43,14 @@ export function hasKeyForm(text: string): boolean {
  * Returns the lower-case form of a UUID that is written as 8-4-4-4-12 hex digits. Accepts every version and variant, because the
  * membership system chooses them.
  *
- * Throws `Failure` (`invalid_parameter`) for any other text. The error does not repeat the text, which may be a member's UUID.
+ * Throws `ClientError` (`invalid_parameter`) for any other text. The error does not repeat the text, which may be a member's UUID.
  */
 export function canonicalUuid(text: string): string {
   const uuid = text.toLowerCase();
   if (UUID_FORM.test(uuid)) return uuid;
-  throw new Failure('invalid_parameter', 'uuid is not a UUID', {
+  throw new ClientError('invalid_parameter', 'uuid is not a UUID', {
     hint: 'Use the form 00000000-0000-0000-0000-000000000000, in hex digits.',
-    faults: [{ field: '/uuid', expected: 'must be a UUID' }],
+    fieldErrors: [{ field: '/uuid', expected: 'must be a UUID' }],
   });
 }
 

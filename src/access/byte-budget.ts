@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { collectSoon } from '../garbage.ts';
 import { AccountCounts } from './account-counts.ts';
 
@@ -22,7 +22,7 @@ const COLLECT_EVERY = 16 * MIB;
 /** Counts the bytes in memory for clients: bodies of requests in progress, and answers that clients have not read yet. */
 export interface ByteBudget {
   /**
-   * Throws `Failure` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503). Call it
+   * Throws `ClientError` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503). Call it
    * before anything is computed.
    */
   refuseFull(account: string, more?: number): void;
@@ -38,7 +38,7 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
   return {
     refuseFull(account, more = 1) {
       if (held.of(account) + more > accountBytesMax) {
-        throw new Failure(
+        throw new ClientError(
           'too_many_bytes',
           `Request bodies and unread answers of this account would exceed ${accountBytesMax / MIB} MiB`,
           {
@@ -48,7 +48,7 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
         );
       }
       if (held.total + more > bytesMax) {
-        throw new Failure('unavailable', 'Request bodies and unread answers of all accounts are at their limit', {
+        throw new ClientError('unavailable', 'Request bodies and unread answers of all accounts are at their limit', {
           hint: 'Retry after a second.',
           retryAfterS: 1,
         });

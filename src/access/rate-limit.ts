@@ -1,5 +1,5 @@
 import type { RateLimitPolicy } from '../config.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 
 export interface RateDecision {
   readonly allowed: boolean;
@@ -76,15 +76,19 @@ export function createRateLimiter(
   };
 }
 
-/** Charges an account for the work of a request. Throws `Failure` (429) if the account has too few tokens. */
+/** Charges an account for the work of a request. Throws `ClientError` (429) if the account has too few tokens. */
 export function charge(limiter: RateLimiter, accountId: string, tokens: number): RateDecision {
   // The request itself has taken one token. With this cap, a full bucket is enough for every request, whatever the limit.
   const decision = limiter.take(accountId, Math.min(tokens, limiter.policy.burst - 1));
   if (decision.allowed) return decision;
-  throw new Failure('rate_limited', `This request costs ${tokens} more tokens, and ${decision.remaining} are left`, {
-    hint: 'Wait as many seconds as Retry-After says, or request less at a time. See docs/rest.md for the costs.',
-    retryAfterS: decision.retryAfterS,
-  });
+  throw new ClientError(
+    'rate_limited',
+    `This request costs ${tokens} more tokens, and ${decision.remaining} are left`,
+    {
+      hint: 'Wait as many seconds as Retry-After says, or request less at a time. See docs/rest.md for the costs.',
+      retryAfterS: decision.retryAfterS,
+    },
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ReadOptions } from '../analytics/chain/options.ts';
+import type { ChainReadOptions } from '../analytics/chain/options.ts';
 import { prepareChain } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
@@ -8,7 +8,7 @@ import { shownName } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
-import type { Tape } from '../market/tape.ts';
+import type { PrintsQuery } from '../market/tape.ts';
 import { byFlow, customersOf } from '../operations/dealer-sign.ts';
 import { byPositions } from '../operations/gex-lens.ts';
 import { reportGex } from '../operations/gex-report.ts';
@@ -21,7 +21,7 @@ export interface PrintsAround {
   /** The large prints of the flow window. The window ends at the chain's instant or at the last print, whichever is later. */
   readonly large: readonly PrintSum[];
   /** Every print up to the chain's instant. */
-  readonly tape: Tape;
+  readonly tape: PrintsQuery;
 }
 
 export type GexAnalysis = ReturnType<typeof analyseGex>;
@@ -30,7 +30,7 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by signed flow. Throws
  * `OperatorError` if `sign` is `flow` and no print can sign the options.
  */
-export function analyseGex(chain: Chain, { large, tape }: PrintsAround, { sign, ...options }: ReadOptions) {
+export function analyseGex(chain: Chain, { large, tape }: PrintsAround, { sign, ...options }: ChainReadOptions) {
   const conventional = prepareChain(chain, options);
   const positions = customersOf(chain, tape);
   if (sign === 'flow' && !positions) {

@@ -12,7 +12,12 @@ import type { Ports } from './ports.ts';
  * Reads the prints of a chain's underlying from a tape. Each print counts once. A copy with the canceled flag removes the print. Throws
  * `OperatorError` if the file does not exist, is not a tape, or has no such print.
  */
-export async function printsOf(path: string, chain: Chain, minPremiumUsd: number, ports: Ports): Promise<PrintsAround> {
+export async function readPrintsFile(
+  path: string,
+  chain: Chain,
+  minPremiumUsd: number,
+  ports: Ports,
+): Promise<PrintsAround> {
   if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, 'Name a CSV of prints.');
   const byId = new Map<string, Print>();
   const today = newYorkDate(chain.asOf);

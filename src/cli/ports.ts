@@ -24,12 +24,12 @@ export interface Ports {
   readFile(path: string): AsyncIterable<Delivery>;
   /**
    * Loads files and folders into the stored market of a data folder. A server may run on the folder. Returns, for each path, the files that
-   * are market data. Calls `reached` with the progress. Throws `OperatorError` before anything is loaded if a path does not exist.
+   * are market data. Calls `onProgress` with the progress. Throws `OperatorError` before anything is loaded if a path does not exist.
    */
   load(
     settings: FolderSettings & Pick<SettingValues, 'dataMax'>,
     paths: readonly string[],
-    reached: (bytes: number, ofBytes: number, rows: number) => void,
+    onProgress: (bytes: number, ofBytes: number, rows: number) => void,
   ): Promise<readonly (readonly LoadedFile[])[]>;
   /** Calls `work` with the stored market of a data folder. A server may run on the folder. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;

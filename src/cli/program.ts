@@ -5,17 +5,17 @@ type Add = (program: Command, ports: Ports) => void;
 
 /** The modules that define the commands, in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
-  ...named(['serve', 'start'], async () => (await import('./serve.ts')).addServe),
-  ...named(['gex'], async () => (await import('./gex.ts')).addGex),
-  ...named(['history'], async () => (await import('./history.ts')).addHistory),
-  ...named(['call'], async () => (await import('./call.ts')).addCall),
-  ...named(['greeks', 'iv', 'merton'], async () => (await import('./columns.ts')).addColumns),
-  ...named(['ingest'], async () => (await import('./ingest.ts')).addIngest),
-  ...named(['chains'], async () => (await import('./chains.ts')).addChains),
-  ...named(['feeds'], async () => (await import('./feeds.ts')).addFeeds),
-  ...named(['mcp'], async () => (await import('./mcp.ts')).addMcp),
-  ...named(['members'], async () => (await import('./members.ts')).addMembers),
-  ...named(['bench'], async () => (await import('./bench.ts')).addBench),
+  ...named(['serve', 'start'], async () => (await import('./serve-command.ts')).addServe),
+  ...named(['gex'], async () => (await import('./gex-command.ts')).addGex),
+  ...named(['history'], async () => (await import('./history-command.ts')).addHistory),
+  ...named(['call'], async () => (await import('./call-command.ts')).addCall),
+  ...named(['greeks', 'iv', 'merton'], async () => (await import('./columns-command.ts')).addColumns),
+  ...named(['ingest'], async () => (await import('./ingest-command.ts')).addIngest),
+  ...named(['chains'], async () => (await import('./chains-command.ts')).addChains),
+  ...named(['feeds'], async () => (await import('./feeds-command.ts')).addFeeds),
+  ...named(['mcp'], async () => (await import('./mcp-command.ts')).addMcp),
+  ...named(['members'], async () => (await import('./members-command.ts')).addMembers),
+  ...named(['bench'], async () => (await import('./bench-command.ts')).addBench),
 };
 
 /**

@@ -20,7 +20,7 @@ const FREE_SHARE_MIN = 0.1;
 const ROOM_SHARE = 0.98;
 const LOOK_MS = 1_000;
 
-export interface DataRoomParts {
+export interface DataRoomDeps {
   readonly dataDir: string;
   /** The value of `--data-max`, bytes. If omitted, only the free space of the disk is a bound. */
   readonly dataMax?: number | undefined;
@@ -38,7 +38,7 @@ export function createDataRoom({
   dataMax = Number.POSITIVE_INFINITY,
   observe,
   elapsedMs = () => performance.now(),
-}: DataRoomParts): DataRoom {
+}: DataRoomDeps): DataRoom {
   let fault: string | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
 

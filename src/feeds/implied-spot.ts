@@ -9,7 +9,7 @@ import { unreadable } from './refused.ts';
  */
 const CONTRADICTION_RATIO = 3;
 
-/** Returns the given spot, or the spot that the quotes imply if none is given. Throws a `Failure` if the two contradict each other. */
+/** Returns the given spot, or the spot that the quotes imply if none is given. Throws a `ClientError` if the two contradict each other. */
 export function spotOf(given: number | undefined, rows: readonly ContractRow[], asOf: number): number {
   const implied = impliedSpot(rows, asOf);
   if (given === undefined) return implied;

@@ -2,13 +2,13 @@ import { isBusy } from '../errors.ts';
 import { began } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { type Delivery, type Feed, isAtHand } from '../market/feed.ts';
+import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { type DataRoom, NoRoom } from './data-room.ts';
-import { type IngestStore, type Kept, keep } from './keep.ts';
 import { nextAskAt } from './schedule.ts';
 
-export interface IngestParts {
+export interface IngestDeps {
   readonly feed: Feed;
   readonly store: IngestStore;
   readonly observe: Observe;
@@ -16,7 +16,7 @@ export interface IngestParts {
   /** If omitted, there is always room. */
   readonly room?: DataRoom;
   /** Called after each transaction. */
-  readonly stored?: () => void;
+  readonly onStored?: () => void;
 }
 
 export interface Ingest {
@@ -35,7 +35,7 @@ const SLEEP_MS_MAX = 60_000;
  * Polls a feed by its schedule, and stores what its stream sends, until stopped. A poll that fails is reported. The next poll takes place
  * as usual.
  */
-export function startIngest(parts: IngestParts): Ingest {
+export function startIngest(parts: IngestDeps): Ingest {
   const { feed, nowMs } = parts;
   const abort = new AbortController();
   const { signal } = abort;
@@ -69,7 +69,7 @@ export function startIngest(parts: IngestParts): Ingest {
  * Stores everything that a feed delivers now, while there is room. If there is no room, records this as the poll's error. Throws the errors
  * of the feed after they have been reported.
  */
-export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Promise<void> {
+export async function ingestOnce(parts: IngestDeps, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = parts;
   const startedAt = performance.now();
   const began = nowMs();
@@ -94,7 +94,7 @@ export async function ingestOnce(parts: IngestParts, signal?: AbortSignal): Prom
 }
 
 /** Stores what the stream of a feed sends, and records the times in which the stream was down, because trades are missed then. */
-async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> {
+async function listenTo(parts: IngestDeps, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs, room } = parts;
   const { stream } = feed;
   if (stream === undefined) return;
@@ -118,12 +118,12 @@ async function listenTo(parts: IngestParts, signal: AbortSignal): Promise<void> 
   while (!signal.aborted) {
     let stoodUntil = nowMs();
     await told(async () => {
-      const stored = () => {
+      const onStored = () => {
         stoodUntil = nowMs();
         own = connectionOf()?.at;
-        parts.stored?.();
+        parts.onStored?.();
       };
-      await storeAll(stream(signal), { ...parts, stored }, signal);
+      await storeAll(stream(signal), { ...parts, onStored }, signal);
     });
     if (signal.aborted) break;
     await told(() => isDown(stoodUntil, room?.fault() ?? 'the stream ended'));
@@ -172,20 +172,16 @@ interface Counts {
   refusals: number;
 }
 
-async function storeAll(
-  deliveries: AsyncIterable<Delivery>,
-  parts: IngestParts,
-  signal?: AbortSignal,
-): Promise<Counts> {
-  const { feed, store, observe, nowMs, stored, room } = parts;
+async function storeAll(deliveries: AsyncIterable<Delivery>, parts: IngestDeps, signal?: AbortSignal): Promise<Counts> {
+  const { feed, store, observe, nowMs, onStored, room } = parts;
   const counts = { chains: 0, prints: 0, refusals: 0 };
-  const rules = { isAsked: !isAtHand(feed) };
+  const rules = { isPolled: !isAtHand(feed) };
   const step = `ingest ${feed.name}`;
-  const keepSome = (pieces: readonly Delivery[]): Kept[] => {
+  const keepSome = (pieces: readonly Delivery[]): AcceptResult[] => {
     const deadline = performance.now() + TRANSACTION_MS;
-    const kept: Kept[] = [];
+    const kept: AcceptResult[] = [];
     do {
-      const each = keep(pieces[kept.length]!, store, nowMs(), rules);
+      const each = acceptDelivery(pieces[kept.length]!, store, nowMs(), rules);
       record(each, feed, store, nowMs());
       kept.push(each);
     } while (kept.length < pieces.length && performance.now() < deadline);
@@ -201,7 +197,7 @@ async function storeAll(
       const kept = await written(() => store.transaction(() => keepSome(pieces)), signal);
       pieces = pieces.slice(kept.length);
       for (const each of kept) report(each, counts, observe);
-      stored?.();
+      onStored?.();
       if (signal?.aborted) return counts;
     }
   }
@@ -223,7 +219,12 @@ function piecesOf(delivery: Delivery): Delivery[] {
 }
 
 /** Records a delivery in the ledger of feeds. */
-function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, store: IngestStore, at: number): void {
+function record(
+  { delivery, snapshot }: AcceptResult,
+  { name: feed, tickers }: Feed,
+  store: IngestStore,
+  at: number,
+): void {
   switch (delivery.kind) {
     case 'chain': {
       const { underlying: ticker, asOf, count: received, refused, source } = delivery.chain;
@@ -231,12 +232,12 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
       const origin = originOf(source, feed, tickers);
       if (isAhead) {
         const reason = `${ticker}: the quotes are dated ${new Date(asOf).toISOString()}, ahead of the clock`;
-        store.refused({ feed, origin, reason, ticker, at });
+        store.rejected({ feed, origin, reason, ticker, at });
         break;
       }
       store.snapshotCame({ feed, ticker, at, asOf, isFresh, expected, received, refused });
       // A feed with tickers has one answer per ticker. A folder has many files.
-      store.settled(feed, tickers.length > 0 ? { ticker } : { origin });
+      store.resolved(feed, tickers.length > 0 ? { ticker } : { origin });
       break;
     }
     case 'closes':
@@ -248,23 +249,23 @@ function record({ delivery, snapshot }: Kept, { name: feed, tickers }: Feed, sto
       // A file reports its rejected rows itself, once it is read.
       if (tickers.length === 0 || counts.length === 0) break;
       const reason = `rejected trades: ${counts.join(', ')}`;
-      store.refused({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
+      store.rejected({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
       break;
     }
     case 'refusal': {
       const { reason, ticker = null } = delivery;
-      store.refused({ feed, origin: originOf(delivery.origin, feed, tickers), reason, ticker, at });
+      store.rejected({ feed, origin: originOf(delivery.origin, feed, tickers), reason, ticker, at });
       break;
     }
     case 'settled':
-      store.settled(feed, { origin: delivery.origin });
+      store.resolved(feed, { origin: delivery.origin });
       break;
     case 'connection':
       store.connection(feed, delivery.up, delivery.at, delivery.reason ?? null);
-      if (delivery.up) store.settled(feed, { origin: `${feed}:stream` });
+      if (delivery.up) store.resolved(feed, { origin: `${feed}:stream` });
       break;
     case 'mark':
-      store.setMark(feed, delivery.key, delivery.value);
+      store.setCheckpoint(feed, delivery.key, delivery.value);
       break;
   }
 }
@@ -274,7 +275,7 @@ function originOf(origin: string, feed: string, tickers: readonly string[]): str
   return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;
 }
 
-function report({ delivery, snapshot }: Kept, counts: Counts, observe: Observe): void {
+function report({ delivery, snapshot }: AcceptResult, counts: Counts, observe: Observe): void {
   switch (delivery.kind) {
     case 'chain': {
       if (!snapshot!.isNew) break;

@@ -6,18 +6,18 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { Print } from '../market/prints.ts';
 import { dayOf } from '../market/tape-columns.ts';
+import { acceptDelivery, type IngestStore, rowsRefused } from './accept-delivery.ts';
 import type { DataRoom } from './data-room.ts';
 import { deliveriesOf, type Reading } from './files/deliveries.ts';
-import { type Found, type Problem, walk } from './files/walk.ts';
-import { type IngestStore, keep, rowsRefused } from './keep.ts';
+import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileApart } from './reader/read-apart.ts';
 
-export interface LoadParts {
+export interface LoadDeps {
   readonly store: IngestStore;
   readonly nowMs: () => number;
   readonly room?: DataRoom;
   /** Called with the progress after each piece that was read. */
-  readonly reached: (bytes: number, ofBytes: number, rows: number) => void;
+  readonly onProgress: (bytes: number, ofBytes: number, rows: number) => void;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface LoadParts {
  */
 export async function loadFiles(
   paths: readonly string[],
-  { store, nowMs, room, reached }: LoadParts,
+  { store, nowMs, room, onProgress }: LoadDeps,
 ): Promise<readonly (readonly LoadedFile[])[]> {
   const { files, problems } = await filesOf(paths);
   const ofBytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
@@ -42,7 +42,7 @@ export async function loadFiles(
   for (const file of files) {
     const { path, dir, origin, stats, isNamed } = file;
     const result = { ...nothingOf(join(dir, origin)), refusals: [] as string[] };
-    const progressed = (bytes: number) => reached(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
+    const progressed = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
       for await (const delivery of gathered(deliveriesOf(dir, file, readingOf(nowMs(), progressed), isNamed))) {
@@ -55,7 +55,7 @@ export async function loadFiles(
           delivery: taken,
           known,
           changed = 0,
-        } = store.transaction(() => keep(delivery, store, nowMs(), { isLoaded: true }));
+        } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isLoaded: true }));
         if (taken.kind === 'refusal') result.refusals.push(taken.reason);
         result.kept += rowsOf(taken) - known;
         result.known += known;
@@ -78,8 +78,8 @@ export async function loadFiles(
 const ROOM_HINT =
   'Free some of the disk, or raise --data-max. Then run the command again: stored data stays, and nothing counts twice.';
 
-function readingOf(nowMs: number, reached: (bytes: number) => void): Reading {
-  return { nowMs, reached, readApart: (content) => readFileApart(content, nowMs, reached) };
+function readingOf(nowMs: number, onProgress: (bytes: number) => void): Reading {
+  return { nowMs, onProgress, readApart: (content) => readFileApart(content, nowMs, onProgress) };
 }
 
 /**
@@ -184,8 +184,8 @@ async function filesOf(paths: readonly string[]) {
       'Name files of market data, or folders that contain some.',
     );
   }
-  const files: (Found & Place)[] = [];
-  const problems: (Problem & Place)[] = [];
+  const files: (FoundFile & Place)[] = [];
+  const problems: (SkippedFile & Place)[] = [];
   for (const [path, name] of paths.entries()) {
     const stats = await stat(name);
     if (stats.isDirectory()) {

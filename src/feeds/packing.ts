@@ -4,7 +4,7 @@ import type { Observe } from '../events.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore } from '../market/store.ts';
 
-export interface PackingParts {
+export interface PackingDeps {
   readonly store: MarketStore;
   readonly observe: Observe;
   readonly nowMs: () => number;
@@ -19,7 +19,7 @@ const AFTER_START_MS = 60_000;
 const PAUSE_SHARE = 3;
 
 /** Packs the prints of closed days into columns, first after `afterMs` and then every ten minutes, until stopped. */
-export function startPacking(parts: PackingParts, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
+export function startPacking(parts: PackingDeps, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
   let stopped = false;
   let running: Promise<void> | undefined;
   const run = () => {
@@ -42,7 +42,7 @@ export function startPacking(parts: PackingParts, afterMs = AFTER_START_MS): { s
 }
 
 /** Packs the prints of closed days once, in short transactions. Requests and feeds are served between two transactions. */
-export async function packTape({ store, observe, nowMs }: PackingParts, stopped = () => false): Promise<void> {
+export async function packTape({ store, observe, nowMs }: PackingDeps, stopped = () => false): Promise<void> {
   let prints = 0;
   try {
     let beganAt = begin();

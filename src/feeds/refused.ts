@@ -1,11 +1,11 @@
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 
 /** Some reasons quote the input, which may have any length. */
 const REASON_CHARS_MAX = 300;
 
-/** The `Failure` for market data from which nothing can be read, with the reason. */
-export function unreadable(reason: string): Failure {
-  return new Failure(
+/** The `ClientError` for market data from which nothing can be read, with the reason. */
+export function unreadable(reason: string): ClientError {
+  return new ClientError(
     'unprocessable',
     reason.length > REASON_CHARS_MAX ? `${reason.slice(0, REASON_CHARS_MAX)}…` : reason,
   );

@@ -5,16 +5,16 @@ import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
 /** How many New York days are kept, not counting the present one. If omitted, all days are kept. */
-export interface KeptDays {
+export interface RetentionDays {
   readonly prints?: number | undefined;
   readonly chains?: number | undefined;
   /** Of the days before these, only the last snapshot of each day is kept. */
   readonly intraday?: number | undefined;
 }
 
-export interface RetentionParts {
+export interface RetentionDeps {
   readonly store: MarketStore;
-  readonly kept: KeptDays;
+  readonly kept: RetentionDays;
   readonly observe: Observe;
   readonly nowMs: () => number;
 }
@@ -22,7 +22,7 @@ export interface RetentionParts {
 const EVERY_MS = 3_600_000;
 
 /** Removes data that is past its retention, now and every hour, until stopped. */
-export function startRetention(parts: RetentionParts): { stop(): void } {
+export function startRetention(parts: RetentionDeps): { stop(): void } {
   let stopped = false;
   const run = () =>
     void removeOld(parts, () => stopped).catch((error) => parts.observe({ kind: 'retention_failed', error }));
@@ -37,7 +37,7 @@ export function startRetention(parts: RetentionParts): { stop(): void } {
 }
 
 /** Removes data that is past its retention once, in pieces. Requests and feeds are served between two pieces. */
-export async function removeOld({ store, kept, observe, nowMs }: RetentionParts, stopped = () => false): Promise<void> {
+export async function removeOld({ store, kept, observe, nowMs }: RetentionDeps, stopped = () => false): Promise<void> {
   const fromOf = (days: number | undefined) =>
     days === undefined ? undefined : newYorkInstant(addDays(newYorkDate(nowMs()), -days), '00:00');
   const limits = {

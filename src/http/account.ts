@@ -2,7 +2,7 @@ import type { Access } from '../access/access.ts';
 import { canonicalUuid } from '../access/api-key.ts';
 import type { MemberStore } from '../access/members.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 
 /** The public routes: liveness, and the requests of members that have a UUID in place of a key. */
@@ -14,14 +14,14 @@ export const accountRoutes = (access: Access, members: MemberStore) => (app: Htt
       respondJson(set, telegramLinkage(queryOf(request.url), members)),
     );
 
-/** `GET /api/v1/auth/my-key`: returns a member's key. Throws `Failure`: 400 if the UUID is invalid, 403 if the member has no access. */
+/** `GET /api/v1/auth/my-key`: returns a member's key. Throws `ClientError`: 400 if the UUID is invalid, 403 if the member has no access. */
 function myKey(query: URLSearchParams, access: Access): Record<string, unknown> {
   return { status: 'authorized', api_key: access.issueKey(uuidOf(query)) };
 }
 
 /**
  * `GET /api/v1/auth/telegram-status`. An unknown UUID gets the same answer as a member without a link, so the answer does not reveal who is
- * a member. Throws `Failure` (400) if the UUID is invalid.
+ * a member. Throws `ClientError` (400) if the UUID is invalid.
  */
 function telegramLinkage(query: URLSearchParams, members: MemberStore): Record<string, unknown> {
   return { ...telegramStatus(members.telegramLink(uuidOf(query))) };
@@ -30,12 +30,12 @@ function telegramLinkage(query: URLSearchParams, members: MemberStore): Record<s
 function uuidOf(query: URLSearchParams): string {
   const given = query.getAll('uuid');
   if (given.length === 1) return canonicalUuid(given[0]!);
-  throw new Failure(
+  throw new ClientError(
     'invalid_parameter',
     given.length === 0 ? 'The query parameter uuid is missing' : 'The query parameter uuid is repeated',
     {
       hint: 'Send ?uuid=<member uuid> once.',
-      faults: [{ field: '/uuid', expected: 'must be given once' }],
+      fieldErrors: [{ field: '/uuid', expected: 'must be given once' }],
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { ByteBudget } from '../access/byte-budget.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { isDeeperThan, JSON_DEPTH_MAX } from '../json-shape.ts';
 
 /** Limit of a body, many times larger than any request of the API contract. Routes that take columns have a limit of their own. */
@@ -18,11 +18,11 @@ export interface Sender {
 }
 
 /**
- * Reads the JSON of a request, limited in bytes, depth and time. Throws `Failure`: 413 if the body is too large; 422 if it is not JSON, is
+ * Reads the JSON of a request, limited in bytes, depth and time. Throws `ClientError`: 413 if the body is too large; 422 if it is not JSON, is
  * nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for it.
  */
 export async function readJson(request: Request, sender: Sender, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
-  const held = holdBody(request, sender, bytesMax);
+  const held = countBody(request, sender, bytesMax);
   if (!held) return parseJson(await readText(request, bytesMax));
   try {
     return parseJson(await readText(request, bytesMax));
@@ -31,7 +31,7 @@ export async function readJson(request: Request, sender: Sender, bytesMax = BODY
   }
 }
 
-/** Reads the text of a request, limited in bytes and time. Throws `Failure`: 413 if the body is too large, 422 if it arrives too slowly. */
+/** Reads the text of a request, limited in bytes and time. Throws `ClientError`: 413 if the body is too large, 422 if it arrives too slowly. */
 export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
   return inTime(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decoded));
 }
@@ -45,14 +45,14 @@ export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Pr
 
 /**
  * Counts a large body in its account's byte budget before the body is read, as at least `bytesLeast` bytes. Returns undefined for a small
- * body. Throws `Failure` (429 or 503) if the budget has no room for the body.
+ * body. Throws `ClientError` (429 or 503) if the budget has no room for the body.
  */
-export function holdBody(
+export function countBody(
   request: Request,
   { budget, account }: Sender,
   bytesMax: number,
   bytesLeast = 0,
-): HeldBody | undefined {
+): CountedBody | undefined {
   const declared = declaredBytes(request);
   if (declared <= FREE_BYTES) return undefined;
   // A body without Content-Length may be as large as the limit.
@@ -62,16 +62,16 @@ export function holdBody(
 }
 
 /** A body that counts in its account's byte budget until `release` is called. */
-export interface HeldBody {
+export interface CountedBody {
   readonly bytes: number;
   readonly release: () => void;
 }
 
-/** Throws `Failure` (415) if the Content-Type is not JSON. A body without Content-Type is read as JSON. */
+/** Throws `ClientError` (415) if the Content-Type is not JSON. A body without Content-Type is read as JSON. */
 export function refuseOtherThanJson(headers: Headers): void {
   const type = headers.get('content-type');
   if (type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
-  throw new Failure('media_type', 'The Content-Type is not application/json', {
+  throw new ClientError('media_type', 'The Content-Type is not application/json', {
     hint: 'Send the message as JSON with Content-Type: application/json.',
   });
 }
@@ -92,7 +92,7 @@ function declaredBytes({ headers }: Request): number {
 }
 
 /**
- * Whether a body has a Content-Length. Such a body can be read in one call, because the runtime enforces the length. Throws `Failure` (413)
+ * Whether a body has a Content-Length. Such a body can be read in one call, because the runtime enforces the length. Throws `ClientError` (413)
  * if the length exceeds `bytesMax`.
  */
 function isDeclared(request: Request, bytesMax: number): boolean {
@@ -102,7 +102,7 @@ function isDeclared(request: Request, bytesMax: number): boolean {
 }
 
 /**
- * Reads a body and counts its bytes as they arrive. Throws `Failure` (413) if the body exceeds `bytesMax`. In that case it first reads and
+ * Reads a body and counts its bytes as they arrive. Throws `ClientError` (413) if the body exceeds `bytesMax`. In that case it first reads and
  * drops the rest of the body, up to DRAIN_BYTES_MAX, for the same reason as `drain`.
  */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
@@ -121,7 +121,7 @@ async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer>
   return Buffer.concat(chunks);
 }
 
-/** Rejects with `Failure` (422) if the body takes longer than BODY_MS_MAX, so that a slow sender cannot keep a request open. */
+/** Rejects with `ClientError` (422) if the body takes longer than BODY_MS_MAX, so that a slow sender cannot keep a request open. */
 function inTime<Read>(arriving: Promise<Read>): Promise<Read> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), BODY_MS_MAX);
@@ -139,30 +139,30 @@ function decoded(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Parses a text as JSON. Throws `Failure` (422) if the text is not JSON or is nested too deep. */
+/** Parses a text as JSON. Throws `ClientError` (422) if the text is not JSON or is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(text, JSON_DEPTH_MAX)) {
-    throw new Failure('invalid_body', `The body is nested deeper than ${JSON_DEPTH_MAX} levels`, {
+    throw new ClientError('invalid_body', `The body is nested deeper than ${JSON_DEPTH_MAX} levels`, {
       hint: 'Send one flat JSON object.',
     });
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new Failure('invalid_body', text === '' ? 'The body is empty' : 'The body is not valid JSON', {
+    throw new ClientError('invalid_body', text === '' ? 'The body is empty' : 'The body is not valid JSON', {
       hint: 'Send one JSON object. JSON numbers cannot be NaN or Infinity.',
     });
   }
 }
 
-function tooLarge(bytesMax: number): Failure {
-  return new Failure('body_too_large', `The body exceeds ${bytesMax} bytes`, {
+function tooLarge(bytesMax: number): ClientError {
+  return new ClientError('body_too_large', `The body exceeds ${bytesMax} bytes`, {
     hint: 'Split the request into smaller requests.',
   });
 }
 
-function tooSlow(): Failure {
-  return new Failure('invalid_body', `The body did not arrive within ${BODY_MS_MAX / 1000} seconds`, {
+function tooSlow(): ClientError {
+  return new ClientError('invalid_body', `The body did not arrive within ${BODY_MS_MAX / 1000} seconds`, {
     hint: 'Send the whole body at once.',
   });
 }

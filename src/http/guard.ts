@@ -1,6 +1,6 @@
 import type { Access, Account } from '../access/access.ts';
 import { type RateLimiter, rateLimitHeaders } from '../access/rate-limit.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
 import type { BeforeRouting, HttpApp } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -16,14 +16,14 @@ const BEARER_PATH = '/mcp';
 
 /**
  * Authenticates a request by its path and headers alone, before the request is parsed or routed, and counts it in the rate limit of its
- * account. Throws `Failure`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
+ * account. Throws `ClientError`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
  */
 export const guard =
   (access: Access, limiter: RateLimiter | undefined, connections: HttpDeps['connections']) => (app: HttpApp) =>
     app.onRequest((context) => {
       const { request, set, path } = context as typeof context & BeforeRouting;
       if (PUBLIC_PATHS.has(path)) {
-        connections?.heard(request);
+        connections?.onRequest(request);
         return;
       }
       context.account = authenticate(access, path, request.headers);
@@ -32,15 +32,19 @@ export const guard =
         Object.assign(set.headers, rateLimitHeaders(limiter.policy, decision));
         if (!decision.allowed) throw tooMany();
       }
-      connections?.heard(request, context.account.id);
+      connections?.onRequest(request, context.account.id);
     });
 
 function authenticate(access: Access, path: string, headers: Headers): Account {
   try {
     return access.authenticate(headers.get('x-api-key') ?? bearerOf(path, headers));
   } catch (error) {
-    if (!(error instanceof Failure) || !STREAM_PATHS.has(path)) throw error;
-    throw new Failure('key_invalid', '403 Forbidden: Invalid Subscriber Key', error.hint ? { hint: error.hint } : {});
+    if (!(error instanceof ClientError) || !STREAM_PATHS.has(path)) throw error;
+    throw new ClientError(
+      'key_invalid',
+      '403 Forbidden: Invalid Subscriber Key',
+      error.hint ? { hint: error.hint } : {},
+    );
   }
 }
 
@@ -49,8 +53,8 @@ function bearerOf(path: string, headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
-function tooMany(): Failure {
-  return new Failure('rate_limited', 'This account has made too many requests', {
+function tooMany(): ClientError {
+  return new ClientError('rate_limited', 'This account has made too many requests', {
     hint: 'Wait as many seconds as Retry-After says, or space out requests.',
   });
 }

@@ -21,7 +21,7 @@ export interface HttpDeps {
   readonly budget: ByteBudget;
   readonly gexStreams: GexStreams;
   /** Records which connections make requests, and for which account. Undefined: connections are not watched. */
-  readonly connections?: Pick<ConnectionWatch, 'heard' | 'peerOf'>;
+  readonly connections?: Pick<ConnectionWatch, 'onRequest' | 'peerOf'>;
   readonly mcp: McpLoader;
   /** The names and the page origins that the server accepts. */
   readonly origins: OriginPolicy;

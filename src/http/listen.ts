@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { SettingValues } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import type { ConnectionWatch } from './connections/connection-watch.ts';
+import type { Handler } from './http-server.ts';
 import { LOOPBACK } from './origins.ts';
-import type { Handler } from './server.ts';
 
 export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | 'tlsKey' | 'behindProxy'>;
 

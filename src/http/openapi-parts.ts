@@ -1,9 +1,9 @@
-import { FAILURES } from '../errors.ts';
+import { CLIENT_ERRORS } from '../errors.ts';
 import type { BinaryFace } from '../operations/operation.ts';
 
 /** Components that the operations of the OpenAPI document refer to. */
 export function components(): Record<string, unknown> {
-  const statuses = new Set(Object.values(FAILURES).map(({ status }) => status));
+  const statuses = new Set(Object.values(CLIENT_ERRORS).map(({ status }) => status));
   return {
     securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
     schemas: { Problem: PROBLEM },
@@ -16,7 +16,7 @@ export function problems(statuses: readonly Status[]): Record<string, unknown> {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]));
 }
 
-export type Status = (typeof FAILURES)[keyof typeof FAILURES]['status'];
+export type Status = (typeof CLIENT_ERRORS)[keyof typeof CLIENT_ERRORS]['status'];
 
 export function body(schema: object, example?: unknown, binary?: BinaryFace) {
   const json = { schema, ...(example !== undefined && { example }) };
@@ -44,7 +44,7 @@ export function under(tag: string, paths: Readonly<Record<string, Readonly<Recor
 }
 
 function problemResponse(status: number) {
-  const codes = Object.entries(FAILURES).flatMap(([code, each]) => (each.status === status ? [code] : []));
+  const codes = Object.entries(CLIENT_ERRORS).flatMap(([code, each]) => (each.status === status ? [code] : []));
   return {
     description: `Error codes: ${codes.join(', ')}.`,
     ...(status === 401 && {
@@ -63,7 +63,7 @@ const PROBLEM = {
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string' },
-    code: { type: 'string', enum: Object.keys(FAILURES) },
+    code: { type: 'string', enum: Object.keys(CLIENT_ERRORS) },
     hint: { type: 'string' },
     request_id: { type: 'string' },
     errors: {

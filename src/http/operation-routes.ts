@@ -1,13 +1,13 @@
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
-import { Failure, type FailureCode } from '../errors.ts';
+import { ClientError, type ClientErrorCode } from '../errors.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { datedToolView, extendedView, perform, performInSteps, restView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { isRecord } from '../operations/validate.ts';
 import type { Steps } from '../steps.ts';
-import { FREE_BYTES, holdBody, parseJson, readBytes, readJson, readText } from './body.ts';
-import { respondHeld } from './held-response.ts';
+import { countBody, FREE_BYTES, parseJson, readBytes, readJson, readText } from './body.ts';
+import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { type PreparedResponse, sendPrepared } from './prepared-response.ts';
@@ -40,7 +40,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
         asked,
         cachedInSteps(cache, request.url, deps.storeVersion(), steps),
         (prepared) =>
-          sendPrepared(prepared, request.headers, set, (body, fields) => respondHeld(budget, asked, body, fields)),
+          sendPrepared(prepared, request.headers, set, (body, fields) => respondCounted(budget, asked, body, fields)),
       );
     };
     app.get(routerPath(path), async ({ request, params, account, set }) => {
@@ -63,7 +63,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   app.post(routerPath(path), async ({ request, account, set }) => {
     const asked = { request, account: account!.id, set };
     deps.scheduler.refuseFull(asked.account);
-    let held = holdBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
+    let held = countBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
     // A body without Content-Length may turn out to be small.
     const settle = (length: number) => {
       if (length > FREE_BYTES) return;
@@ -75,12 +75,12 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
         const units = unitsOf(queryOf(request.url));
         const bytes = await readBytes(request, bodyBytesMax);
         settle(bytes.byteLength);
-        const send = (columns: Uint8Array) => respondHeld(budget, asked, columns, BINARY_FIELDS);
+        const send = (columns: Uint8Array) => respondCounted(budget, asked, columns, BINARY_FIELDS);
         return await compute(deps, operation, asked, binary.compute(bytes, units), send, held?.bytes);
       }
       const text = await readText(request, bodyBytesMax);
       settle(text.length);
-      const send = (columns: string) => respondHeld(budget, asked, columns, JSON_FIELDS);
+      const send = (columns: string) => respondCounted(budget, asked, columns, JSON_FIELDS);
       return await compute(deps, operation, asked, columnsInSteps(view, text, context), send, held?.bytes);
     } finally {
       held?.release();
@@ -155,7 +155,7 @@ async function compute<Result>(
 }
 
 /**
- * Runs the steps. Throws `Failure` (429 or 503) before the first step if the byte budget is exhausted. `ownBytes`, the counted bytes of the
+ * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. `ownBytes`, the counted bytes of the
  * request itself, do not count against the account.
  */
 function* unlessFull<Result>(
@@ -201,7 +201,7 @@ function* jsonInSteps(body: Record<string, unknown>): Steps<string> {
   return `{${fields.join(',')}}`;
 }
 
-function* answerInSteps(view: View, args: unknown, context: Context, code: FailureCode): Steps<JsonAnswer> {
+function* answerInSteps(view: View, args: unknown, context: Context, code: ClientErrorCode): Steps<JsonAnswer> {
   const { body, provenance } = yield* performInSteps(view, args, context, code);
   yield { message: 'Writing the answer' };
   return { text: yield* jsonInSteps(body), provenance };
@@ -219,7 +219,7 @@ function* cachedInSteps(
 
 function sendAnswer(budget: ByteBudget, asked: Asked, { text, provenance }: JsonAnswer): Response {
   if (provenance) Object.assign(asked.set.headers, provenanceHeaders(provenance));
-  return respondHeld(budget, asked, text, JSON_FIELDS);
+  return respondCounted(budget, asked, text, JSON_FIELDS);
 }
 
 /** Returns a path with its `{parameter}` segments in Elysia's form, `:parameter`. */
@@ -245,21 +245,21 @@ function queryArguments({ operation, input }: View, path: string, query: URLSear
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
-/** Returns the units of a binary request. Throws `Failure` (400) if the query has another parameter or repeats `units`. */
+/** Returns the units of a binary request. Throws `ClientError` (400) if the query has another parameter or repeats `units`. */
 function unitsOf(query: URLSearchParams): string | undefined {
   const [first, ...others] = [...query];
   if (others.length === 0 && (first?.[0] ?? 'units') === 'units') return first?.[1];
-  throw new Failure('invalid_parameter', 'A binary request may have only the query parameter units, once', {
+  throw new ClientError('invalid_parameter', 'A binary request may have only the query parameter units, once', {
     hint: 'Send ?units=raw or ?units=market, or no query.',
-    faults: [{ field: '/units', expected: 'must be the only parameter, given once' }],
+    fieldErrors: [{ field: '/units', expected: 'must be the only parameter, given once' }],
   });
 }
 
 function isExtended(query: URLSearchParams): boolean {
   const given = query.get('extended') ?? 'false';
   if (given === 'true' || given === 'false') return given === 'true';
-  throw new Failure('invalid_parameter', 'The query parameter extended must be true or false', {
+  throw new ClientError('invalid_parameter', 'The query parameter extended must be true or false', {
     hint: 'Send ?extended=true for the extended answer.',
-    faults: [{ field: '/extended', expected: 'must be true or false' }],
+    fieldErrors: [{ field: '/extended', expected: 'must be true or false' }],
   });
 }

@@ -1,5 +1,5 @@
 import type { SettingValues } from '../config.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.ts';
 
 /**
@@ -45,7 +45,9 @@ export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
     const host = request.headers.get('host') ?? '';
     if (good.has(host)) return;
     if (!ONE_HOST.test(host)) {
-      throw new Failure('invalid_parameter', 'The Host header is not a single host', { hint: 'Send one Host header.' });
+      throw new ClientError('invalid_parameter', 'The Host header is not a single host', {
+        hint: 'Send one Host header.',
+      });
     }
     if (path === PROBE_PATH) return;
     refuseForeignHost(host, policy);
@@ -69,19 +71,19 @@ export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
     if (request.method === 'OPTIONS') return respond(set, null, PREFLIGHT_FIELDS, 204);
   });
 
-/** Throws `Failure` (403) if the host is not a name of this server. In HTTP/1.0 the Host may be missing. */
+/** Throws `ClientError` (403) if the host is not a name of this server. In HTTP/1.0 the Host may be missing. */
 export function refuseForeignHost(host: string, { hosts }: OriginPolicy): void {
   if (!hosts || host === '' || hosts.has(nameOf(host))) return;
-  throw new Failure('host_foreign', 'The Host header is not a name of this server', {
+  throw new ClientError('host_foreign', 'The Host header is not a name of this server', {
     hint: 'Ask the operator to allow the Host with --allowed-hosts.',
   });
 }
 
-/** Throws `Failure` (403) if the request comes from a page of a foreign origin. Programs send no Origin. */
+/** Throws `ClientError` (403) if the request comes from a page of a foreign origin. Programs send no Origin. */
 export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy): void {
   const origin = headers.get('origin');
   if (origin === null || origins.has(origin.toLowerCase()) || isSameHost(origin, headers.get('host'))) return;
-  throw new Failure('origin_foreign', 'Pages of this origin may not send requests to this server', {
+  throw new ClientError('origin_foreign', 'Pages of this origin may not send requests to this server', {
     hint: 'Ask the operator to allow the Origin with --allowed-origins.',
   });
 }

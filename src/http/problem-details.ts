@@ -1,11 +1,11 @@
 import { cleaned } from '../clean-text.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
 /** The body of every error: problem details, RFC 9457. */
-export interface Problem {
+export interface ProblemDetails {
   readonly type: 'about:blank';
   readonly title: string;
   readonly status: number;
@@ -41,7 +41,7 @@ const CHALLENGE = 'ApiKey realm="zomma"';
 /** On `/mcp`, the key may also be sent as a bearer token. */
 const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
 
-function problemOf(failure: Failure, requestId: string): Problem {
+function problemOf(failure: ClientError, requestId: string): ProblemDetails {
   // Cleaned, because a message may contain names that a caller, a provider or a file chose.
   return cleaned({
     type: 'about:blank',
@@ -51,30 +51,30 @@ function problemOf(failure: Failure, requestId: string): Problem {
     code: failure.code,
     hint: failure.hint ?? 'See GET /docs for the requests that this server accepts.',
     request_id: requestId,
-    ...(failure.faults.length > 0 && {
-      errors: failure.faults.map(({ field, expected }) => ({ pointer: field, detail: expected })),
+    ...(failure.fieldErrors.length > 0 && {
+      errors: failure.fieldErrors.map(({ field, expected }) => ({ pointer: field, detail: expected })),
     }),
   });
 }
 
-function failureOf(error: unknown, request: Request): Failure {
-  if (error instanceof Failure) return error;
+function failureOf(error: unknown, request: Request): ClientError {
+  if (error instanceof ClientError) return error;
   // Nobody reads this answer, because the client closed the connection while it sent the request.
-  if (request.signal.aborted) return new Failure('invalid_body', 'The client closed the connection');
-  return new Failure('internal', 'The request could not be answered', {
+  if (request.signal.aborted) return new ClientError('invalid_body', 'The client closed the connection');
+  return new ClientError('internal', 'The request could not be answered', {
     hint: 'Retry shortly. If the error persists, report the request_id.',
   });
 }
 
 /** Returns the 405 error for a path that supports other methods, otherwise the 404 error. */
-function noRoute(allowed: readonly string[]): Failure {
+function noRoute(allowed: readonly string[]): ClientError {
   if (allowed.length > 0) return methodNotAllowed(allowed);
-  return new Failure('not_found', 'There is no such path', { hint: 'See GET /openapi.json for all paths.' });
+  return new ClientError('not_found', 'There is no such path', { hint: 'See GET /openapi.json for all paths.' });
 }
 
 /** Returns the 405 error for a path that supports only the allowed methods. */
-export function methodNotAllowed(allowed: readonly string[]): Failure {
-  return new Failure('method_not_allowed', 'This path does not support the request method', {
+export function methodNotAllowed(allowed: readonly string[]): ClientError {
+  return new ClientError('method_not_allowed', 'This path does not support the request method', {
     hint: `Use ${allowed.join(', ')}.`,
   });
 }

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { isRecord } from '../operations/validate.ts';
 import { readJson, refuseOtherThanJson } from './body.ts';
 import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
@@ -59,14 +59,14 @@ function needsData(body: unknown): boolean {
   return isRecord(body) && (body.method === 'tools/call' || body.method === 'resources/read');
 }
 
-/** Throws `Failure` (405) for HEAD: a stream has no end, so HEAD cannot report its length. */
+/** Throws `ClientError` (405) for HEAD: a stream has no end, so HEAD cannot report its length. */
 function refuseHead({ method }: Request): void {
   if (method === 'HEAD') throw methodNotAllowed(['GET']);
 }
 
 /** On `/mcp`, a body that cannot be read or parsed gets a JSON-RPC error. Rethrows every other error. */
 function notJson(error: unknown): Response {
-  if (!(error instanceof Failure) || error.code !== 'invalid_body') throw error;
+  if (!(error instanceof ClientError) || error.code !== 'invalid_body') throw error;
   const { message, hint } = error;
   return Response.json(
     { jsonrpc: '2.0', id: null, error: { code: -32700, message: `Parse error: ${message}`, data: { hint } } },

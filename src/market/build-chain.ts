@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { isDate, settlementInstant } from './calendar.ts';
 import type { Chain, Series } from './chain.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
@@ -50,7 +50,7 @@ export const IV_MAX = 100;
  * - An impossible multiplier becomes 100 and is counted under `bad_value`.
  * - An IV of 0 becomes "not given" and is not counted, since feeds write 0 for "none".
  *
- * Throws `Failure('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable, or
+ * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable, or
  * there are too many contracts or series.
  */
 export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain {
@@ -178,7 +178,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function refusal(reason: string, refused: Readonly<Record<string, number>> = {}): Failure {
+function refusal(reason: string, refused: Readonly<Record<string, number>> = {}): ClientError {
   const counts = Object.entries(refused).map(([why, rows]) => `${rows} ${why}`);
-  return new Failure('unprocessable', counts.length === 0 ? reason : `${reason} (${counts.join(', ')})`);
+  return new ClientError('unprocessable', counts.length === 0 ? reason : `${reason} (${counts.join(', ')})`);
 }

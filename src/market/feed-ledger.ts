@@ -1,9 +1,9 @@
 /** State of the feeds. It is stored, so that it survives a restart and every process sees the same state. */
 export interface FeedLedger {
   /** The checkpoints of a feed, by key. */
-  marks(feed: string): Map<string, string>;
+  checkpoints(feed: string): Map<string, string>;
   /** Stores a checkpoint. A null value removes it. */
-  setMark(feed: string, key: string, value: string | null): void;
+  setCheckpoint(feed: string, key: string, value: string | null): void;
   /** Sets the feeds and the tickers that they request. State of other feeds and tickers is deleted. Checkpoints stay. */
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** A poll began. The results of the last poll stay valid until this one ends. */
@@ -13,9 +13,9 @@ export interface FeedLedger {
   /** Prints or closes arrived. */
   dataCame(feed: string, at: number): void;
   /** Records a refusal. Repeated refusals of one origin are counted. */
-  refused(refusal: Refusal): void;
+  rejected(refusal: Rejection): void;
   /** Clears the refusals of one origin, or of one ticker from any origin. */
-  settled(feed: string, of: { readonly origin: string } | { readonly ticker: string }): void;
+  resolved(feed: string, of: { readonly origin: string } | { readonly ticker: string }): void;
   /** A stream connected or disconnected. The time while it is down is recorded as a gap. */
   connection(feed: string, up: boolean, at: number, reason: string | null): void;
   /** Gaps that overlap a period: times in which a stream was down. The newest comes first. */
@@ -53,7 +53,7 @@ export interface SnapshotCame {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-export interface Refusal {
+export interface Rejection {
   readonly feed: string;
   readonly origin: string;
   readonly reason: string;
@@ -75,7 +75,7 @@ export interface FeedState {
   readonly connection: { readonly up: boolean; readonly at: number; readonly reason: string | null } | null;
   readonly tickers: readonly TickerState[];
   /** The last refusals, the newest first. */
-  readonly refusals: readonly (Omit<Refusal, 'feed'> & { readonly times: number })[];
+  readonly refusals: readonly (Omit<Rejection, 'feed'> & { readonly times: number })[];
   /** Times in which the stream was down, the newest first. `to` is null while the stream is still down. */
   readonly gaps: readonly Gap[];
 }

@@ -1,11 +1,11 @@
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { addDays, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
 import type { MarketStore } from './store.ts';
-import type { LargeTape, Tape, TapeMark } from './tape.ts';
+import type { LargeTape, PrintsQuery, TapeVersion } from './tape.ts';
 import { rowsAt, type TapeColumns } from './tape-columns.ts';
 import type { Universe } from './universe.ts';
 
@@ -15,12 +15,12 @@ export interface Market {
   readonly isPast: boolean;
   /**
    * The newest chain of a ticker in any spelling. Returns the same object as long as it is the newest.
-   * Throws `Failure`: `no_chain` if a tracked ticker has no chain, `unknown_ticker` if the ticker is not tracked.
+   * Throws `ClientError`: `no_chain` if a tracked ticker has no chain, `unknown_ticker` if the ticker is not tracked.
    */
   chain(ticker: string): Chain;
   /** The name of a ticker in any spelling, tracked or not. The root of an index's weekly options stands for the index. */
   nameOf(spelling: string): string;
-  /** The name of a tracked ticker: one in the universe, or one with a chain. Throws `Failure('unknown_ticker')` for any other. */
+  /** The name of a tracked ticker: one in the universe, or one with a chain. Throws `ClientError('unknown_ticker')` for any other. */
   tracked(ticker: string): string;
   /** As `chain`, but returns `undefined` if there is no chain. */
   findChain(ticker: string): Chain | undefined;
@@ -39,7 +39,7 @@ export interface Market {
    * Every print of that period, in time order. Without `days`, every print up to the chain's moment: `prints` then leaves out contracts
    * that had expired before the chain's day.
    */
-  tape(chain: Chain, days?: number): Tape;
+  tape(chain: Chain, days?: number): PrintsQuery;
   /** Whether the ticker has any prints. Without prints, flow is computed from snapshots. */
   hasPrints(ticker: string): boolean;
   /** Store ids of the last snapshot of each New York day, for the `days` calendar days that end with the chain. The oldest comes first. */
@@ -76,7 +76,7 @@ export function createMarket(
   /** The past chains that were requested last, by id. Analyses are cached as long as their chain lives. */
   const past = new Map<number, Chain>();
   let flows = new Map<string, readonly PrintSum[]>();
-  let marks = new Map<string, TapeMark>();
+  let marks = new Map<string, TapeVersion>();
   let version = '';
   const refresh = () => {
     const current = store.version();
@@ -131,7 +131,7 @@ export function createMarket(
     const tracked = (spelling: string): string => {
       const ticker = tickerOf(spelling);
       if (universe.tickers.has(ticker) || newestChain(ticker)) return ticker;
-      throw new Failure('unknown_ticker', 'The ticker is not in the universe and has no stored chain', {
+      throw new ClientError('unknown_ticker', 'The ticker is not in the universe and has no stored chain', {
         hint: 'Choose a tracked ticker: GET /api/v1/universe, or over MCP the resource zomma://universe, lists them.',
       });
     };
@@ -233,11 +233,11 @@ function isThinned(store: MarketStore, ticker: string, instantMs: number, simula
 
 function refuseNoChain(ticker: string, untilMs: number | undefined): never {
   if (untilMs === undefined) {
-    throw new Failure('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
+    throw new ClientError('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
       hint: 'Configure a feed that has this ticker, or try again later.',
     });
   }
-  throw new Failure('no_chain', `No option chain of ${ticker} is stored for ${new Date(untilMs).toISOString()}`, {
+  throw new ClientError('no_chain', `No option chain of ${ticker} is stored for ${new Date(untilMs).toISOString()}`, {
     hint:
       'Choose a moment that GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists. Simulated days and thinned days keep only ' +
       'their last snapshot.',

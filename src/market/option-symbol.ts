@@ -1,5 +1,5 @@
 import { isDate } from './calendar.ts';
-import { digitsOf } from './digits.ts';
+import { parseDigits } from './digits.ts';
 
 /** A parsed OSI symbol, and what its root implies. */
 export interface OptionSymbol extends Root {
@@ -33,7 +33,7 @@ export function parseOptionSymbol(text: string): OptionSymbol | undefined {
   if (!isRoot(text, from, rootEnd) || (rootEnd !== dateAt && dateAt - from !== ROOT_LENGTH)) return undefined;
   const side = text.charCodeAt(dateAt + 6);
   const callPut = side === CALL ? 1 : side === PUT ? -1 : undefined;
-  const thousandths = digitsOf(text, dateAt + 7, text.length);
+  const thousandths = parseDigits(text, dateAt + 7, text.length);
   const expiry = expiryOf(text.slice(dateAt, dateAt + 6));
   if (callPut === undefined || !(thousandths > 0) || expiry === undefined) return undefined;
   const root = text.slice(from, rootEnd);

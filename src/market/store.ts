@@ -1,11 +1,11 @@
 import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord } from './level-record.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
-import type { Stretch, TapeMark } from './tape.ts';
+import type { Stretch, TapeVersion } from './tape.ts';
 import type { TapeColumns } from './tape-columns.ts';
 
 /** A stored chain, without its contracts. */
-export interface Snapshot {
+export interface SnapshotListing {
   readonly underlying: string;
   /** ms since the epoch */
   readonly asOf: number;
@@ -51,7 +51,7 @@ export interface MarketStore {
   /** Underlyings with at least one snapshot, sorted: at most `limit` names from `from` on. Without both, all of them. */
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
   /** The stored snapshots of one underlying, or of all, ordered by underlying and time. */
-  snapshots(underlying?: string): Snapshot[];
+  snapshots(underlying?: string): SnapshotListing[];
   /**
    * Permanently removes the snapshots of one moment, or all of an underlying, with their levels. Returns the number of moments removed.
    * Moments that had levels but no snapshot any more are counted too.
@@ -115,7 +115,7 @@ export interface MarketStore {
    * that expire on that date or later. Prints of closed days have no id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
-  tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeMark;
+  tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeVersion;
   /** Time of the newest valid print up to `untilMs`, ms. Returns `undefined` if there is none. */
   lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
   saveCloses(closes: readonly Close[]): void;

@@ -114,7 +114,7 @@ export interface TapeRow extends TapeSeries {
 }
 
 /** Prints of one underlying, in time order, as columns. */
-export function columnsOf(prints: readonly Print[]): TapeColumns {
+export function tapeColumnsOf(prints: readonly Print[]): TapeColumns {
   return columnsBy(prints, flagsOf);
 }
 

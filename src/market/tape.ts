@@ -1,5 +1,5 @@
 import type { Print } from './prints.ts';
-import { columnsOf, dayOf, type TapeColumns } from './tape-columns.ts';
+import { dayOf, type TapeColumns, tapeColumnsOf } from './tape-columns.ts';
 import { sumsOf, type TapeSums } from './tape-sums.ts';
 
 /** Consecutive prints of one New York day, in time order and without cancelled ones. */
@@ -19,7 +19,7 @@ export interface Stretch {
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
-export interface TapeMark {
+export interface TapeVersion {
   /** Number of prints, including those that were corrected or cancelled later. */
   readonly count: number;
   /** Version of the tape: the same text as long as the tape does not change. */
@@ -27,7 +27,7 @@ export interface TapeMark {
 }
 
 /** Every print of an underlying in a period. */
-export interface Tape extends TapeMark {
+export interface PrintsQuery extends TapeVersion {
   /** Read while the caller iterates. */
   readonly prints: Iterable<Print>;
   /** The same prints as stretches, read while the caller iterates: from a moment on, or all. Not set if the prints are in memory. */
@@ -43,7 +43,7 @@ export interface LargeTape {
 }
 
 /** Yields a tape as stretches. */
-export function stretchesOf({ prints, stretches }: Tape, mostParts: number, fromMs = 0): Iterable<Stretch> {
+export function stretchesOf({ prints, stretches }: PrintsQuery, mostParts: number, fromMs = 0): Iterable<Stretch> {
   return stretches ? stretches(mostParts, fromMs) : stretchesByDay(prints, fromMs);
 }
 
@@ -56,6 +56,6 @@ function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Str
 
 /** A stretch of prints in memory. They must be of one day and in time order. */
 export function stretchOf(day: string, prints: Print[], toMs = prints.at(-1)?.at ?? 0): Stretch {
-  const columns = () => columnsOf(prints);
+  const columns = () => tapeColumnsOf(prints);
   return { day, toMs, columns, sums: () => sumsOf(columns()), prints: () => prints };
 }

@@ -1,4 +1,4 @@
-import { Failure, type Fault } from '../errors.ts';
+import { ClientError, type FieldError } from '../errors.ts';
 import { canonicalTicker } from './option-symbol.ts';
 
 /** The tickers that Zomma watches, by theme, and the sector ETF of each single name. Immutable. */
@@ -13,19 +13,19 @@ export interface Universe {
 
 /**
  * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}}`. Without
- * `proxies`, the standard sector map applies. Throws `Failure` with every fault as a JSON Pointer.
+ * `proxies`, the standard sector map applies. Throws `ClientError` with every fault as a JSON Pointer.
  */
 export function loadUniverse(json: string): Universe {
   let parsed: unknown;
   try {
     parsed = JSON.parse(json);
   } catch (error) {
-    throw new Failure('invalid_parameter', `The universe is not JSON: ${(error as Error).message}`, { hint: HINT });
+    throw new ClientError('invalid_parameter', `The universe is not JSON: ${(error as Error).message}`, { hint: HINT });
   }
   if (!isRecord(parsed) || !isRecord(parsed.themes)) {
-    throw new Failure('invalid_parameter', 'The universe has no object `themes`', { hint: HINT });
+    throw new ClientError('invalid_parameter', 'The universe has no object `themes`', { hint: HINT });
   }
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   for (const key of Object.keys(parsed)) {
     if (key !== 'themes' && key !== 'proxies') faults.push({ field: pointer(key), expected: 'themes or proxies' });
   }
@@ -39,10 +39,14 @@ export function loadUniverse(json: string): Universe {
   if (count > TICKERS_MAX) faults.push({ field: '/themes', expected: `at most ${TICKERS_MAX} tickers` });
   if (faults.length > 0) {
     const [first] = faults;
-    throw new Failure('invalid_parameter', `The universe is not valid: ${first?.field} must be ${first?.expected}`, {
-      hint: HINT,
-      faults,
-    });
+    throw new ClientError(
+      'invalid_parameter',
+      `The universe is not valid: ${first?.field} must be ${first?.expected}`,
+      {
+        hint: HINT,
+        fieldErrors: faults,
+      },
+    );
   }
   return universeOf(themes, proxies);
 }
@@ -53,7 +57,7 @@ const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
 const TICKERS_MAX = 1_000;
 
 /** Lists of tickers by name. No ticker may appear twice. */
-function tickerLists(value: unknown, at: string, faults: Fault[]): Record<string, string[]> {
+function tickerLists(value: unknown, at: string, faults: FieldError[]): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   if (!isRecord(value)) {
     faults.push({ field: at, expected: 'an object of ticker lists' });

@@ -1,4 +1,4 @@
-import { finish, StepMeter, type Steps } from '../steps.ts';
+import { runToCompletion, StepMeter, type Steps } from '../steps.ts';
 import { normalCdf } from './normal.ts';
 
 /** The distance to a barrier at 0: a diffusion with jumps, over one unit of time. Callers use logarithms of price. Any unit works. */
@@ -54,7 +54,7 @@ const GREGORY = [3 / 8, 7 / 6, 23 / 24];
  * it within a step is known in closed form. Accurate to 2e-3, and usually to 1e-4.
  */
 export function passage(walk: Walk): number {
-  return finish(passageInSteps(walk));
+  return runToCompletion(passageInSteps(walk));
 }
 
 export function* passageInSteps(walk: Walk): Steps<number> {

@@ -1,13 +1,13 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
 import { cleaned, cleanLine } from '../clean-text.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import type { Operation, Provenance } from '../operations/operation.ts';
 import { performInSteps, toolView } from '../operations/perform.ts';
 import type { Steps } from '../steps.ts';
+import type { McpDeps } from './mcp-deps.ts';
 import { nearestNames } from './nearest-names.ts';
-import type { McpParts } from './parts.ts';
-import { columnsOf } from './resources.ts';
+import { columnResourcesOf } from './resources.ts';
 
 /** The part of `AbortSignal` that a call reads. */
 export type CancelSignal = Pick<AbortSignal, 'aborted'>;
@@ -21,20 +21,20 @@ export interface ToolCall {
   /** Whether the client accepts resource links in results. */
   readonly linksResources: boolean;
   /** Sends a progress report to the client. Undefined if the client has not asked for progress. */
-  readonly progressed?: (step: Progress) => Promise<void>;
+  readonly progressed?: (step: ProgressReporter) => Promise<void>;
 }
 
-export interface Progress {
+export interface ProgressReporter {
   readonly progress: number;
   readonly total?: number;
   readonly message: string;
 }
 
 /**
- * Calls a tool of the registry. An error of the tool becomes a result with `isError`. Errors other than `Failure` are also reported to the
+ * Calls a tool of the registry. An error of the tool becomes a result with `isError`. Errors other than `ClientError` are also reported to the
  * operator as `tool_failed`. Throws `ProtocolError` if no tool has the name.
  */
-export async function callTool(parts: McpParts, call: ToolCall): Promise<CallToolResult> {
+export async function callTool(parts: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = parts.tools();
   const tool = tools.find(({ name }) => name === call.name);
   if (!tool) {
@@ -50,14 +50,14 @@ export async function callTool(parts: McpParts, call: ToolCall): Promise<CallToo
     return await answerOf(tool, parts, call);
   } catch (error) {
     // A result and not a protocol error: the agent reads the result and can correct its arguments.
-    if (error instanceof Failure) return refused(error.message, error.hint);
+    if (error instanceof ClientError) return refused(error.message, error.hint);
     // The scheduler rejects a dropped call. The tool itself has not failed.
     if (!call.signal.aborted) parts.observe({ kind: 'tool_failed', tool: tool.name, error });
     return refused('The tool could not compute an answer', 'Retry shortly.');
   }
 }
 
-async function answerOf(tool: Operation, parts: McpParts, call: ToolCall): Promise<CallToolResult> {
+async function answerOf(tool: Operation, parts: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const { account, signal } = call;
   const { scheduler, charge, context } = parts;
   const progress = new ProgressReport(call.progressed);
@@ -76,7 +76,7 @@ async function answerOf(tool: Operation, parts: McpParts, call: ToolCall): Promi
       { type: 'text', text: JSON.stringify(said) },
       ...(from ? [{ type: 'text' as const, text: wordsOf(from) }] : []),
       ...(call.linksResources
-        ? columnsOf(tool, call.args).map((link) => ({ type: 'resource_link' as const, ...link }))
+        ? columnResourcesOf(tool, call.args).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),
     ],
     structuredContent: said,
@@ -122,7 +122,7 @@ class ProgressReport {
     await Bun.sleep(LAST_WORD_MS);
   }
 
-  private tell(step: Progress): void {
+  private tell(step: ProgressReporter): void {
     // A report that cannot be sent does not stop the call.
     this.last = this.progressed?.(step).catch(() => {});
   }

@@ -1,11 +1,11 @@
 import type { ServerEventBus } from '@modelcontextprotocol/server';
 import type { MarketStore } from '../market/store.ts';
-import type { McpParts } from './parts.ts';
+import type { McpDeps } from './mcp-deps.ts';
 import { levelsUri } from './resources.ts';
 import { registryVersion } from './tool-definitions.ts';
 
 /** The sources of the changes that clients are notified of: the log of stored levels and the tools. */
-export interface Watched extends Pick<McpParts, 'tools'> {
+export interface ChangeSource extends Pick<McpDeps, 'tools'> {
   readonly log: Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'underlyings'>;
   readonly simulated: boolean;
 }
@@ -22,7 +22,7 @@ const PAGE = 256;
 /** Limit of the tickers that each call counts, to bound its time. A universe has at most as many. Tickers beyond the limit are ignored. */
 const TICKERS_MAX = 1_000;
 
-export function createChangeWatch({ log, simulated, tools }: Watched, bus: ServerEventBus): ChangeWatch {
+export function createChangeWatch({ log, simulated, tools }: ChangeSource, bus: ServerEventBus): ChangeWatch {
   let seq = log.lastLevelSeq();
   const countTickers = () => log.underlyings(simulated, '', TICKERS_MAX).length;
   let tickers = countTickers();

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import methods from '../../docs/methods.md' with { type: 'text' };
 import { cleaned, cleanLine } from '../clean-text.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { extendedView, performInSteps, restView } from '../operations/perform.ts';
@@ -35,7 +35,7 @@ export interface Resources {
   readonly templates: ResourceTemplateType[];
   /** Returns a page of the resources that need no template filled in. Throws `ProtocolError` if the cursor is invalid. */
   list(context: Context, cursor?: string): ResourcePage;
-  /** Throws `ResourceNotFoundError` if no resource has the URI, or if its operation throws `Failure`, e.g. for an unknown ticker. */
+  /** Throws `ResourceNotFoundError` if no resource has the URI, or if its operation throws `ClientError`, e.g. for an unknown ticker. */
   read(uri: string, context: Context): Steps<ReadResourceResult>;
   /** Returns the canonical spelling of a URI, which notifications use. Throws `ResourceNotFoundError` if no resource has such a URI. */
   canonical(uri: string, context: Context): string;
@@ -120,7 +120,7 @@ export function levelsUri(ticker: string): string {
 }
 
 /** Returns links to the full columns that an answer on a ticker summarises. Returns none for tools without such columns. */
-export function columnsOf(tool: Operation, args: unknown): ListedResource[] {
+export function columnResourcesOf(tool: Operation, args: unknown): ListedResource[] {
   const { ticker } = args as { ticker?: unknown };
   if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string') return [];
   const name = canonicalTicker(ticker);
@@ -147,7 +147,7 @@ function* readResource(uri: string, context: Context): Steps<ReadResourceResult>
     if (content === undefined) throw notFound(uri, ...NO_RESOURCE);
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(cleaned(content)) }] };
   } catch (error) {
-    if (error instanceof Failure) throw notFound(uri, error.message, error.hint);
+    if (error instanceof ClientError) throw notFound(uri, error.message, error.hint);
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries, type ReadOptions } from '../analytics/chain/options.ts';
+import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../analytics/chain/options.ts';
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import type { Steps } from '../steps.ts';
 import { signedAs } from './dealer-sign.ts';
 import type { Context } from './operation.ts';
@@ -51,20 +51,22 @@ export const chainInput = Type.Object(
 
 type ChainInput = Static<typeof chainInput>;
 
-/** Prepares a ticker's newest chain with the options of a request. Throws `Failure` if the ticker has no chain, or no contract matches. */
+/** Prepares a ticker's newest chain with the options of a request. Throws `ClientError` if the ticker has no chain, or no contract matches. */
 export function* readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
   const { sign, ...options } = optionsOf(input);
   const chain = context.market.chain(input.ticker);
   return yield* signedAs(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
 }
 
-/** The options of a request, with defaults for absent options. Throws `Failure` if `expiries` names a date that does not exist. */
-export function optionsOf(input: Partial<ChainInput>): ReadOptions {
+/** The options of a request, with defaults for absent options. Throws `ClientError` if `expiries` names a date that does not exist. */
+export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
   const expiries = parseExpiries(input.expiries ?? 'all');
   if (expiries) {
     const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
     return { forward, rate, dividend, gamma, iv, weight, sign, expiries };
   }
   const expected = 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days';
-  throw new Failure('invalid_parameter', `/expiries ${expected}`, { faults: [{ field: '/expiries', expected }] });
+  throw new ClientError('invalid_parameter', `/expiries ${expected}`, {
+    fieldErrors: [{ field: '/expiries', expected }],
+  });
 }

@@ -4,11 +4,11 @@ import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type CustomerPositions, customerPositions, summedInSteps } from '../analytics/flow/customer-positions.ts';
 import { signedByFlow } from '../analytics/flow/flow-sign.ts';
 import { signPrints } from '../analytics/flow/trade-side.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
-import { PARTS, type Tape } from '../market/tape.ts';
+import { PARTS, type PrintsQuery } from '../market/tape.ts';
 import { TapeSummer, type TapeSums } from '../market/tape-sums.ts';
-import { finish, StepCache, type Steps } from '../steps.ts';
+import { runToCompletion, StepCache, type Steps } from '../steps.ts';
 import type { Context } from './operation.ts';
 import { tapePrice } from './prices.ts';
 import { throughTape } from './signed-tape.ts';
@@ -22,28 +22,28 @@ export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
     : 'dealers long calls, short puts (assumed)';
 }
 
-/** A prepared chain with a sign convention. Throws `Failure` (invalid_parameter) if `sign` is `flow` and no contract has a print. */
+/** A prepared chain with a sign convention. Throws `ClientError` (invalid_parameter) if `sign` is `flow` and no contract has a print. */
 export function* signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
   const positions = yield* customersInSteps(prepared.chain, context.market.tape(prepared.chain));
   if (positions) return byFlow(prepared, positions);
-  throw new Failure(
+  throw new ClientError(
     'invalid_parameter',
     `No prints of ${prepared.chain.underlying} are known that could sign its options`,
     {
       hint: 'Load a tape with `zomma ingest`, or leave sign at calls_long_puts_short.',
-      faults: [{ field: '/sign', expected: 'must be calls_long_puts_short if there are no prints' }],
+      fieldErrors: [{ field: '/sign', expected: 'must be calls_long_puts_short if there are no prints' }],
     },
   );
 }
 
 /** Customers' positions in a chain by its tape, cached while the tape is unchanged. Returns `undefined` if no contract has a print. */
-export function customersOf(chain: Chain, tape: Tape): CustomerPositions | undefined {
-  return finish(customersInSteps(chain, tape));
+export function customersOf(chain: Chain, tape: PrintsQuery): CustomerPositions | undefined {
+  return runToCompletion(customersInSteps(chain, tape));
 }
 
 /** As `customersOf`, in steps. */
-export function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPositions | undefined> {
+export function* customersInSteps(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
   const positions = yield* customers.of(chain, tape.mark, {
     message: 'Signing the tape',
     tokens: tapePrice(tape),
@@ -52,13 +52,13 @@ export function* customersInSteps(chain: Chain, tape: Tape): Steps<CustomerPosit
   return Object.values(positions.prints).some((count) => count > 0) ? positions : undefined;
 }
 
-function* positionsBy(chain: Chain, tape: Tape): Steps<CustomerPositions> {
+function* positionsBy(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions> {
   return tape.stretches
     ? yield* summedInSteps(chain, yield* addedUp(tape))
     : customerPositions(chain, signPrints(tape.prints));
 }
 
-function* addedUp(tape: Tape): Steps<TapeSums> {
+function* addedUp(tape: PrintsQuery): Steps<TapeSums> {
   const summer = new TapeSummer();
   yield* throughTape(tape, PARTS.ofDay, (stretch) => summer.add(stretch.sums()));
   return summer.sums();

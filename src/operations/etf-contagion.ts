@@ -7,7 +7,7 @@ import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { provenanceOf } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
-import { dollars, iv, nullable, number, ticker } from './schemas.ts';
+import { dollarsField, iv, nullable, number, ticker } from './schemas.ts';
 
 export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',
@@ -20,7 +20,7 @@ export const evaluateEtfContagion = defineOperation({
   input: Type.Object(
     {
       single_name_ticker: { ...ticker, description: 'Symbol of a single name in any case, e.g. NVDA.' },
-      whale_fiat: dollars(
+      whale_fiat: dollarsField(
         'Premium (not delta) of its large flow, dollars, as net_fiat_exposure of get_whale_prints; its absolute value counts.',
       ),
       current_iv: { ...iv, description: 'Its implied volatility now, decimal per year.' },

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../clean-text.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { feedHealth, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
@@ -182,9 +182,9 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
     return { ...feed, ...Object.fromEntries(rows) };
   });
   if (row < from) {
-    throw new Failure('invalid_parameter', '/cursor must be next_cursor of an answer, unchanged', {
+    throw new ClientError('invalid_parameter', '/cursor must be next_cursor of an answer, unchanged', {
       hint: 'Retry without cursor.',
-      faults: [{ field: '/cursor', expected: 'must be next_cursor of an answer, unchanged' }],
+      fieldErrors: [{ field: '/cursor', expected: 'must be next_cursor of an answer, unchanged' }],
     });
   }
   return { ...report, feeds, ...(isFull && { next_cursor: String(row) }) };

@@ -5,7 +5,7 @@ import { deltaLookup } from '../analytics/flow/flow-notional.ts';
 import type { SideRule } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
-import { PARTS, type Tape } from '../market/tape.ts';
+import { PARTS, type PrintsQuery } from '../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { StepCache, type Steps } from '../steps.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
@@ -101,7 +101,7 @@ interface Signed {
 
 const cache = new StepCache<Chain, Signed>(() => QUESTIONS_CACHED);
 
-function* flowOf(tape: Tape, minPremium: number, prepared: PreparedChain): Steps<Signed> {
+function* flowOf(tape: PrintsQuery, minPremium: number, prepared: PreparedChain): Steps<Signed> {
   const flow = new FlowSums({ spot: prepared.chain.spot, deltaOf: yield* deltaLookup(prepared) });
   const summer = new TapeSummer();
   let day: string | undefined;

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { combineInSteps } from '../analytics/exposure/combined.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { chainInput, readChain } from './analysis-options.ts';
@@ -138,6 +138,6 @@ function requireOneMarket(chain: Chain, other: Chain): void {
   );
 }
 
-function invalid(message: string, expected: string, hint: string): Failure {
-  return new Failure('invalid_parameter', message, { hint, faults: [{ field: '/with', expected }] });
+function invalid(message: string, expected: string, hint: string): ClientError {
+  return new ClientError('invalid_parameter', message, { hint, fieldErrors: [{ field: '/with', expected }] });
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../analytics/chain/options.ts';
 import { downsample } from '../analytics/downsample.ts';
 import { ivRank } from '../analytics/iv-rank.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
@@ -99,7 +99,7 @@ export const getGexHistory = defineOperation({
     const rows = market.levels(name, downsample(times, request.points));
     const due = market.levelsDue(name);
     if (market.isPast && due > 0) {
-      throw new Failure('unavailable', `Levels of ${due} snapshots up to then are not computed yet`, {
+      throw new ClientError('unavailable', `Levels of ${due} snapshots up to then are not computed yet`, {
         hint: 'Retry shortly: the answer is final when these levels are computed.',
       });
     }

@@ -2,12 +2,12 @@ import { Type } from '@sinclair/typebox';
 import type { AnalysisOptions } from '../analytics/chain/options.ts';
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { atmVolatility } from '../analytics/chain/smile.ts';
+import { atmVolatility } from '../analytics/chain/smile-fit.ts';
 import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../analytics/flow/customer-positions.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import { finish, type Steps } from '../steps.ts';
+import { runToCompletion, type Steps } from '../steps.ts';
 import { byFlow, customersInSteps } from './dealer-sign.ts';
 import { MILLION, regimeOf } from './gex-report.ts';
 import type { Context } from './operation.ts';
@@ -125,7 +125,7 @@ export function* byPrints(prepared: PreparedChain, context: Context) {
 }
 
 export function byPositions(prepared: PreparedChain, positions: CustomerPositions) {
-  return finish(byPositionsInSteps(prepared, positions));
+  return runToCompletion(byPositionsInSteps(prepared, positions));
 }
 
 function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositions) {

@@ -1,20 +1,20 @@
 import { Type } from '@sinclair/typebox';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { type GreekName, greeks, inMarketUnits } from '../math/black-scholes.ts';
 import type { Steps } from '../steps.ts';
 import {
   answerColumn,
   binaryColumns,
   byRows,
+  COLUMN_ROWS_MAX,
   COLUMNS_BYTES_MAX,
   column,
   numbers,
-  ROWS_MAX,
   rowCount,
   SIDE,
   sides,
   table,
-} from './columns.ts';
+} from './column-arguments.ts';
 import { defineOperation } from './operation.ts';
 import { BINARY_ROWS, rowsPrice } from './prices.ts';
 import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from './schemas.ts';
@@ -54,9 +54,9 @@ const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'cha
 /** Greeks of a binary body. The answer has the same layout. All values stay in typed arrays. */
 function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Uint8Array> {
   if (given !== undefined && given !== 'market' && given !== 'raw') {
-    throw new Failure('invalid_parameter', 'The query parameter units must be market or raw', {
+    throw new ClientError('invalid_parameter', 'The query parameter units must be market or raw', {
       hint: 'Leave it out for market units.',
-      faults: [{ field: '/units', expected: expectation(units) }],
+      fieldErrors: [{ field: '/units', expected: expectation(units) }],
     });
   }
   const { count, columns } = binaryColumns(body, BINARY_INPUTS);
@@ -76,7 +76,7 @@ export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',
   description:
-    `Price and Greeks of up to ${ROWS_MAX} European options, Black-Scholes-Merton with continuous dividend yield. Each field is an ` +
+    `Price and Greeks of up to ${COLUMN_ROWS_MAX} European options, Black-Scholes-Merton with continuous dividend yield. Each field is an ` +
     'array, all of equal length, or one value for all rows. ' +
     'Example: {"put_call":["C","P"],"spot":100,"strike":[105,95],"tte":0.25,"iv":[0.22,0.25]}.',
   input: table({

@@ -3,14 +3,14 @@ import { impliedVolatility } from '../math/implied-volatility.ts';
 import {
   answerColumn,
   byRows,
+  COLUMN_ROWS_MAX,
   COLUMNS_BYTES_MAX,
   column,
   numbers,
-  ROWS_MAX,
   rowCount,
   sides,
   table,
-} from './columns.ts';
+} from './column-arguments.ts';
 import { defineOperation } from './operation.ts';
 import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from './schemas.ts';
 
@@ -27,7 +27,7 @@ export const solveImpliedVolatilities = defineOperation({
   name: 'solve_implied_volatilities',
   title: 'Implied volatilities in columns',
   description:
-    `The volatilities at which Black-Scholes-Merton gives the prices of up to ${ROWS_MAX} European options. Each field is an array, all of ` +
+    `The volatilities at which Black-Scholes-Merton gives the prices of up to ${COLUMN_ROWS_MAX} European options. Each field is an array, all of ` +
     'equal length, or one value for all rows. A row whose price no volatility gives has iv 0 and says why in status. ' +
     'Example: {"put_call":"C","price":[4.2,2.9],"spot":100,"strike":[100,105],"tte":0.25}.',
   input: table({

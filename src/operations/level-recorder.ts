@@ -1,6 +1,6 @@
-import { levelRecordInSteps } from '../analytics/exposure/level-record.ts';
+import { levelRecordInSteps } from '../analytics/exposure/compute-level-record.ts';
 import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
-import { Failure, isBusy } from '../errors.ts';
+import { ClientError, isBusy } from '../errors.ts';
 import { began } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { DAY_MS } from '../market/calendar.ts';
@@ -9,13 +9,13 @@ import type { LevelRecord } from '../market/level-record.ts';
 import type { MarketStore } from '../market/store.ts';
 import type { Steps } from '../steps.ts';
 
-export interface RecorderParts {
+export interface RecorderDeps {
   readonly store: MarketStore;
   /** Least premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
   /** Called when there may be new levels, from this process or another. */
-  readonly recorded?: () => void;
+  readonly onRecorded?: () => void;
 }
 
 export interface LevelRecorder {
@@ -32,11 +32,11 @@ const LOOK_EVERY_MS = 500;
 
 /**
  * Records the levels of stored snapshots, whichever process stored them: first the snapshots stored since the start, in the order of their
- * arrival, then the older ones that are due, newest first. The store lists the due snapshots, and each is recorded in one transaction. So a
+ * arrival, then the older ones that are due, newest first. The store lists the due snapshots, and each is onRecorded in one transaction. So a
  * process that ends loses nothing, and two processes at once record the same levels. A snapshot that cannot be read, because it is damaged
  * or because of a defect, is tried once per start and reported to `observe`.
  */
-export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded }: RecorderParts): LevelRecorder {
+export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded }: RecorderDeps): LevelRecorder {
   /** Ids of the snapshots that were due at the start, the last stored first, and how many of them are done. */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
@@ -63,7 +63,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
         began('levels of a snapshot');
         isDone = steps.next().done;
       }
-      recorded?.();
+      onRecorded?.();
     } catch (error) {
       if (isBusy(error)) again.push(id);
       else observe({ kind: 'levels_failed', snapshot: id, error });
@@ -113,7 +113,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, recorded
       if (current === version && again.length === 0) return;
       version = current;
       wake();
-      recorded?.();
+      onRecorded?.();
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
     }
@@ -148,7 +148,7 @@ function* recordOf(chain: Chain, premium: ReadonlyMap<string, number>): Steps<Le
   try {
     return yield* levelRecordInSteps(chain, premium);
   } catch (error) {
-    if (error instanceof Failure) return undefined;
+    if (error instanceof ClientError) return undefined;
     throw error;
   }
 }

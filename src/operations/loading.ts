@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import type { Market } from '../market/market.ts';
 
 /** The initial load at start-up: of a drop folder or the simulated market. It is over from the start if nothing is loaded. */
@@ -38,7 +38,7 @@ export function createLoading(): Loading {
 /** Short, because a load delivers new chains all the time. */
 const RETRY_AFTER_S = 1;
 
-/** A market during the initial load. Until it is over, `chain` throws `Failure` (loading) if the ticker has no chain yet. */
+/** A market during the initial load. Until it is over, `chain` throws `ClientError` (loading) if the ticker has no chain yet. */
 export function whileLoading(market: Market, loading: Pick<Loading, 'isOver'>): Market {
   return {
     ...market,
@@ -46,7 +46,7 @@ export function whileLoading(market: Market, loading: Pick<Loading, 'isOver'>): 
       if (loading.isOver) return market.chain(ticker);
       const chain = market.findChain(ticker);
       if (chain) return chain;
-      throw new Failure('loading', `No option chain of ${market.nameOf(ticker)} has been loaded yet`, {
+      throw new ClientError('loading', `No option chain of ${market.nameOf(ticker)} has been loaded yet`, {
         hint: 'Retry shortly: the service has just started and is loading its data.',
         retryAfterS: RETRY_AFTER_S,
       });

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { ENERGY_CLASSES, evaluateEnergy } from '../analytics/energy.ts';
 import { defineOperation } from './operation.ts';
-import { dollars, nullable, number, oneOf, ticker } from './schemas.ts';
+import { dollarsField, nullable, number, oneOf, ticker } from './schemas.ts';
 
 const label = (at: 0 | 1 | 2, description: string) =>
   oneOf<string>([...new Set(ENERGY_CLASSES.map((each) => each[at]))], description);
@@ -17,10 +17,10 @@ export const evaluateMarketHamiltonian = defineOperation({
   input: Type.Object(
     {
       ticker,
-      whale_fiat_kinetic: dollars(
+      whale_fiat_kinetic: dollarsField(
         "Kinetic term: delta-notional of the day's large flow, dollars; its absolute value counts.",
       ),
-      gex_potential_friction: dollars(
+      gex_potential_friction: dollarsField(
         'Potential term: net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
       ),
       iv_crush_factor: number('Factor on the friction: 1 leaves it unchanged, less if falling volatility weakens it.', {

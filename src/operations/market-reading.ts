@@ -1,4 +1,4 @@
-import { DEFAULT_OPTIONS, DEFAULT_SIGN, type ReadOptions } from '../analytics/chain/options.ts';
+import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN } from '../analytics/chain/options.ts';
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
@@ -20,14 +20,14 @@ export interface MarketReading {
   readonly large: readonly PrintSum[];
 }
 
-/** Reads a ticker with the default options. Throws `Failure` if the ticker has no chain. */
+/** Reads a ticker with the default options. Throws `ClientError` if the ticker has no chain. */
 export function readMarket(ticker: string, context: Context): Steps<MarketReading> {
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
 }
 
 /** As `readMarket`, with other options. */
 export function* readMarketAs(
-  { sign, ...options }: ReadOptions,
+  { sign, ...options }: ChainReadOptions,
   ticker: string,
   context: Context,
 ): Steps<MarketReading> {

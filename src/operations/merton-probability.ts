@@ -4,11 +4,11 @@ import { jumpProbability } from '../analytics/density/jump-probability.ts';
 import { jumpSizesInSteps } from '../analytics/density/jump-sizes.ts';
 import { fitDensitiesAround, surfaceOf } from '../analytics/density/surface.ts';
 import { touchInSteps } from '../analytics/density/touch-probability.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { defaulted, nullable, number, oneOf, price, ticker } from './schemas.ts';
+import { defaulted, nullable, number, oneOf, priceField, ticker } from './schemas.ts';
 
 const DAYS_MAX = 3650;
 
@@ -23,8 +23,8 @@ export const calculateMertonProbability = defineOperation({
   input: Type.Object(
     {
       ticker,
-      spot_price: price('Spot to start from, dollars; get_live_gex_nodes has the present spot.'),
-      ambush_strike: price('Strike to end beyond, dollars.'),
+      spot_price: priceField('Spot to start from, dollars; get_live_gex_nodes has the present spot.'),
+      ambush_strike: priceField('Strike to end beyond, dollars.'),
       stag_prob: defaulted(
         number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
           minimum: 0.001,
@@ -93,7 +93,7 @@ export const calculateMertonProbability = defineOperation({
     const { chain, prepared } = yield* readMarket(input.ticker, context);
     const surface = surfaceOf(prepared);
     if (!surface) {
-      throw new Failure('unprocessable', `No option of ${chain.underlying} has a volatility to compute with`, {
+      throw new ClientError('unprocessable', `No option of ${chain.underlying} has a volatility to compute with`, {
         hint: 'Load a snapshot with usable quotes or implied volatilities.',
       });
     }

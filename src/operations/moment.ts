@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Failure, type FailureCode } from '../errors.ts';
+import { ClientError, type ClientErrorCode } from '../errors.ts';
 import { isDate, newYorkInstant } from '../market/calendar.ts';
 
 const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
@@ -11,8 +11,8 @@ export const moment = (description: string) =>
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2}))?$',
   });
 
-/** An instant, or the first or last moment of a New York date, in ms since the epoch. Throws `Failure` with the given code if invalid. */
-export function momentOf(text: string, field: string, end: 'first' | 'last', code: FailureCode): number {
+/** An instant, or the first or last moment of a New York date, in ms since the epoch. Throws `ClientError` with the given code if invalid. */
+export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
   try {
     // Unlike Date, Temporal rejects 30 February.
@@ -22,6 +22,6 @@ export function momentOf(text: string, field: string, end: 'first' | 'last', cod
   }
 }
 
-export function momentRefusal(field: string, expected: string, code: FailureCode): Failure {
-  return new Failure(code, `${field} ${expected}`, { faults: [{ field, expected }] });
+export function momentRefusal(field: string, expected: string, code: ClientErrorCode): ClientError {
+  return new ClientError(code, `${field} ${expected}`, { fieldErrors: [{ field, expected }] });
 }

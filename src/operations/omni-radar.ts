@@ -11,7 +11,7 @@ import {
 } from '../analytics/exposure/scan.ts';
 import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
 import { realisedVolatility } from '../analytics/returns.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import type { Step } from '../steps.ts';
 import { MILLION } from './gex-report.ts';
@@ -138,7 +138,7 @@ export const runStrategicOmniRadar = defineOperation({
     const today = newYorkDate(chain.asOf);
     const series = seriesNearest(prepared, input.target_dte);
     if (!series) {
-      throw new Failure('unprocessable', `No option of ${chain.underlying} has a volatility to scan`, {
+      throw new ClientError('unprocessable', `No option of ${chain.underlying} has a volatility to scan`, {
         hint: 'Load a snapshot with usable quotes or implied volatilities.',
       });
     }

@@ -25,8 +25,8 @@ export interface Operation<
   /** Every key that the operation can answer: the extended answer. */
   readonly full: Full;
   /** Absent if the operation is not a tool. */
-  readonly tool?: ToolFace<Key>;
-  readonly rest?: RestFace<Full>;
+  readonly tool?: ToolForm<Key>;
+  readonly rest?: RestForm<Full>;
   /** Returns the answer at once, or in steps if the work takes long. `isWanted` says whether the caller's view of the answer has a key. */
   run(
     input: Static<Input>,
@@ -35,14 +35,14 @@ export interface Operation<
   ): Answer<Static<Full>> | Steps<Answer<Static<Full>>>;
 }
 
-export interface ToolFace<Key extends string = string> {
+export interface ToolForm<Key extends string = string> {
   /** Keys of the default answer. */
   readonly answers: readonly Key[];
   /** Further keys, which the answer has only if an argument asks for them. They are optional in `full`. */
   readonly onDemand?: readonly Key[];
 }
 
-export interface RestFace<Full extends TObject = TObject> {
+export interface RestForm<Full extends TObject = TObject> {
   readonly method: 'GET' | 'POST';
   /** Path with `{parameter}` segments. */
   readonly path: string;
@@ -60,7 +60,7 @@ export interface BinaryFace {
   /** Names of the columns, in the order of the body. */
   readonly inputs: readonly string[];
   readonly answers: readonly string[];
-  /** Throws `Failure`: 422 if the body has a wrong length or a value is out of bounds, 400 if the units are unknown. */
+  /** Throws `ClientError`: 422 if the body has a wrong length or a value is out of bounds, 400 if the units are unknown. */
   compute(body: ArrayBuffer, units: string | undefined): Steps<Uint8Array>;
 }
 
@@ -117,7 +117,7 @@ export function answerSchema(full: TObject, keys: readonly string[]): TObject {
 }
 
 /** Picks keys from a full result, in the given order. Keys that the result does not have are left out. */
-export function pick(result: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+export function pickFields(result: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const key of keys) if (key in result) picked[key] = result[key];
   return picked;

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Context } from './operation.ts';
 
@@ -23,7 +23,7 @@ export function cursorAt({ underlying, asOf }: Chain, row: number): string {
 
 /**
  * The first row of a page (0 without a cursor), and a context in which the ticker's newest chain is the snapshot of the first page, even if
- * newer snapshots have arrived. Throws `Failure` if the cursor is malformed, belongs to another ticker, or belongs to a snapshot that is no
+ * newer snapshots have arrived. Throws `ClientError` if the cursor is malformed, belongs to another ticker, or belongs to a snapshot that is no
  * longer stored.
  */
 export function pageFrom(
@@ -46,8 +46,8 @@ export function pageFrom(
 const CURSOR = /^([A-Z0-9._^]{1,12})~(\d{1,13})~(\d{1,6})$/;
 
 function refuse(expected: string): never {
-  throw new Failure('unprocessable', `/cursor ${expected}`, {
+  throw new ClientError('unprocessable', `/cursor ${expected}`, {
     hint: 'Retry without cursor to begin with the newest snapshot.',
-    faults: [{ field: '/cursor', expected }],
+    fieldErrors: [{ field: '/cursor', expected }],
   });
 }

@@ -1,7 +1,7 @@
 import { type TObject, Type } from '@sinclair/typebox';
-import { Failure, type FailureCode } from '../errors.ts';
-import { finish, type Steps } from '../steps.ts';
-import { answerSchema, type Context, type Operation, type Provenance, pick } from './operation.ts';
+import { ClientError, type ClientErrorCode } from '../errors.ts';
+import { runToCompletion, type Steps } from '../steps.ts';
+import { answerSchema, type Context, type Operation, type Provenance, pickFields } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
 import { isRecord, satisfies, validate } from './validate.ts';
 
@@ -50,12 +50,12 @@ export const restView = perOperation((operation) =>
 
 /**
  * Validates the arguments, runs the operation and picks the keys of the view.
- * Throws `Failure` with the given code if the arguments are invalid, and any `Failure` that the operation throws. Throws `Failure`
+ * Throws `ClientError` with the given code if the arguments are invalid, and any `ClientError` that the operation throws. Throws `ClientError`
  * (unprocessable) if numeric arguments give a number that is not finite. Any other answer that does not match its schema is a defect
  * and throws a plain `Error`.
  */
-export function perform(view: View, args: unknown, context: Context, code: FailureCode): Performed {
-  return finish(performInSteps(view, args, context, code));
+export function perform(view: View, args: unknown, context: Context, code: ClientErrorCode): Performed {
+  return runToCompletion(performInSteps(view, args, context, code));
 }
 
 /** As `perform`, in the steps of the operation. */
@@ -63,7 +63,7 @@ export function* performInSteps(
   { operation, input, output, answers }: View,
   args: unknown,
   context: Context,
-  code: FailureCode,
+  code: ClientErrorCode,
 ): Steps<Performed> {
   const valid = validate(input, args, code);
   const isWanted = (key: string) => answers === undefined || answers.includes(key);
@@ -73,7 +73,7 @@ export function* performInSteps(
       : operation.run(valid, context, isWanted);
   const { result, provenance } = 'result' in ran ? ran : yield* ran;
   const body = answers
-    ? pick(result, answers)
+    ? pickFields(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
   if (!satisfies(output, body)) throw beyondComputing(input, args, body) ?? misfit(operation);
   return { body, provenance };
@@ -87,16 +87,19 @@ function misfit({ name }: Operation): Error {
  * The failure for arguments that are each within their bounds, but together too extreme to compute with. Returns `undefined` if every
  * number of the answer is finite, or if the caller sent no numbers.
  */
-function beyondComputing(input: TObject, args: unknown, body: unknown): Failure | undefined {
+function beyondComputing(input: TObject, args: unknown, body: unknown): ClientError | undefined {
   const field = notFinite(body);
   if (field === undefined || !isRecord(args)) return undefined;
   const given = Object.keys(args).filter(
     (name) => NUMERIC.has(input.properties[name]?.type) || Array.isArray(args[name]),
   );
   if (given.length === 0) return undefined;
-  return new Failure('unprocessable', `${field} of the answer is not a finite number for these arguments`, {
+  return new ClientError('unprocessable', `${field} of the answer is not a finite number for these arguments`, {
     hint: 'Use less extreme values: each is within its bounds, but together they cannot be computed.',
-    faults: given.map((name) => ({ field: `/${name}`, expected: 'must be less extreme, or another field must be' })),
+    fieldErrors: given.map((name) => ({
+      field: `/${name}`,
+      expected: 'must be less extreme, or another field must be',
+    })),
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Chain } from '../market/chain.ts';
-import type { Tape } from '../market/tape.ts';
+import type { PrintsQuery } from '../market/tape.ts';
 
 /**
  * The cost of work, in tokens of the account's rate limit. A request costs one token. These costs are added for results that are not
@@ -21,7 +21,7 @@ export function analysisPrice({ count }: Chain): number {
   return Math.ceil(count / ANALYSIS_CONTRACTS);
 }
 
-export function tapePrice({ count }: Tape, minPremium = 0): number {
+export function tapePrice({ count }: PrintsQuery, minPremium = 0): number {
   return Math.ceil(count / (minPremium > 0 ? SINGLE_PRINTS : SUMMED_PRINTS));
 }
 

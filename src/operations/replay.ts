@@ -1,5 +1,5 @@
 import { type TObject, Type } from '@sinclair/typebox';
-import type { FailureCode } from '../errors.ts';
+import type { ClientErrorCode } from '../errors.ts';
 import { moment, momentOf, momentRefusal } from './moment.ts';
 import type { Context, Operation } from './operation.ts';
 
@@ -15,9 +15,9 @@ export function withMoment(operation: Operation, input: TObject): TObject {
 
 /**
  * The context of a replay: the market as of a past moment, without later data. Ages are measured from that moment, so a request gets the
- * same answer whenever it is sent. Throws `Failure` with the given code if the moment is invalid or in the future.
+ * same answer whenever it is sent. Throws `ClientError` with the given code if the moment is invalid or in the future.
  */
-export function contextAt(context: Context, at: string, code: FailureCode): Context {
+export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);
   if (instantMs > context.nowMs())
     throw momentRefusal('/at', 'must not be in the future (a date ends at midnight)', code);

@@ -1,5 +1,5 @@
 import { AccountCounts } from '../access/account-counts.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { began } from '../event-loop-watchdog.ts';
 import type { Steps } from '../steps.ts';
 
@@ -38,19 +38,19 @@ export interface Job<Result> {
   readonly isPrompt?: true;
   /** False for work that has another limit, such as streams, whose number is limited. Such a job does not count for `accountJobsMax`. */
   readonly isCounted?: false;
-  /** Charges the account for work that begins. Throws `Failure` if the account does not have enough tokens. */
+  /** Charges the account for work that begins. Throws `ClientError` if the account does not have enough tokens. */
   readonly charge?: ((tokens: number) => void) | undefined;
 }
 
 /** Shares one core fairly between accounts. All computation of REST, MCP and live streams runs here. */
 export interface Scheduler {
   /**
-   * Runs the job's steps in turn with those of other jobs. Throws `Failure` (429) if the account has too many unfinished jobs. Rejects with
-   * what the steps throw, with `Failure` if the account does not have enough tokens (429) or the deadline has passed (503), and with
+   * Runs the job's steps in turn with those of other jobs. Throws `ClientError` (429) if the account has too many unfinished jobs. Rejects with
+   * what the steps throw, with `ClientError` if the account does not have enough tokens (429) or the deadline has passed (503), and with
    * `AbortError` if the job was dropped.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
-  /** Throws `Failure` (429) if `run` would, so that a request that would be refused need not be read first. */
+  /** Throws `ClientError` (429) if `run` would, so that a request that would be refused need not be read first. */
   refuseFull(account: string): void;
   /** Number of unfinished jobs of all accounts. */
   readonly size: number;
@@ -213,15 +213,15 @@ function leastUsed(lanes: ReadonlyMap<string, Lane>): Lane {
   return least!;
 }
 
-function tooMany(jobsMax: number): Failure {
-  return new Failure('too_many_requests', `This account has ${jobsMax} requests under way, which is its limit`, {
+function tooMany(jobsMax: number): ClientError {
+  return new ClientError('too_many_requests', `This account has ${jobsMax} requests under way, which is its limit`, {
     hint: 'Wait for their answers, then retry.',
     retryAfterS: 1,
   });
 }
 
-function overdue(deadlineMs: number): Failure {
-  return new Failure('overdue', `The answer was not ready within ${deadlineMs / 1000} seconds`, {
+function overdue(deadlineMs: number): ClientError {
+  return new ClientError('overdue', `The answer was not ready within ${deadlineMs / 1000} seconds`, {
     hint: 'Request less at a time, or retry when the service is less busy.',
     retryAfterS: Math.ceil(deadlineMs / 1000),
   });

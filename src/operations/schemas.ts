@@ -34,9 +34,10 @@ export const texts = (description: string) => Type.Array(Type.String(), { descri
 /** A column of numbers or nulls. */
 export const knownOf = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
 
-export const price = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
+export const priceField = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
 
-export const dollars = (description: string) => number(description, { minimum: -DOLLARS_MAX, maximum: DOLLARS_MAX });
+export const dollarsField = (description: string) =>
+  number(description, { minimum: -DOLLARS_MAX, maximum: DOLLARS_MAX });
 
 export const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description });
@@ -49,8 +50,8 @@ export const oneOf = <const Value extends string>(values: readonly Value[], desc
 
 export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 
-export const spot = price('Spot price of the underlying, dollars.');
-export const strike = price('Strike price, dollars.');
+export const spot = priceField('Spot price of the underlying, dollars.');
+export const strike = priceField('Strike price, dollars.');
 
 /** The price of an option may be 0, unlike the price of an underlying. */
 export const optionPrice = number('Price of the option, dollars.', { minimum: 0, maximum: PRICE_MAX });

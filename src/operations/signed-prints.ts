@@ -4,7 +4,7 @@ import { movesOf, type SignedPrint, signPrints } from '../analytics/flow/trade-s
 import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import { premiumOf } from '../market/prints.ts';
-import { PARTS, type Stretch, type Tape } from '../market/tape.ts';
+import { PARTS, type PrintsQuery, type Stretch } from '../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { type Step, StepCache, type Steps } from '../steps.ts';
 import { provenanceOf } from './market-reading.ts';
@@ -98,7 +98,7 @@ interface Newest {
  * The last `limit` prints of at least `minPremium` dollars, and the number of all such prints. Earlier prints are only added up. Their sums
  * have the last price of each contract, which the tick rule needs.
  */
-function* newestOf(tape: Tape, minPremium: number, limit: number): Steps<Newest> {
+function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<Newest> {
   const before = new TapeSummer();
   let last: { readonly stretch: Stretch; readonly fromMs: number; readonly sums: TapeSums; readonly count: number }[] =
     [];

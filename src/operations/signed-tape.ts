@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { countAllocated } from '../garbage.ts';
 import type { Chain } from '../market/chain.ts';
-import { type Stretch, stretchesOf, type Tape } from '../market/tape.ts';
+import { type PrintsQuery, type Stretch, stretchesOf } from '../market/tape.ts';
 import type { Step, StepCache, Steps } from '../steps.ts';
 import { gapNotes } from './gap-notes.ts';
 import type { Context } from './operation.ts';
@@ -34,7 +34,7 @@ export function* ofSignedTape<Result>(
   chain: Chain,
   { days, min_premium, limit }: { readonly days: number; readonly min_premium: number; readonly limit?: number },
   { market }: Context,
-  work: (tape: Tape) => Steps<Result>,
+  work: (tape: PrintsQuery) => Steps<Result>,
 ): Steps<Result> {
   const tape = market.tape(chain, days);
   const key = `${tape.mark} ${min_premium} ${limit}`;
@@ -47,7 +47,7 @@ export const QUESTIONS_CACHED = 4;
 
 /** Calls `take` with each stretch of a tape, in steps. `take` works for a few milliseconds per stretch. */
 export function* throughTape(
-  tape: Tape,
+  tape: PrintsQuery,
   mostParts: number,
   take: (stretch: Stretch) => void,
   fromMs?: number,

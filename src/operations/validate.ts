@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
-import { Failure, type FailureCode, type Fault } from '../errors.ts';
+import { ClientError, type ClientErrorCode, type FieldError } from '../errors.ts';
 
 /** Schema keyword: all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
@@ -11,10 +11,10 @@ const NAME_MAX = 40;
 
 /**
  * Checks a value against an object schema and fills in the defaults of absent fields.
- * Throws `Failure` with the given code if the value is invalid. The failure names each invalid field and what is expected there, and never
+ * Throws `ClientError` with the given code if the value is invalid. The failure names each invalid field and what is expected there, and never
  * repeats the value.
  */
-export function validate(schema: TObject, value: unknown, code: FailureCode): Record<string, unknown> {
+export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);
   const candidate = isRecord(value) ? withDefaults(defaults, value) : value;
   const isValid = check.Check(candidate);
@@ -23,8 +23,8 @@ export function validate(schema: TObject, value: unknown, code: FailureCode): Re
     ? lengthFaults(schema, candidate as Record<string, unknown>)
     : faultsOf(schema, check, candidate);
   if (faults.length === 0) return candidate as Record<string, unknown>;
-  throw new Failure(code, faults.map((fault) => `${fault.field || 'The input'} ${fault.expected}`).join('; '), {
-    faults,
+  throw new ClientError(code, faults.map((fault) => `${fault.field || 'The input'} ${fault.expected}`).join('; '), {
+    fieldErrors: faults,
     hint: `Fields: ${Object.keys(schema.properties)
       .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
       .join(', ')}.`,
@@ -63,8 +63,8 @@ function withDefaults(defaults: Compiled['defaults'], value: Record<string, unkn
   return filled;
 }
 
-function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): Fault[] {
-  const faults = new Map<string, Fault>();
+function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): FieldError[] {
+  const faults = new Map<string, FieldError>();
   for (const error of withinColumns(check.Errors(value))) {
     if (faults.has(error.path)) continue;
     const [key = ''] = error.path.slice(1).split('/');
@@ -102,7 +102,7 @@ function arrayVariant(schema: TSchema): number {
 }
 
 /** Faults of the columns of a table whose length differs from the first column's. */
-function lengthFaults(schema: TObject, value: Record<string, unknown>): Fault[] {
+function lengthFaults(schema: TObject, value: Record<string, unknown>): FieldError[] {
   const columns = Object.keys(schema.properties).flatMap((key) => {
     const column = value[key];
     return Array.isArray(column) ? [{ key, length: column.length }] : [];

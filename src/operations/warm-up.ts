@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { getFlowByAggressor } from './flow-by-aggressor.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
 import type { Context, Operation } from './operation.ts';
@@ -34,7 +34,7 @@ export async function warmUp(context: Context, scheduler: Scheduler): Promise<vo
         await scheduler.run({ account: '', name: view.operation.name, steps });
       } catch (error) {
         // The operation has no data for this ticker. Clients get the same failure when they ask.
-        if (!(error instanceof Failure)) throw error;
+        if (!(error instanceof ClientError)) throw error;
       }
     }
   }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../analytics/flow/flow.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import { daysBetween, isDate, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
@@ -139,12 +139,12 @@ function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number
     )
     .slice(0, NEAREST_NAMED)
     .sort();
-  throw new Failure(
+  throw new ClientError(
     'unprocessable',
     `${real ? expiry : 'target_expiry'} is ${real ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
     {
       hint: `Use a listed expiry. Nearest listed: ${nearest.join(', ')}.`,
-      faults: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],
+      fieldErrors: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],
     },
   );
 }

@@ -13,7 +13,7 @@ export class ColumnWriter {
   readonly #pieces: Uint8Array[] = [];
 
   numbers(values: Float64Array): void {
-    const digits = digitsOf(values);
+    const digits = decimalDigitsOf(values);
     if (digits === undefined) this.floats(values);
     else this.decimals(wholes(values, digits), digits);
   }
@@ -169,7 +169,7 @@ export function unsealed(blob: Uint8Array, mark: number, name: string): Uint8Arr
 }
 
 /** The number of decimals that makes all numbers of the columns whole. Returns `undefined` if a number has too many. Ignores gaps. */
-export function digitsOf(...columns: readonly Float64Array[]): number | undefined {
+export function decimalDigitsOf(...columns: readonly Float64Array[]): number | undefined {
   let digits = 0;
   // A number that is whole with fewer digits may not be whole with more, because of rounding. So all numbers are checked again.
   for (let before = -1; before !== digits; ) {

@@ -1,21 +1,21 @@
 import type { Database } from 'bun:sqlite';
-import type { EndedPoll, FeedLedger, OpenedFeed, Refusal, SnapshotCame } from '../market/feed-ledger.ts';
+import type { EndedPoll, FeedLedger, OpenedFeed, Rejection, SnapshotCame } from '../market/feed-ledger.ts';
 import { feedStates, gapTable, KEPT_MAX, TICKERS_MAX } from './feed-states.ts';
 
 /** The ledger of the feeds: their checkpoints, polls, tickers, rejections and gaps. */
 export function feedTable(db: Database): FeedLedger {
-  return { ...markTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: feedStates(db) };
+  return { ...checkpointTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: feedStates(db) };
 }
 
-function markTable(db: Database): Pick<FeedLedger, 'marks' | 'setMark'> {
+function checkpointTable(db: Database): Pick<FeedLedger, 'checkpoints' | 'setCheckpoint'> {
   const select = db.prepare<{ key: string; value: string }, [string]>(
     'SELECT key, value FROM feed_marks WHERE feed = ?',
   );
   const put = db.prepare<null, [string, string, string]>('INSERT OR REPLACE INTO feed_marks VALUES (?, ?, ?)');
   const drop = db.prepare<null, [string, string]>('DELETE FROM feed_marks WHERE feed = ? AND key = ?');
   return {
-    marks: (feed) => new Map(select.all(feed).map(({ key, value }) => [key, value])),
-    setMark(feed, key, value) {
+    checkpoints: (feed) => new Map(select.all(feed).map(({ key, value }) => [key, value])),
+    setCheckpoint(feed, key, value) {
       if (value === null) drop.run(feed, key);
       else put.run(feed, key, value);
     },
@@ -70,7 +70,7 @@ function thinTickers(db: Database): (feed: string) => void {
   return (feed) => void thin.run(feed, TICKERS_MAX, TICKERS_MAX - THINNED);
 }
 
-function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame' | 'refused' | 'settled'> {
+function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame' | 'rejected' | 'resolved'> {
   const came = db.prepare<null, [Omit<SnapshotCame, 'refused' | 'isFresh'> & { refused: string; isFresh: number }]>(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, fresh_at, as_of, expected, received, refused)
      VALUES ($feed, $ticker, $at, iif($isFresh, $at, NULL), $asOf, $expected, $received, $refused)
@@ -85,7 +85,7 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame'
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, failures, refusal) VALUES ($feed, $ticker, $at, 1, $reason)
      ON CONFLICT DO UPDATE SET attempted_at = $at, failures = failures + 1, refusal = $reason`,
   );
-  const refuse = db.prepare<null, [{ [Field in keyof Refusal]: Refusal[Field] }]>(
+  const refuse = db.prepare<null, [{ [Field in keyof Rejection]: Rejection[Field] }]>(
     `INSERT INTO feed_refusals (feed, origin, reason, ticker, at) VALUES ($feed, $origin, $reason, $ticker, $at)
      ON CONFLICT DO UPDATE SET reason = $reason, ticker = $ticker, at = $at, times = times + 1`,
   );
@@ -103,7 +103,7 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame'
       dataCame.run(snapshot.at, snapshot.feed);
     },
     dataCame: (feed, at) => void dataCame.run(at, feed),
-    refused(refusal) {
+    rejected(refusal) {
       const { feed, ticker, at, reason } = refusal;
       if (ticker !== null) {
         failed.run({ feed, ticker, at, reason });
@@ -112,6 +112,6 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame'
       refuse.run(refusal);
       thin.run(feed, KEPT_MAX);
     },
-    settled: (feed, of) => void ('origin' in of ? settle.run(feed, of.origin) : settleTicker.run(feed, of.ticker)),
+    resolved: (feed, of) => void ('origin' in of ? settle.run(feed, of.origin) : settleTicker.run(feed, of.ticker)),
   };
 }

@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from 'bun:sqlite';
 import type { Member, MemberStore, TelegramLink } from '../access/members.ts';
-import { Failure } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 
 /** Members and their linked messaging accounts. A link needs a member; members are revoked, never removed. */
 export function memberTables(db: Database): Omit<MemberStore, 'version'> {
@@ -39,7 +39,7 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
       return { ...row, routing1dte: row.routing1dte === 1, routingRadar: row.routingRadar === 1 };
     },
 
-    /** @throws Failure (not_found) if the member does not exist. */
+    /** @throws ClientError (not_found) if the member does not exist. */
     saveTelegramLink(uuid, link) {
       try {
         upsertLink.run({
@@ -50,7 +50,7 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
         });
       } catch (error) {
         if (!(error instanceof SQLiteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')) throw error;
-        throw new Failure('not_found', 'No such member', { hint: 'Add the member first.' });
+        throw new ClientError('not_found', 'No such member', { hint: 'Add the member first.' });
       }
     },
   };

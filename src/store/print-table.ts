@@ -7,9 +7,9 @@ import { columnsBy, dayOf, FLAG, printAt, rowsAt, type TapeColumns, type TapeRow
 import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { printCounts } from './print-counts.ts';
 import { printSums } from './print-sums.ts';
-import { kindsIn } from './retention.ts';
+import { kindsIn } from './remove-old.ts';
 import { CANCELED, CORRECTED, entriesOf, standing } from './tape-codec.ts';
-import { digestsOf, type Found, merged, PART_MAX, type Part, type TapeDay, tapeParts } from './tape-parts.ts';
+import { digestsOf, merged, PART_MAX, type Part, type PartOfPrint, type TapeDay, tapeParts } from './tape-parts.ts';
 
 type PrintTable = Pick<
   MarketStore,
@@ -181,7 +181,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   /** The copies in parts of some prints of a day, by the index of the print. `retire` writes to the store at once. */
   const knownIn = (of: TapeDay, digests: Uint32Array, its: readonly Part[]): Map<number, Known[]> => {
     const columns = new Map<number, TapeColumns>();
-    const knownOf = (found: Found): Known => {
+    const knownOf = (found: PartOfPrint): Known => {
       const own = columns.get(found.part.id) ?? parts.columnsOf(found.part);
       columns.set(found.part.id, own);
       return {

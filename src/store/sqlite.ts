@@ -5,14 +5,14 @@ import type { MemberStore } from '../access/members.ts';
 import { OperatorError } from '../errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
-import { chainTable } from './chain-table.ts';
 import { closeTable } from './close-table.ts';
 import { feedTable } from './feed-table.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { migrate } from './migrations.ts';
 import { printTable } from './print-table.ts';
-import { retention } from './retention.ts';
+import { retention } from './remove-old.ts';
+import { chainTable } from './snapshot-table.ts';
 
 /** All stored data, in one SQLite file that several processes can have open. */
 export interface Store extends MarketStore, FeedLedger, MemberStore {

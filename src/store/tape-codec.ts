@@ -1,7 +1,7 @@
 import type { Print } from '../market/prints.ts';
-import { columnsOf, rowsAt, type TapeColumns, type TapeContracts } from '../market/tape-columns.ts';
+import { rowsAt, type TapeColumns, type TapeContracts, tapeColumnsOf } from '../market/tape-columns.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../market/tape-sums.ts';
-import { ColumnReader, ColumnWriter, digitsOf, sealed, unsealed, wholes } from './column-codec.ts';
+import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes } from './column-codec.ts';
 
 /**
  * Prints as they are stored in a part. Cancelled and corrected prints are included, because later copies are compared with them. Each print
@@ -17,7 +17,7 @@ export const CORRECTED = 64;
 
 /** Prints in time order as entries. `retired` has CANCELED, CORRECTED or 0 for each print. */
 export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: Uint8Array): TapeEntries {
-  const columns = columnsOf(prints);
+  const columns = tapeColumnsOf(prints);
   retired.forEach((flag, row) => {
     columns.flags[row]! |= flag;
   });
@@ -38,8 +38,8 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
   const { count, contract, at, price, size, multiplier, bid, ask, delta, flags } = entries;
   const writer = new ColumnWriter();
   const { contracts, numbers } = used(entries);
-  const quote = digitsOf(bid, ask);
-  const paid = quote === undefined ? undefined : digitsOf(price, bid, ask);
+  const quote = decimalDigitsOf(bid, ask);
+  const paid = quote === undefined ? undefined : decimalDigitsOf(price, bid, ask);
   const from = at[0] ?? 0;
   writer.text(
     JSON.stringify({ count, from, contracts: contracts.strike.length, quote, paid, series: contracts.series }),

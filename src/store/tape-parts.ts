@@ -43,7 +43,7 @@ export interface SummedParts {
 }
 
 /** The row of a known id in a part. */
-export interface Found {
+export interface PartOfPrint {
   readonly part: Part;
   readonly row: number;
 }
@@ -214,12 +214,12 @@ export function tapeParts(db: Database, partMax = PART_MAX) {
       putSettled.run(simulated, underlying, day, entries, standing);
     },
     /** Marks an entry as one that no longer stands. */
-    retire: ({ part, row }: Found, flag: typeof CANCELED | typeof CORRECTED) =>
+    retire: ({ part, row }: PartOfPrint, flag: typeof CANCELED | typeof CORRECTED) =>
       void insertRetired.run(part.id, row, flag),
     /** Entries whose ids have these digests, by the index of the digest. */
-    find(digests: Uint32Array, parts: readonly Part[]): Map<number, Found[]> {
+    find(digests: Uint32Array, parts: readonly Part[]): Map<number, PartOfPrint[]> {
       const table = digestTable(digests);
-      const found = new Map<number, Found[]>();
+      const found = new Map<number, PartOfPrint[]>();
       for (const part of parts) {
         const ids = idsOf(part);
         for (let at = 0; at < ids.length; at += 2) {

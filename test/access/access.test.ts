@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'bun:test';
 import { type Access, createAccess } from '../../src/access/access.ts';
 import { keyDigest } from '../../src/access/api-key.ts';
 import type { Member } from '../../src/access/members.ts';
-import { Failure, OperatorError } from '../../src/errors.ts';
+import { ClientError, OperatorError } from '../../src/errors.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 
 const NOW_MS = 1_767_643_200_000;
@@ -43,18 +43,18 @@ beforeEach(() => {
   store.saveMember({ ...store.member(FUTURE_TIER)!, tier: 'platinum' });
 });
 
-function failureOf(act: () => unknown): Failure {
+function failureOf(act: () => unknown): ClientError {
   try {
     act();
   } catch (error) {
-    if (error instanceof Failure) return error;
+    if (error instanceof ClientError) return error;
     throw error;
   }
   throw new Error('was not refused');
 }
 
 /** Every field of a failure that a caller can see. */
-function visible({ code, message, status, title, hint, faults }: Failure) {
+function visible({ code, message, status, title, hint, fieldErrors: faults }: ClientError) {
   return { code, message, status, title, hint, faults };
 }
 

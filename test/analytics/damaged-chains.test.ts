@@ -8,12 +8,12 @@ import { hedgingNodes } from '../../src/analytics/exposure/hedging-nodes.ts';
 import { maxPain } from '../../src/analytics/exposure/max-pain.ts';
 import { concentratedStrikes, expiringGamma } from '../../src/analytics/exposure/scan.ts';
 import { largePrints } from '../../src/analytics/flow/flow.ts';
-import { FAILURES, Failure } from '../../src/errors.ts';
+import { CLIENT_ERRORS, ClientError } from '../../src/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Print } from '../../src/market/prints.ts';
 import { sumOf } from '../../src/market/prints.ts';
-import { columnsOf } from '../../src/market/tape-columns.ts';
+import { tapeColumnsOf } from '../../src/market/tape-columns.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { reportGex } from '../../src/operations/gex-report.ts';
 import type { Context } from '../../src/operations/operation.ts';
@@ -195,10 +195,10 @@ function refusable<Result>(work: () => Result): Result | undefined {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof ClientError)) throw error;
     holds(
       `a refusal says why: ${error.code}`,
-      error.code in FAILURES && error.status < 500 && error.message.length > 10,
+      error.code in CLIENT_ERRORS && error.status < 500 && error.message.length > 10,
     );
     return undefined;
   }
@@ -217,7 +217,7 @@ function contextOf(chain: Chain, seed: number): Context {
       findChain: () => chain,
       flow: () => largePrints(prints, 100_000).map(sumOf),
       printsKeptFrom: () => 0,
-      largeOn: () => ({ mark: String(seed), columns: [columnsOf(largePrints(prints, 100_000))] }),
+      largeOn: () => ({ mark: String(seed), columns: [tapeColumnsOf(largePrints(prints, 100_000))] }),
       tape: () => ({ count: prints.length, mark: String(seed), prints }),
       hasPrints: () => prints.length > 0,
       recentChainIds: () => [1],

@@ -6,14 +6,14 @@ import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts'
 import { densityInSteps } from '../../src/analytics/density/density.ts';
 import { jumpSizesInSteps } from '../../src/analytics/density/jump-sizes.ts';
 import { combineInSteps } from '../../src/analytics/exposure/combined.ts';
+import { exposuresInSteps } from '../../src/analytics/exposure/dollar-exposures.ts';
 import { exposureFlipsInSteps } from '../../src/analytics/exposure/exposure-flips.ts';
-import { exposuresInSteps } from '../../src/analytics/exposure/exposures.ts';
 import { exposuresByStrikeInSteps } from '../../src/analytics/exposure/exposures-by-strike.ts';
 import { gammaFlipInSteps } from '../../src/analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsInSteps, profileInSteps } from '../../src/analytics/exposure/gamma-profile.ts';
 import { gexLevelsInSteps } from '../../src/analytics/exposure/gex-levels.ts';
 import { concentratedStrikesInSteps } from '../../src/analytics/exposure/scan.ts';
-import { finish, type Steps } from '../../src/steps.ts';
+import { runToCompletion, type Steps } from '../../src/steps.ts';
 
 /** Runs the steps of several tasks in turn, as the scheduler does. Counts the steps of each. */
 function inTurn(works: readonly Steps<unknown>[]): { result: unknown; steps: number }[] {
@@ -93,7 +93,7 @@ describe('analyses of a large chain that run in turn give the same results as al
     for (const [at, [name, analyse, steps]] of analyses.entries()) {
       expect(done[2 * at]!.steps, name).toBeGreaterThan(steps);
       for (const [side, of] of [ready, moved].entries()) {
-        expect(figures(done[2 * at + side]!.result), name).toEqual(figures(finish(analyse(fresh(of)))));
+        expect(figures(done[2 * at + side]!.result), name).toEqual(figures(runToCompletion(analyse(fresh(of)))));
       }
     }
   });

@@ -7,7 +7,7 @@ import { mixturePrices } from '../../src/analytics/density/lognormal-mixture.ts'
 import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import { maxPain } from '../../src/analytics/exposure/max-pain.ts';
 import type { Wall } from '../../src/analytics/exposure/walls.ts';
-import { Failure } from '../../src/errors.ts';
+import { ClientError } from '../../src/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
@@ -194,12 +194,12 @@ function holdingsOf(prepared: PreparedChain): Holding[] {
   }));
 }
 
-/** Returns `undefined` if the work throws a `Failure`. */
+/** Returns `undefined` if the work throws a `ClientError`. */
 function answerOf<Result>(work: () => Result): Result | undefined {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Failure) return undefined;
+    if (error instanceof ClientError) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
+import type { Handler } from '../../src/http/http-server.ts';
 import { listen } from '../../src/http/listen.ts';
-import type { Handler } from '../../src/http/server.ts';
 import { startService } from '../support/service.ts';
 import { FIXTURE_RESOURCES } from './fixture-resources.ts';
 import { createFixtureTools } from './fixture-tools.ts';

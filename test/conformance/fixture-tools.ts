@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Failure } from '../../src/errors.ts';
+import { ClientError } from '../../src/errors.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 
 /** The tools that the suites call by name, as operations. `changed` is called if one of them has changed the list. */
@@ -18,7 +18,7 @@ export function createFixtureTools(changed: () => void): () => readonly Operatio
 const SIMPLE = tool('test_simple_text', 'Says one sentence.', () => say('This is a simple text response for testing.'));
 
 const REFUSING = tool('test_error_handling', 'Always refuses.', () => {
-  throw new Failure('unprocessable', 'This tool intentionally returns an error for testing');
+  throw new ClientError('unprocessable', 'This tool intentionally returns an error for testing');
 });
 
 const STEPWISE = tool('test_tool_with_progress', 'Answers in three steps.', function* () {

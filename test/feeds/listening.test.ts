@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Observation } from '../../src/events.ts';
-import { type IngestParts, startIngest } from '../../src/feeds/ingest.ts';
+import { type IngestDeps, startIngest } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { printOf } from '../store/samples.ts';
@@ -53,7 +53,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 /** Starts a listener on a store. `store` may be another view of the same data. */
-function listening(script: Scripted, store: Store, over: Partial<IngestParts> = {}) {
+function listening(script: Scripted, store: Store, over: Partial<IngestDeps> = {}) {
   const seen: Observation[] = [];
   const ingest = startIngest({
     ...{ feed: script.feed, store, nowMs: () => now, observe: (each: Observation) => seen.push(each) },

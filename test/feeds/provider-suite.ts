@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BODY_BYTES_MAX } from '../../src/feeds/http/ask.ts';
+import { PROVIDER_BODY_BYTES_MAX } from '../../src/feeds/http/fetch-json.ts';
 import type { ProviderOptions } from '../../src/feeds/http/provider-client.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Feed } from '../../src/market/feed.ts';
@@ -148,11 +148,11 @@ export function describeProvider(subject: Subject): void {
       const before = sent.hugeBytes;
       const memory = process.memoryUsage().rss;
       const feed = create();
-      expect(reasonsOf(await polled(feed))).toEqual([[ticker, `more than ${BODY_BYTES_MAX} bytes`]]);
+      expect(reasonsOf(await polled(feed))).toEqual([[ticker, `more than ${PROVIDER_BODY_BYTES_MAX} bytes`]]);
       // Data on its way, in the buffers of both ends, comes on top.
-      expect(sent.hugeBytes - before).toBeLessThan(BODY_BYTES_MAX + 32 * 2 ** 20);
+      expect(sent.hugeBytes - before).toBeLessThan(PROVIDER_BODY_BYTES_MAX + 32 * 2 ** 20);
       // Both ends run in this process. The full 200 MB as text and bytes would take more than twice this.
-      expect(process.memoryUsage().rss - memory).toBeLessThan(3 * BODY_BYTES_MAX);
+      expect(process.memoryUsage().rss - memory).toBeLessThan(3 * PROVIDER_BODY_BYTES_MAX);
       expect(chainRequests()).toBe(1);
     });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type KeptDays, removeOld } from '../../src/feeds/retention.ts';
+import { type RetentionDays, removeOld } from '../../src/feeds/retention.ts';
 import { newYorkDate } from '../../src/market/calendar.ts';
 import { createMarket } from '../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const NOW = MONDAY_MS;
 const DAYS = Array.from({ length: 60 }, (_, days) => days);
 
-async function kept(days: KeptDays, prepare: (store: Store) => void = () => {}) {
+async function kept(days: RetentionDays, prepare: (store: Store) => void = () => {}) {
   const store = openStore(':memory:');
   store.sumPrintsFrom(1);
   for (const day of DAYS) {
@@ -44,7 +44,7 @@ async function kept(days: KeptDays, prepare: (store: Store) => void = () => {}) 
 const ALL = { snapshots: 120, levels: 120, prints: 120, summed: 120, other: 120 };
 
 describe('retention keeps', () => {
-  test.each<[string, KeptDays, Partial<typeof ALL>]>([
+  test.each<[string, RetentionDays, Partial<typeof ALL>]>([
     ['everything', {}, {}],
     ['more days than are stored', { chains: 90, prints: 90, intraday: 90 }, {}],
     ['ten days of snapshots', { chains: 10 }, { snapshots: 22, other: 22 }],

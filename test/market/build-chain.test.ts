@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { Failure } from '../../src/errors.ts';
+import { ClientError } from '../../src/errors.ts';
 import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../src/market/build-chain.ts';
 
 const head = {
@@ -153,7 +153,7 @@ describe('builds no chain from', () => {
     ['no time', { ...head, asOf: Number.NaN }, rows, /time/],
   ])('%s', (_what, bad, given, message) => {
     expect(() => buildChain(bad, given)).toThrow(message);
-    expect(() => buildChain(bad, given)).toThrow(Failure);
+    expect(() => buildChain(bad, given)).toThrow(ClientError);
   });
 
   test('more contracts than the limit of a chain', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { Failure } from '../../src/errors.ts';
+import { ClientError } from '../../src/errors.ts';
 import { loadUniverse, STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 
 test('the standard universe has the nine themes of the contract in its order', () => {
@@ -79,7 +79,7 @@ describe("an operator's universe", () => {
     } catch (error) {
       failure = error;
     }
-    expect(failure).toBeInstanceOf(Failure);
-    expect((failure as Failure).message).toMatch(message);
+    expect(failure).toBeInstanceOf(ClientError);
+    expect((failure as ClientError).message).toMatch(message);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { callPutGreeks, greeks, type Option } from '../../src/math/black-scholes.ts';
-import { exposureSums } from '../../src/math/exposures.ts';
+import { exposureSums } from '../../src/math/exposure-kernels.ts';
 import { gammaByStrike, gammaProfile } from '../../src/math/gamma-exposure.ts';
 import { impliedVolatility } from '../../src/math/implied-volatility.ts';
 import { merton, mertonProbabilities } from '../../src/math/jump-diffusion.ts';

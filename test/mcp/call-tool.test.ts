@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { Failure } from '../../src/errors.ts';
+import { ClientError } from '../../src/errors.ts';
 import { callTool } from '../../src/mcp/call-tool.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import type { Operation } from '../../src/operations/operation.ts';
@@ -46,7 +46,7 @@ test('cleans the provenance in the content and in the metadata', async () => {
 
 test('cleans a refusal', async () => {
   const answer = await call(() => {
-    throw new Failure('unprocessable', `No chain in ${HIDDEN}`, { hint: 'Ask again' });
+    throw new ClientError('unprocessable', `No chain in ${HIDDEN}`, { hint: 'Ask again' });
   });
   expect(answer).toEqual({ isError: true, content: [{ type: 'text', text: `No chain in ${SEEN}. Ask again` }] });
 });

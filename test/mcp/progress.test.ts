@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { callTool, type Progress } from '../../src/mcp/call-tool.ts';
-import { OFFERED } from '../../src/mcp/offered.ts';
-import type { McpParts } from '../../src/mcp/parts.ts';
+import { callTool, type ProgressReporter } from '../../src/mcp/call-tool.ts';
+import { CATALOG } from '../../src/mcp/catalog.ts';
+import type { McpDeps } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { createScheduler } from '../../src/operations/scheduler.ts';
@@ -11,7 +11,7 @@ import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 /** Calls in steps: their progress reports, their cancellation, and the limit of calls under way. */
 let service: Service;
 let server: Served;
-let parts: McpParts;
+let parts: McpDeps;
 beforeAll(async () => {
   server = await startServed();
   ({ service } = server);
@@ -20,7 +20,7 @@ beforeAll(async () => {
     context,
     version: '0',
     observe: () => {},
-    ...OFFERED,
+    ...CATALOG,
     tools: () => [SLOW],
     scheduler: createScheduler({ accountJobsMax: 2 }),
   };
@@ -76,8 +76,8 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
 
 test('a call that is cancelled between two steps stops there', async () => {
   const leaving = new AbortController();
-  const told: Progress[] = [];
-  const progressed = async (step: Progress) => {
+  const told: ProgressReporter[] = [];
+  const progressed = async (step: ProgressReporter) => {
     told.push(step);
     if (told.length === 2) leaving.abort();
   };
@@ -95,7 +95,7 @@ test('a call that is cancelled between two steps stops there', async () => {
 test('other calls run between two steps', async () => {
   const order: string[] = [];
   const call = (name: string) => {
-    const progressed = async ({ progress }: Progress) => void order.push(`${name}${progress}`);
+    const progressed = async ({ progress }: ProgressReporter) => void order.push(`${name}${progress}`);
     const { signal } = new AbortController();
     return callTool(parts, { ...SLOW_CALL, account: undefined, signal, linksResources: false, progressed });
   };

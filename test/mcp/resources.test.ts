@@ -7,7 +7,7 @@ import { createChangeWatch } from '../../src/mcp/change-watch.ts';
 import { complete } from '../../src/mcp/completion.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
-import { finish } from '../../src/steps.ts';
+import { runToCompletion } from '../../src/steps.ts';
 import { keepLevels, MONDAY_MS } from '../store/samples.ts';
 import { type Served, type Service, startServed, startService } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const read = (uri: string) =>
-  JSON.parse((finish(RESOURCES.read(uri, service.app.context)).contents[0] as { text: string }).text);
+  JSON.parse((runToCompletion(RESOURCES.read(uri, service.app.context)).contents[0] as { text: string }).text);
 
 test('a wide chain gives the rows nearest to spot, with five digits except in the strikes', () => {
   const { count, strike, net_gex, rows_left_out_far_from_spot } = read('zomma://gex/WIDE/strikes/all');
@@ -64,7 +64,7 @@ test.each([
   '',
 ])('refuses the unknown resource %j', (uri) => {
   const { context } = service.app;
-  for (const ask of [() => finish(RESOURCES.read(uri, context)), () => RESOURCES.canonical(uri, context)]) {
+  for (const ask of [() => runToCompletion(RESOURCES.read(uri, context)), () => RESOURCES.canonical(uri, context)]) {
     expect(ask).toThrow(expect.objectContaining({ code: -32602, data: { uri } }));
   }
 });

@@ -232,7 +232,7 @@ describe('paging', () => {
     }
     for (let at = 0; at < 250; at++) {
       const reason = '€'.repeat(5_000);
-      store.refused({ feed: 'files', origin: `${'é'.repeat(300)}${at}`, reason, ticker: null, at: NOW + at });
+      store.rejected({ feed: 'files', origin: `${'é'.repeat(300)}${at}`, reason, ticker: null, at: NOW + at });
     }
     store.connection('tapes', false, NOW, 'cut');
   });

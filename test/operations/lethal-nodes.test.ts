@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
-import { exposures } from '../../src/analytics/exposure/exposures.ts';
+import { exposures } from '../../src/analytics/exposure/dollar-exposures.ts';
 import { hedgingNodes } from '../../src/analytics/exposure/hedging-nodes.ts';
 import { detectLethalNodes } from '../../src/operations/lethal-nodes.ts';
 import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';

@@ -25,7 +25,7 @@ function recorderOf(store: MarketStore, recorded?: () => void) {
   const recorder = createLevelRecorder({
     store,
     largePrintMinUsd: 100_000,
-    ...(recorded && { recorded }),
+    ...(recorded && { onRecorded: recorded }),
     observe: (each) => {
       if (each.kind === 'levels_failed') failures.push(each);
     },

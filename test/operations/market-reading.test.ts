@@ -3,7 +3,7 @@ import type { Chain } from '../../src/market/chain.ts';
 import { levelsOf, provenanceOf, readMarket } from '../../src/operations/market-reading.ts';
 import type { Context } from '../../src/operations/operation.ts';
 import { contextAt } from '../../src/operations/replay.ts';
-import { finish } from '../../src/steps.ts';
+import { runToCompletion } from '../../src/steps.ts';
 import { AS_OF, chainOf, EXPIRY, HEAD, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
 import { refusalOf, smallMarket } from './small-market.ts';
 
@@ -53,11 +53,11 @@ describe('the newest chain of a ticker', () => {
 
   test('no chain: the error differs for unknown tickers, and does not repeat them', () => {
     const { context } = smallMarket();
-    expect(refusalOf(() => finish(readMarket('SPY', context)))).toMatchObject({
+    expect(refusalOf(() => runToCompletion(readMarket('SPY', context)))).toMatchObject({
       code: 'no_chain',
       message: 'SPY is in the universe, but no option chain of it has arrived yet',
     });
-    const unknown = refusalOf(() => finish(readMarket('ZZZZ', context)));
+    const unknown = refusalOf(() => runToCompletion(readMarket('ZZZZ', context)));
     expect(unknown.code).toBe('unknown_ticker');
     expect(unknown.message + unknown.hint).not.toContain('ZZZZ');
     expect(context.market.findChain('SPY')).toBeUndefined();
@@ -78,20 +78,20 @@ describe('prints around the snapshot', () => {
     ['too small', { price: 0.01 }, 0],
     ['cancelled', { canceled: true }, 0],
   ])('%s', (_what, over, expected) => {
-    expect(finish(readMarket('ACME', market(over).context)).large).toHaveLength(expected);
+    expect(runToCompletion(readMarket('ACME', market(over).context)).large).toHaveLength(expected);
   });
 
   test('a print after the snapshot moves the window forward', () => {
     const { context } = market({ at: AS_OF - 29.5 * DAY_MS }, { at: AS_OF + DAY_MS, size: 777 });
-    expect(finish(readMarket('ACME', context)).large.map(({ contracts }) => contracts)).toEqual([777]);
+    expect(runToCompletion(readMarket('ACME', context)).large.map(({ contracts }) => contracts)).toEqual([777]);
   });
 
   test('counts a print once however often it arrives, and not at all once it is cancelled', () => {
     const { context, store } = market({ size: 500 }, { size: 700 });
     store.savePrints([print({ id: 'p0', size: 500 }), print({ id: 'p1', size: 700 })]);
-    expect(finish(readMarket('ACME', context)).large).toMatchObject([{ prints: 2, contracts: 1200 }]);
+    expect(runToCompletion(readMarket('ACME', context)).large).toMatchObject([{ prints: 2, contracts: 1200 }]);
     store.savePrints([print({ id: 'p0', canceled: true })]);
-    expect(finish(readMarket('ACME', context)).large).toMatchObject([{ prints: 1, contracts: 700 }]);
+    expect(runToCompletion(readMarket('ACME', context)).large).toMatchObject([{ prints: 1, contracts: 700 }]);
   });
 
   test('the flow is cached until the store changes', () => {
@@ -115,11 +115,11 @@ test('returns the last snapshot of each earlier day', () => {
 describe('levels', () => {
   test('are computed once for the same chain and prints', () => {
     const { context, store } = smallMarket({ chains: [chainAt(AS_OF)] });
-    const levels = finish(levelsOf(finish(readMarket('ACME', context))));
-    expect(finish(levelsOf(finish(readMarket('ACME', context))))).toBe(levels);
+    const levels = runToCompletion(levelsOf(runToCompletion(readMarket('ACME', context))));
+    expect(runToCompletion(levelsOf(runToCompletion(readMarket('ACME', context))))).toBe(levels);
     expect([levels.dominant.series.expiry, levels.dominantBy]).toEqual([EXPIRY, 'gamma']);
     store.savePrints([print({ expiry: LATER })]);
-    const moved = finish(levelsOf(finish(readMarket('ACME', context))));
+    const moved = runToCompletion(levelsOf(runToCompletion(readMarket('ACME', context))));
     expect([moved.dominant.series.expiry, moved.dominantBy]).toEqual([LATER, 'large_prints']);
   });
 
@@ -130,7 +130,7 @@ describe('levels', () => {
     ['an adjusted deliverable', { root: 'ACME1' }],
   ])('are not affected by %s', (_what, over) => {
     const { context } = smallMarket({ chains: [chainAt(AS_OF)], prints: [print({ expiry: LATER, ...over })] });
-    expect(finish(levelsOf(finish(readMarket('ACME', context)))).dominantBy).toBe('gamma');
+    expect(runToCompletion(levelsOf(runToCompletion(readMarket('ACME', context)))).dominantBy).toBe('gamma');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
-import { Failure } from '../../src/errors.ts';
+import { ClientError } from '../../src/errors.ts';
 import { defineOperation, type Operation } from '../../src/operations/operation.ts';
 import { extendedView, perform, restView, toolView } from '../../src/operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
@@ -27,7 +27,7 @@ const double = defineOperation({
     answers: ['thrice'],
   },
   run({ x }) {
-    if (x === 7) throw new Failure('unprocessable', 'not seven');
+    if (x === 7) throw new ClientError('unprocessable', 'not seven');
     const spoilt = { 13: 'thirteen' as unknown as number, 17: Number.NaN }[x];
     return {
       result: { twice: spoilt ?? 2 * x, half: x / 2, thrice: 3 * x },
@@ -72,7 +72,7 @@ describe('errors', () => {
     expect(codeOf(() => perform(toolView(double), {}, context, 'invalid_body'))).toBe('invalid_body');
   });
 
-  test('a Failure of the operation passes unchanged', () => {
+  test('a ClientError of the operation passes unchanged', () => {
     expect(codeOf(() => perform(toolView(double), { x: 7 }, context, 'invalid_body'))).toBe('unprocessable');
   });
 
@@ -92,7 +92,7 @@ describe('errors', () => {
   });
 
   test.each(['tool', 'extended'] as const)(
-    'an answer that violates its schema is a defect, not a Failure (%s)',
+    'an answer that violates its schema is a defect, not a ClientError (%s)',
     (face) => {
       const view = face === 'tool' ? toolView(double) : extendedView(double);
       const work = () => perform(view, { x: 13 }, context, 'invalid_body');
@@ -109,7 +109,7 @@ describe('errors', () => {
     try {
       work();
     } catch (error) {
-      return error instanceof Failure ? error.code : undefined;
+      return error instanceof ClientError ? error.code : undefined;
     }
     throw new Error('nothing was thrown');
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { createScheduler, type Job, type SchedulerLimits } from '../../src/operations/scheduler.ts';
-import { finish, StepCache, type Steps } from '../../src/steps.ts';
+import { runToCompletion, StepCache, type Steps } from '../../src/steps.ts';
 
 /** A scheduler whose clock advances only with the steps, and a record of the steps in their order. */
 function noting(limits: Partial<SchedulerLimits> = {}) {
@@ -211,11 +211,11 @@ test('computes a result once for several requests, by any of them, and caches it
   first.return('');
   expect(second.next()).toEqual({ value: 'result x', done: true });
   expect([ask('x').next(), computed]).toEqual([{ value: 'result x', done: true }, 1]);
-  for (const key of ['y', 'x', 'z']) finish(ask(key));
+  for (const key of ['y', 'x', 'z']) runToCompletion(ask(key));
   expect(computed).toBe(3);
-  finish(ask('x'));
+  runToCompletion(ask('x'));
   expect(computed).toBe(3);
-  finish(ask('y'));
+  runToCompletion(ask('y'));
   expect(computed).toBe(4);
 });
 
@@ -238,5 +238,5 @@ test('a failed computation rejects all current requests and is repeated for the 
   expect(() => second.next()).toThrow('no');
   expect(() => first.next()).toThrow('no');
   fails = false;
-  expect(finish(ask())).toBe('yes');
+  expect(runToCompletion(ask())).toBe('yes');
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import { expiringGamma } from '../../src/analytics/exposure/scan.ts';
-import { Failure } from '../../src/errors.ts';
+import { ClientError } from '../../src/errors.ts';
 import { rootOf } from '../../src/market/option-symbol.ts';
 import { zeroDte } from '../../src/operations/gex-lens.ts';
-import { finish } from '../../src/steps.ts';
+import { runToCompletion } from '../../src/steps.ts';
 import { chainOf, quoted } from '../analytics/small-chains.ts';
 
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ function hoursLeft(root: string, expiry: string, at: string): number | 'settled'
     const [series] = prepareChain(chain, DEFAULT_OPTIONS).series;
     return Math.round(series!.tte * 365.25 * 24 * 1e6) / 1e6;
   } catch (error) {
-    if (error instanceof Failure && error.code === 'no_chain') return 'settled';
+    if (error instanceof ClientError && error.code === 'no_chain') return 'settled';
     throw error;
   }
 }
@@ -122,7 +122,7 @@ describe('0DTE of an index on a third Friday', () => {
     });
     const ready = prepareChain(chainOf([...rows, ...later], { underlying: 'SPX', asOf }), DEFAULT_OPTIONS);
     const { left_out, used } = ready.counts;
-    return { ready, used, settled: left_out.settled, zero: finish(zeroDte(ready, 1)) };
+    return { ready, used, settled: left_out.settled, zero: runToCompletion(zeroDte(ready, 1)) };
   };
 
   test.each<[string, number, number, number | null]>([

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type Stretch, stretchOf, type Tape } from '../../src/market/tape.ts';
+import { type PrintsQuery, type Stretch, stretchOf } from '../../src/market/tape.ts';
 import { throughTape } from '../../src/operations/signed-tape.ts';
 import { print } from '../analytics/small-chains.ts';
 
@@ -8,7 +8,7 @@ const busy = (ms: number) => {
 };
 
 /** A tape of `count` stretches. */
-function tapeOf(count: number): Tape {
+function tapeOf(count: number): PrintsQuery {
   const stretches = () => Array.from({ length: count }, (_, at): Stretch => stretchOf('2026-01-05', [print({ at })]));
   return { count, mark: '', prints: [], stretches };
 }

@@ -50,12 +50,12 @@ export function callExtended(operation: unknown, args: unknown, context: Context
   return perform(extendedView(operation as Operation), args, context, 'invalid_body').body;
 }
 
-/** The Failure that a call throws. */
+/** The ClientError that a call throws. */
 export function refusalOf(work: () => unknown): { code: string; message: string; hint: string; fields: string[] } {
   try {
     work();
   } catch (error) {
-    const { code, message, hint = '', faults } = error as import('../../src/errors.ts').Failure;
+    const { code, message, hint = '', fieldErrors: faults } = error as import('../../src/errors.ts').ClientError;
     return { code, message, hint, fields: faults.map(({ field }) => field) };
   }
   throw new Error('was not refused');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
-import { Failure, type Fault } from '../../src/errors.ts';
-import { column, ROWS_MAX, table } from '../../src/operations/columns.ts';
+import { ClientError, type FieldError } from '../../src/errors.ts';
+import { COLUMN_ROWS_MAX, column, table } from '../../src/operations/column-arguments.ts';
 import { defaulted, dividend, iv, nullable, oneOf, putCall, rate, ticker } from '../../src/operations/schemas.ts';
 import { expectation, satisfies, validate } from '../../src/operations/validate.ts';
 
@@ -17,12 +17,12 @@ const SCHEMA = Type.Object(
 );
 const GOOD = { put_call: 'C', iv: 0.2, ticker: 'SPY' };
 
-function faultsOf(value: unknown, schema: TObject = SCHEMA): readonly Fault[] {
+function faultsOf(value: unknown, schema: TObject = SCHEMA): readonly FieldError[] {
   try {
     validate(schema, value, 'invalid_body');
   } catch (error) {
-    expect(error).toBeInstanceOf(Failure);
-    return (error as Failure).faults;
+    expect(error).toBeInstanceOf(ClientError);
+    return (error as ClientError).fieldErrors;
   }
   throw new Error('was taken');
 }
@@ -90,8 +90,8 @@ describe('rejects, and names the field and the constraint', () => {
     try {
       work();
     } catch (error) {
-      expect((error as Failure).code).toBe('invalid_parameter');
-      expect((error as Failure).hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
+      expect((error as ClientError).code).toBe('invalid_parameter');
+      expect((error as ClientError).hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
     }
   });
 });
@@ -104,7 +104,7 @@ describe('columns', () => {
     ['a scalar for all rows', { put_call: 'C', iv: [0.2, 0.3] }],
     ['only scalars', { put_call: 'C', iv: 0.2 }],
     ['no rows', { put_call: [], iv: [] }],
-    ['the maximum number of rows', { put_call: 'C', iv: Array(ROWS_MAX).fill(0.2) }],
+    ['the maximum number of rows', { put_call: 'C', iv: Array(COLUMN_ROWS_MAX).fill(0.2) }],
   ])('accepts %s', (_what, given) => {
     expect(validate(COLUMNS, given, 'invalid_body')).toEqual({ ...given, rate: 0.04 });
   });
@@ -128,8 +128,8 @@ describe('columns', () => {
     ],
     [
       'a length, not the items',
-      { put_call: 'C', iv: Array(ROWS_MAX + 1).fill(0) },
-      [['/iv', `must be an array of at most ${ROWS_MAX} items`]],
+      { put_call: 'C', iv: Array(COLUMN_ROWS_MAX + 1).fill(0) },
+      [['/iv', `must be an array of at most ${COLUMN_ROWS_MAX} items`]],
     ],
   ])('the fault is %s', (_what, given, faults) => {
     expect(faultsOf(given, COLUMNS).map(({ field, expected }) => [field, expected])).toEqual(faults);
@@ -186,7 +186,7 @@ describe('a hostile request gets no longer error than a valid one', () => {
     try {
       validate(SCHEMA, value, 'invalid_body');
     } catch (error) {
-      const { message, hint, faults } = error as Failure;
+      const { message, hint, fieldErrors: faults } = error as ClientError;
       return JSON.stringify([message, hint, faults]);
     }
     throw new Error('was taken');

@@ -5,7 +5,7 @@ import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { printCounts, SLOT_MS } from '../../src/store/print-counts.ts';
 import { printTable } from '../../src/store/print-table.ts';
-import { retention } from '../../src/store/retention.ts';
+import { retention } from '../../src/store/remove-old.ts';
 import { DAY_MS, printOf } from './samples.ts';
 
 /** Compares the counts by minute with counts of the rows themselves. */

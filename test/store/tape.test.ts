@@ -5,7 +5,7 @@ import { randomOf } from '../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
 import type { Print, PrintSum } from '../../src/market/prints.ts';
 import { PARTS } from '../../src/market/tape.ts';
-import { columnsOf, printAt, type TapeColumns } from '../../src/market/tape-columns.ts';
+import { printAt, type TapeColumns, tapeColumnsOf } from '../../src/market/tape-columns.ts';
 import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../src/market/tape-sums.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { printTable, type TapeSizes } from '../../src/store/print-table.ts';
@@ -154,7 +154,7 @@ function readings(table: ReturnType<typeof tableOn>) {
     bySums: summed([...stretches(from, to, PARTS.ofDay)].map((each) => each.sums())),
     byStretch: summed([...stretches(from, to, PARTS.one)].map((each) => each.sums())),
     byColumns: summed([...stretches(from, to, PARTS.one)].map((each) => sumsOf(each.columns(), 500))),
-    byPrints: summed([...stretches(from, to, PARTS.one)].map((each) => sumsOf(columnsOf(each.prints()), 500))),
+    byPrints: summed([...stretches(from, to, PARTS.one)].map((each) => sumsOf(tapeColumnsOf(each.prints()), 500))),
   }));
 }
 

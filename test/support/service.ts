@@ -6,7 +6,7 @@ import { parseSettings } from '../../src/config.ts';
 import type { Observation } from '../../src/events.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { listen } from '../../src/http/listen.ts';
-import type { Offered } from '../../src/mcp/parts.ts';
+import type { Catalog } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 
 /** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
@@ -37,7 +37,7 @@ export interface ServiceSettings {
   readonly rateLimit?: string;
   readonly allowedOrigins?: string;
   /** What agents are offered, in place of the service's own tools and resources. */
-  readonly offered?: Partial<Offered>;
+  readonly offered?: Partial<Catalog>;
   /** Starts without the data of the feed. `load` brings it. */
   readonly isEmpty?: boolean;
 }

@@ -4,7 +4,7 @@ import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
 import { PAGE_MAX } from '../../src/operations/pages.ts';
 import { extendedView, perform } from '../../src/operations/perform.ts';
 import { findTool, TOOLS } from '../../src/operations/registry.ts';
-import { finish } from '../../src/steps.ts';
+import { runToCompletion } from '../../src/steps.ts';
 import { type ExampleCalls, exampleCalls } from '../fixtures/example-calls.ts';
 import { smallMarket } from '../operations/small-market.ts';
 import { tokensOf } from './tokens.ts';
@@ -38,7 +38,10 @@ export function resourceTokens(chain: Chain): ToolTokens {
   return Object.fromEntries(
     RESOURCES.templates.map(({ uriTemplate, name }) => {
       const uri = uriTemplate.replace('{ticker}', chain.underlying).replace('{expiry}', 'all');
-      return [name, tokensOf(JSON.parse((finish(RESOURCES.read(uri, context)).contents[0] as { text: string }).text))];
+      return [
+        name,
+        tokensOf(JSON.parse((runToCompletion(RESOURCES.read(uri, context)).contents[0] as { text: string }).text)),
+      ];
     }),
   );
 }

@@ -17,7 +17,7 @@ export interface AnalysisOptions {
 }
 
 /** The options with the dealers' sign, which is applied after a chain is prepared. */
-export interface ReadOptions extends AnalysisOptions {
+export interface ChainReadOptions extends AnalysisOptions {
   readonly sign: SignConvention;
 }
 

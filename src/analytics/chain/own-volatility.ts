@@ -2,10 +2,10 @@ import type { Chain } from '../../market/chain.ts';
 import { byRange, type Steps } from '../../steps.ts';
 import { bySeries } from './by-series.ts';
 import { isOpinion } from './forward.ts';
-import { pick } from './pick.ts';
+import { rowsOfColumn } from './pick.ts';
 import type { Pairs, Smile } from './prepared-chain.ts';
 import { smileOf } from './strike-smiles.ts';
-import { type SeriesInput, type Strikes, strikesInSteps } from './strikes.ts';
+import { type SeriesInput, type StrikePairs, strikesInSteps } from './strikes.ts';
 import type { Volatilities } from './volatility.ts';
 
 const NONE: ReadonlySet<number> = new Set();
@@ -42,7 +42,7 @@ export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): 
 }
 
 /** A call and a put of one strike form a pair if their volatilities are equal. */
-function* alike(strikes: Strikes, iv: Float64Array): Steps<Pairs> {
+function* alike(strikes: StrikePairs, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);
   const row = new Uint32Array(iv.length);
   let count = 0;
@@ -61,10 +61,10 @@ function* alike(strikes: Strikes, iv: Float64Array): Steps<Pairs> {
   return {
     count,
     contracts: contracts.subarray(0, count + 1),
-    strike: pick(strikes.strike, rows),
-    tte: pick(strikes.tte, rows),
-    iv: pick(iv, contracts.subarray(0, count)),
-    rate: pick(strikes.rate, rows),
-    dividend: pick(strikes.dividend, rows),
+    strike: rowsOfColumn(strikes.strike, rows),
+    tte: rowsOfColumn(strikes.tte, rows),
+    iv: rowsOfColumn(iv, contracts.subarray(0, count)),
+    rate: rowsOfColumn(strikes.rate, rows),
+    dividend: rowsOfColumn(strikes.dividend, rows),
   };
 }

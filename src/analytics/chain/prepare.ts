@@ -1,9 +1,9 @@
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import { countAllocated } from '../../garbage.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
-import { byRange, finish, StepCache, type Steps } from '../../steps.ts';
+import { byRange, runToCompletion, StepCache, type Steps } from '../../steps.ts';
 import { bySeries } from './by-series.ts';
 import { seriesForward } from './forward.ts';
 import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
@@ -15,10 +15,10 @@ import { strikeVolatilities } from './volatility.ts';
 /**
  * Prepares a chain for analysis: drops contracts that are settled, adjusted or not selected, finds a forward for each series and a
  * volatility for each contract, and counts what became of every contract. Pure in (chain, options). Results are cached by both.
- * Throws `Failure('no_chain')` if no live contract is left.
+ * Throws `ClientError('no_chain')` if no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions): PreparedChain {
-  return finish(prepareInSteps(chain, options));
+  return runToCompletion(prepareInSteps(chain, options));
 }
 
 /** The same in steps. `tokens` is the cost of an analysis that is not cached. */
@@ -164,7 +164,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
     start = end;
   });
   if (live.length > 0) return { live, leftOut };
-  throw new Failure('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
+  throw new ClientError('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
     hint:
       options.expiries.kind === 'all'
         ? 'Wait for a newer snapshot: every contract of this one had settled or is adjusted.'

@@ -1,5 +1,5 @@
 import type { PreparedSeries } from './prepared-chain.ts';
-import { varianceAt } from './smile.ts';
+import { varianceAt } from './smile-fit.ts';
 
 /** N^-1(0.75): d1 of the put with a forward delta of -0.25. The call with 0.25 has minus this value. */
 const QUARTER = 0.6744897501960817;

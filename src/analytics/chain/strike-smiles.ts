@@ -1,7 +1,7 @@
 import type { Chain } from '../../market/chain.ts';
 import type { Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
-import type { SeriesInput, Strikes } from './strikes.ts';
+import type { SeriesInput, StrikePairs } from './strikes.ts';
 
 /** If at least this many strikes have a bid, the smile uses only these. */
 const BID_STRIKES_MIN = 5;
@@ -14,7 +14,7 @@ export function smileOf(
   chain: Chain,
   { forward, tte }: SeriesInput,
   series: number,
-  { seriesStart, strike, otmRow }: Strikes,
+  { seriesStart, strike, otmRow }: StrikePairs,
   iv: Float64Array,
   stale: ReadonlySet<number>,
 ): Smile {

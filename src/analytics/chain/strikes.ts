@@ -18,7 +18,7 @@ export interface SeriesInput {
 }
 
 /** The strikes of some series, one series after the other, each with its out-of-the-money side: columns of `count` rows. */
-export interface Strikes extends Omit<Pairs, 'iv'> {
+export interface StrikePairs extends Omit<Pairs, 'iv'> {
   /** Strikes of series s are rows [seriesStart[s], seriesStart[s + 1]). */
   readonly seriesStart: Uint32Array;
   /** The out-of-the-money side: +1 call, at or above the forward, -1 put. */
@@ -27,7 +27,7 @@ export interface Strikes extends Omit<Pairs, 'iv'> {
   readonly otmRow: Int32Array;
 }
 
-export function* strikesInSteps(chain: Chain, inputs: readonly SeriesInput[], message: string): Steps<Strikes> {
+export function* strikesInSteps(chain: Chain, inputs: readonly SeriesInput[], message: string): Steps<StrikePairs> {
   const count = inputs.reduce((sum, { series }) => sum + strikesIn(chain, series), 0);
   const seriesStart = new Uint32Array(inputs.length + 1);
   const contracts = new Uint32Array(count + 1);

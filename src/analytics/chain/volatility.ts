@@ -5,13 +5,13 @@ import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { byRange, type Steps } from '../../steps.ts';
 import { bySeries } from './by-series.ts';
 import { FEED_IV_MAX, isOpinion } from './forward.ts';
-import { pick } from './pick.ts';
+import { rowsOfColumn } from './pick.ts';
 import type { Pairs, PreparationCounts, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
-import { varianceAt } from './smile.ts';
+import { varianceAt } from './smile-fit.ts';
 import { staleQuotes } from './stale-quotes.ts';
 import { smileOf } from './strike-smiles.ts';
-import { type SeriesInput, type Strikes, strikesInSteps } from './strikes.ts';
+import { type SeriesInput, type StrikePairs, strikesInSteps } from './strikes.ts';
 
 export interface Volatilities {
   /** By contract, one series after the other. `NaN` if no method gives a volatility. */
@@ -70,7 +70,7 @@ export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]
 /** Gives strikes the feed's volatility if it is an opinion and no two-sided quote contradicts it. Returns the number of their contracts. */
 function takeFromFeed(
   chain: Chain,
-  strikes: Strikes,
+  strikes: StrikePairs,
   ticks: readonly number[],
   iv: Float64Array,
   from: number,
@@ -112,7 +112,7 @@ function takeFromFeed(
 }
 
 /** Solves the remaining strikes from the middle of their quotes. Returns the number of their contracts. */
-function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array, from: number, to: number): number {
+function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from: number, to: number): number {
   const open = new Uint32Array(to - from);
   const mids = new Float64Array(to - from);
   let count = 0;
@@ -128,13 +128,13 @@ function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array, from: nu
   const rows = open.subarray(0, count);
   const solved = impliedVolatility({
     count,
-    callPut: pick(strikes.callPut, rows),
+    callPut: rowsOfColumn(strikes.callPut, rows),
     price: mids.subarray(0, count),
     spot: chain.spot,
-    strike: pick(strikes.strike, rows),
-    tte: pick(strikes.tte, rows),
-    rate: pick(strikes.rate, rows),
-    dividend: pick(strikes.dividend, rows),
+    strike: rowsOfColumn(strikes.strike, rows),
+    tte: rowsOfColumn(strikes.tte, rows),
+    rate: rowsOfColumn(strikes.rate, rows),
+    dividend: rowsOfColumn(strikes.dividend, rows),
   });
   let contracts = 0;
   for (let each = 0; each < count; each++) {
@@ -152,7 +152,7 @@ function solveFromMid(chain: Chain, strikes: Strikes, iv: Float64Array, from: nu
  */
 function findStale(
   chain: Chain,
-  { seriesStart, callPut, otmRow }: Strikes,
+  { seriesStart, callPut, otmRow }: StrikePairs,
   series: number,
   tick: number,
   stale: Set<number>,
@@ -170,7 +170,7 @@ function findStale(
 function interpolate(
   { forward, tte }: SeriesInput,
   series: number,
-  { seriesStart, contracts, strike }: Strikes,
+  { seriesStart, contracts, strike }: StrikePairs,
   smile: Smile,
   iv: Float64Array,
   counts: { interpolated: number; extended: number },
@@ -189,7 +189,7 @@ function interpolate(
 /** Copies the volatility of each strike of a series to its contracts. */
 function toContracts(
   series: number,
-  { seriesStart, contracts }: Strikes,
+  { seriesStart, contracts }: StrikePairs,
   ofStrikes: Float64Array,
   iv: Float64Array,
 ): void {

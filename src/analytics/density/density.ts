@@ -1,8 +1,8 @@
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { normalCdf } from '../../math/normal.ts';
-import { finish, StepCache, type Steps } from '../../steps.ts';
+import { runToCompletion, StepCache, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { atmVolatility } from '../chain/smile.ts';
+import { atmVolatility } from '../chain/smile-fit.ts';
 import { type Component, fitMixtureInSteps, mixturePrices } from './lognormal-mixture.ts';
 import { fitError, pricePoints } from './price-points.ts';
 
@@ -38,7 +38,7 @@ export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
  * since it depends on the snapshot only.
  */
 export function densityOf(prepared: PreparedChain, series: PreparedSeries): Density {
-  return finish(densityInSteps(prepared, series));
+  return runToCompletion(densityInSteps(prepared, series));
 }
 
 export function densityInSteps(prepared: PreparedChain, series: PreparedSeries): Steps<Density> {

@@ -2,7 +2,7 @@ import { YEAR_MS } from '../../market/calendar.ts';
 import { mertonProbabilities } from '../../math/jump-diffusion.ts';
 import { TTE_FLOOR_MS } from '../chain/time.ts';
 import type { JumpSizes } from './jump-sizes.ts';
-import type { Surface } from './surface.ts';
+import type { VolatilitySurface } from './surface.ts';
 
 export interface JumpProbability {
   /** Probability of ending at or beyond the strike, 0 to 1: at or above it if K >= S, else at or below it. */
@@ -36,7 +36,7 @@ const JUMP_VARIANCE_SHARE_MAX = 0.75;
  * diffusion alone would have to follow the variance from strike to strike, and the probability could rise with the strike.
  */
 export function jumpProbability(
-  surface: Surface,
+  surface: VolatilitySurface,
   {
     spot,
     strike,

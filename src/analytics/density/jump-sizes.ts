@@ -1,9 +1,9 @@
 import { merton } from '../../math/jump-diffusion.ts';
 import { type LeastSquares, leastSquaresInSteps } from '../../math/least-squares.ts';
-import { finish, StepCache, type Steps } from '../../steps.ts';
-import { pick } from '../chain/pick.ts';
+import { runToCompletion, StepCache, type Steps } from '../../steps.ts';
+import { rowsOfColumn } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { atmVolatility } from '../chain/smile.ts';
+import { atmVolatility } from '../chain/smile-fit.ts';
 import { fitError, joined, type PricePoints, pricePoints, pricingErrors } from './price-points.ts';
 
 /** Size of the log-jumps: normally distributed with this mean and standard deviation (`width`). */
@@ -69,7 +69,7 @@ const STEP_EVALUATIONS = 10;
  * and a diffusion volatility for each series. The result is cached by prepared chain, since it depends on the snapshot only.
  */
 export function jumpSizesOf(prepared: PreparedChain): JumpFit {
-  return finish(jumpSizesInSteps(prepared));
+  return runToCompletion(jumpSizesInSteps(prepared));
 }
 
 export function jumpSizesInSteps(prepared: PreparedChain): Steps<JumpFit> {
@@ -130,11 +130,11 @@ function thinned(points: PricePoints, reach: number): PricePoints {
   const rows = Uint32Array.from(evenly(near, STRIKES_MAX));
   const { callPut, strike, price, vega, weight } = points;
   return {
-    callPut: pick(callPut, rows),
-    strike: pick(strike, rows),
-    price: pick(price, rows),
-    vega: pick(vega, rows),
-    weight: pick(weight, rows),
+    callPut: rowsOfColumn(callPut, rows),
+    strike: rowsOfColumn(strike, rows),
+    price: rowsOfColumn(price, rows),
+    vega: rowsOfColumn(vega, rows),
+    weight: rowsOfColumn(weight, rows),
   };
 }
 

@@ -1,7 +1,7 @@
 import { oneGreek } from '../../math/black-scholes.ts';
 import { ITERATIONS_MAX, type LeastSquares, leastSquaresInSteps } from '../../math/least-squares.ts';
 import type { Steps } from '../../steps.ts';
-import { joined, type PricePoints, pricingErrors, type Strikes } from './price-points.ts';
+import { joined, type PricePoints, pricingErrors, type QuotedStrikes } from './price-points.ts';
 
 /** One lognormal of a mixture: its weight, its mean as a multiple of the forward, and its volatility per year. */
 export interface Component {
@@ -82,7 +82,7 @@ export function* fitMixtureInSteps(points: PricePoints, atmVolatility: number, t
 /** Undiscounted prices of a mixture, as multiples of the forward. */
 export function mixturePrices(
   components: readonly Component[],
-  { callPut, strike }: Strikes,
+  { callPut, strike }: QuotedStrikes,
   tte: number,
 ): Float64Array {
   const count = strike.length;

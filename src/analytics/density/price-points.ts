@@ -4,14 +4,14 @@ import { impliedVolatility } from '../../math/implied-volatility.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /** Options to price. A strike is a multiple of the forward. */
-export interface Strikes {
+export interface QuotedStrikes {
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;
   readonly strike: Float64Array;
 }
 
 /** The prices to which a model of one series is fitted: out of the money, undiscounted, as multiples of the forward. */
-export interface PricePoints extends Strikes {
+export interface PricePoints extends QuotedStrikes {
   readonly price: Float64Array;
   /** Price per 1.00 of volatility. It converts a price error to a volatility error. */
   readonly vega: Float64Array;

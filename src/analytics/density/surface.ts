@@ -3,7 +3,7 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { densityInSteps, densityOf } from './density.ts';
 
 /** The volatility that a chain implies at any strike and time. At each expiry it is free of arbitrage between strikes. */
-export interface Surface {
+export interface VolatilitySurface {
   /** Total variance to `tte` years at a log-moneyness ln(K/F). */
   variance(logMoneyness: number, tte: number): number;
   /** ln(F/S) to `tte` years. */
@@ -21,7 +21,7 @@ export interface Surface {
  * The surface does not use the quoted smile. Each quoted strike has a variance of its own, and its noise makes the probability of ending
  * beyond a strike rise with the strike. In a smile that comes from a density, both d1 and d2 fall with the strike (Fukasawa 2012).
  */
-export function surfaceOf(prepared: PreparedChain): Surface | undefined {
+export function surfaceOf(prepared: PreparedChain): VolatilitySurface | undefined {
   const known = seriesWithSmile(prepared);
   if (known.length === 0) return undefined;
   const linear = (tte: number, value: (series: PreparedSeries) => number): number => {

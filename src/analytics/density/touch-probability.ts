@@ -1,5 +1,5 @@
 import { passageInSteps } from '../../math/first-passage.ts';
-import { finish, type Steps } from '../../steps.ts';
+import { runToCompletion, type Steps } from '../../steps.ts';
 import type { JumpProbability } from './jump-probability.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { JumpProbability } from './jump-probability.ts';
  * give the probability of ending there. The result is never less than that probability, and is 1 for a strike at spot.
  */
 export function touchProbability(...of: Parameters<typeof touchInSteps>): number {
-  return finish(touchInSteps(...of));
+  return runToCompletion(touchInSteps(...of));
 }
 
 export function* touchInSteps(

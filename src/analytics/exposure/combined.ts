@@ -1,6 +1,6 @@
-import { finish, StepMeter, type Steps } from '../../steps.ts';
+import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type Exposures, exposuresInSteps } from './exposures.ts';
+import { type Exposures, exposuresInSteps } from './dollar-exposures.ts';
 import { flipOfPositionsInSteps, type GammaFlip, profileHalfWidth } from './gamma-flip.ts';
 import {
   type GammaProfile,
@@ -34,7 +34,7 @@ export interface Combined {
  * strike of the index.
  */
 export function combine(index: PreparedChain, fund: PreparedChain): Combined {
-  return finish(combineInSteps(index, fund));
+  return runToCompletion(combineInSteps(index, fund));
 }
 
 export function* combineInSteps(index: PreparedChain, fund: PreparedChain): Steps<Combined> {

@@ -1,6 +1,6 @@
-import { finish, type Steps } from '../../steps.ts';
+import { runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { pricedExposuresInSteps } from './exposures.ts';
+import { pricedExposuresInSteps } from './dollar-exposures.ts';
 
 /**
  * Spots at which vanna and charm exposure change sign, dollars: the nearest if there are several, `NaN` if there is none within `REACH`.
@@ -21,7 +21,7 @@ const PARTS = 4;
 const MESSAGE = 'Pricing the chain at other spots';
 
 export function exposureFlips(prepared: PreparedChain): ExposureFlips {
-  return finish(exposureFlipsInSteps(prepared));
+  return runToCompletion(exposureFlipsInSteps(prepared));
 }
 
 export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFlips> {

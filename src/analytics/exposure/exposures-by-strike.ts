@@ -1,5 +1,5 @@
 import { callPutGreeks, MARKET_UNITS } from '../../math/black-scholes.ts';
-import { byRange, finish, type Steps } from '../../steps.ts';
+import { byRange, runToCompletion, type Steps } from '../../steps.ts';
 import { type PreparedChain, partOf } from '../chain/prepared-chain.ts';
 import { gexScale } from './gex-by-series.ts';
 import { strikePlacesInSteps } from './strike-places.ts';
@@ -32,7 +32,7 @@ const STEP_PAIRS = 16_384;
 const MESSAGE = 'Summing up exposures by strike';
 
 export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
-  return finish(exposuresByStrikeInSteps(prepared));
+  return runToCompletion(exposuresByStrikeInSteps(prepared));
 }
 
 export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<ExposuresByStrike> {

@@ -1,4 +1,4 @@
-import { finish, type Steps } from '../../steps.ts';
+import { runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type GammaProfile, levelsWithin, type Positions, positionsInSteps, STEP } from './gamma-profile.ts';
 import { type ProfileSketch, sharpenInSteps, sketchInSteps } from './profile-sketch.ts';
@@ -24,7 +24,7 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
  * another quantity and jumps.
  */
 export function gammaFlip(prepared: PreparedChain): GammaFlip {
-  return finish(gammaFlipInSteps(prepared));
+  return runToCompletion(gammaFlipInSteps(prepared));
 }
 
 export function* gammaFlipInSteps(prepared: PreparedChain): Steps<GammaFlip> {

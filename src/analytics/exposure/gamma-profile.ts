@@ -7,8 +7,8 @@ import {
   profileOf,
 } from '../../math/gamma-exposure.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
-import { byRange, finish, StepMeter, type Steps } from '../../steps.ts';
-import { pick } from '../chain/pick.ts';
+import { byRange, runToCompletion, StepMeter, type Steps } from '../../steps.ts';
+import { rowsOfColumn } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 
 export interface GammaProfile {
@@ -25,7 +25,7 @@ const WIDE_MIN = 2 * STEP;
 
 /** Net GEX over spots within `halfWidth` (a fraction) of the present one, in steps of a quarter percent. */
 export function netGammaProfile(prepared: PreparedChain, halfWidth: number): GammaProfile {
-  return finish(netGammaProfileInSteps(prepared, halfWidth));
+  return runToCompletion(netGammaProfileInSteps(prepared, halfWidth));
 }
 
 function* netGammaProfileInSteps(prepared: PreparedChain, halfWidth: number): Steps<GammaProfile> {
@@ -78,7 +78,7 @@ export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain
   const meter = new StepMeter(STEP_PAIRS);
   const column = function* (rows: Uint32Array, source: Float64Array): Steps<Float64Array> {
     if (count > STEP_PAIRS && meter.isFull(rows.length)) yield { message };
-    return pick(source, rows);
+    return rowsOfColumn(source, rows);
   };
   const columns = function* (rows: Uint32Array): Steps<Held> {
     return {

@@ -1,6 +1,6 @@
-import { finish, type Steps } from '../../steps.ts';
+import { runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { type Exposures, exposuresInSteps } from './exposures.ts';
+import { type Exposures, exposuresInSteps } from './dollar-exposures.ts';
 import { type GammaFlip, gammaFlipInSteps } from './gamma-flip.ts';
 import { gexBySeries } from './gex-by-series.ts';
 import { maxPain } from './max-pain.ts';
@@ -23,7 +23,7 @@ export interface GexLevels {
  * one. Otherwise the series with the most gamma is dominant. By open interest alone, LEAPS would always be.
  */
 export function gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): GexLevels {
-  return finish(gexLevelsInSteps(prepared, premiumBySeries));
+  return runToCompletion(gexLevelsInSteps(prepared, premiumBySeries));
 }
 
 export function* gexLevelsInSteps(

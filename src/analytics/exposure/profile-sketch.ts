@@ -1,5 +1,5 @@
 import type { Steps } from '../../steps.ts';
-import { pick } from '../chain/pick.ts';
+import { rowsOfColumn } from '../chain/pick.ts';
 import { type GammaProfile, gexInSteps, netGexInSteps, type Positions, STEP } from './gamma-profile.ts';
 
 /** A profile that is exact at some levels and interpolated at the others. */
@@ -48,7 +48,7 @@ export function* sharpenInSteps(
 ): Steps<boolean> {
   const rows = Uint32Array.from(sketch.level.keys().filter((at) => sketch.doubt[at]! > 0 && matters(at)));
   if (rows.length === 0) return false;
-  const exact = yield* netGexInSteps(positions, pick(sketch.level, rows));
+  const exact = yield* netGexInSteps(positions, rowsOfColumn(sketch.level, rows));
   for (const [each, at] of rows.entries()) {
     sketch.gex[at] = exact[each]!;
     sketch.doubt[at] = 0;

@@ -1,6 +1,6 @@
 import { gammaByStrike } from '../../math/gamma-exposure.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
-import { byRange, finish, type Steps } from '../../steps.ts';
+import { byRange, runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { distinct, strikePlacesInSteps } from './strike-places.ts';
 
@@ -43,7 +43,7 @@ const STEP_STRIKES = 10_000;
 
 /** Over all series. */
 export function strikeGamma(prepared: PreparedChain): StrikeGamma {
-  return finish(strikeGammaInSteps(prepared));
+  return runToCompletion(strikeGammaInSteps(prepared));
 }
 
 /** Cached by prepared chain. */

@@ -2,7 +2,7 @@ import type { Print } from '../../market/prints.ts';
 import type { TapeColumns } from '../../market/tape-columns.ts';
 import { greeks, oneGreek } from '../../math/black-scholes.ts';
 import { byRange, StepCache, type Steps } from '../../steps.ts';
-import { pick } from '../chain/pick.ts';
+import { rowsOfColumn } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 
@@ -76,13 +76,13 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<numb
     const rows = large.subarray(0, count);
     const delta = oneGreek('delta', {
       count,
-      callPut: pick(prepared.callPut, rows),
+      callPut: rowsOfColumn(prepared.callPut, rows),
       spot: chain.spot,
-      strike: pick(prepared.strike, rows),
-      tte: pick(prepared.tte, rows),
-      iv: pick(iv, rows),
-      rate: pick(prepared.rate, rows),
-      dividend: pick(prepared.dividend, rows),
+      strike: rowsOfColumn(prepared.strike, rows),
+      tte: rowsOfColumn(prepared.tte, rows),
+      iv: rowsOfColumn(iv, rows),
+      rate: rowsOfColumn(prepared.rate, rows),
+      dividend: rowsOfColumn(prepared.dividend, rows),
     });
     for (let each = 0; each < count; each++) {
       const at = rows[each]!;

@@ -5,7 +5,7 @@ const EVERY_MS = 200;
 const BAR_WIDTH = 20;
 
 /** A line on a terminal that shows the progress of a long run. */
-export class Progress {
+export class ProgressBar {
   readonly #startedMs: number;
   #nextMs: number;
   #shown = false;

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../errors.ts';
 import { CsvRun } from './csv-run.ts';
-import { Progress } from './progress.ts';
+import { ProgressBar } from './progress.ts';
 import { type CsvRecord, RecordSplitter } from './records.ts';
 import type { RowKernel } from './row-kernel.ts';
 import { openInput, writeOut } from './streams.ts';
@@ -17,7 +17,7 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   const { pieces, bytes } = openInput(file);
   // If the rows are written to the terminal, they show the progress themselves.
   const shows = process.stderr.isTTY && !process.stdout.isTTY;
-  const progress = new Progress(
+  const progress = new ProgressBar(
     (text) => shows && process.stderr.write(text),
     bytes,
     () => performance.now(),

@@ -10,12 +10,12 @@ const compact = new Intl.NumberFormat('en-US', {
 const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 
 /** Formats dollars in few characters and with their sign: +1.23B, -45.6M. */
-export function dollars(value: number): string {
+export function formatDollars(value: number): string {
   const size = Math.abs(value);
   if (size === 0 || (size >= SMALLEST && size < LARGEST)) return compact.format(value);
   return `${value > 0 ? '+' : ''}${value.toExponential(1)}`;
 }
 
-export function price(value: number): string {
+export function formatPrice(value: number): string {
   return Math.abs(value) < LARGEST ? plain.format(value) : value.toExponential(1);
 }

@@ -1,4 +1,4 @@
-import { dollars, price } from './figures.ts';
+import { formatDollars, formatPrice } from './figures.ts';
 import { line, type Style } from './line.ts';
 import { type TimeLine, timeChart } from './time-chart.ts';
 
@@ -25,9 +25,14 @@ export function historyPlot(picture: HistoryPicture, width: number, height: numb
     line([{ text: `${picture.simulated ? 'SIMULATED ' : ''}${picture.ticker}  ${text}`, ink: 'title' }], width, style);
   return [
     title('spot and levels, dollars'),
-    ...timeChart({ lines: prices, ends, zero: false, figure: price }, width, height - 3 - below, style),
+    ...timeChart({ lines: prices, ends, zero: false, figure: formatPrice }, width, height - 3 - below, style),
     '',
     title('net GEX, dollars per 1 % move'),
-    ...timeChart({ lines: [{ name: 'net', values: netGex }], ends, zero: true, figure: dollars }, width, below, style),
+    ...timeChart(
+      { lines: [{ name: 'net', values: netGex }], ends, zero: true, figure: formatDollars },
+      width,
+      below,
+      style,
+    ),
   ];
 }

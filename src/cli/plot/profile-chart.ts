@@ -1,5 +1,5 @@
 import { Dots } from './dots.ts';
-import { dollars, price } from './figures.ts';
+import { formatDollars, formatPrice } from './figures.ts';
 import type { Level } from './level.ts';
 import { type Ink, line, type Span, type Style } from './line.ts';
 import { rowsBetween, trace } from './trace.ts';
@@ -21,7 +21,7 @@ export function profileChart(data: Profile, width: number, height: number, style
   const rows = Math.max(2, height - marks.length - 1);
   const low = Math.min(0, ...gex);
   const high = Math.max(0, ...gex);
-  const margin = Math.max(...[high, low].map((end) => dollars(end).length)) + 1;
+  const margin = Math.max(...[high, low].map((end) => formatDollars(end).length)) + 1;
   const columns = Math.max(1, width - margin);
 
   const rowOf = rowsBetween(low, high);
@@ -31,8 +31,8 @@ export function profileChart(data: Profile, width: number, height: number, style
   const zero = Math.floor((rowOf(0, dots.rows) * rows) / dots.rows);
   // If an end is in the same row as zero, the row is labelled 0.
   const labels = new Map([
-    ...(high > 0 ? [[0, dollars(high)] as const] : []),
-    ...(low < 0 ? [[rows - 1, dollars(low)] as const] : []),
+    ...(high > 0 ? [[0, formatDollars(high)] as const] : []),
+    ...(low < 0 ? [[rows - 1, formatDollars(low)] as const] : []),
     [zero, '0'] as const,
   ]);
   const [across, down] = style.unicode ? ['┄', '┊'] : ['-', ':'];
@@ -56,13 +56,13 @@ export function profileChart(data: Profile, width: number, height: number, style
     ...marks.map((mark) =>
       line([indent, { text: pointed(columnOf(mark.price), columns, mark, down), ink: 'level' }], width, style),
     ),
-    line([indent, { text: endsOf(price(first), price(last), columns), ink: 'faint' }], width, style),
+    line([indent, { text: endsOf(formatPrice(first), formatPrice(last), columns), ink: 'faint' }], width, style),
   ];
 }
 
 /** Draws the name and price of a mark beside its vertical line, on the side that has room. */
 function pointed(column: number, columns: number, { name, price: at }: Level, line: string): string {
-  const text = `${name} ${price(at)}`;
+  const text = `${name} ${formatPrice(at)}`;
   if (column + 2 + text.length <= columns) return `${' '.repeat(column)}${line} ${text}`;
   return column > text.length ? `${`${text} `.padStart(column)}${line}` : text;
 }

@@ -1,5 +1,5 @@
 import { leftBar, rightBar } from './bar.ts';
-import { dollars, price } from './figures.ts';
+import { formatDollars, formatPrice } from './figures.ts';
 import type { Level } from './level.ts';
 import { line, type Span, type Style } from './line.ts';
 
@@ -75,8 +75,10 @@ function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[]
 
 /** Lays out the columns beside the bars. Returns them with the number of cells that are left for the bars. */
 function columnsOf(rows: readonly Row[], width: number) {
-  const labels = aligned(rows.map((row) => price(row.price)));
-  const values = aligned(rows.map(({ net }) => (net === undefined ? '' : dollars(net)))).map((text) => ` ${text}`);
+  const labels = aligned(rows.map((row) => formatPrice(row.price)));
+  const values = aligned(rows.map(({ net }) => (net === undefined ? '' : formatDollars(net)))).map(
+    (text) => ` ${text}`,
+  );
   const none = rows.map(() => '');
   const marksBy = (write: (names: readonly string[]) => string) =>
     rows.map(({ names }) => (names.length > 0 ? `  ${write(names)}` : ''));

@@ -3,9 +3,9 @@ import { isIndexRoot } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { quotedChain } from '../files/delayed-quotes.ts';
 import { baseUrl } from '../http/base-url.ts';
+import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import type { Snapshot } from '../http/snapshot.ts';
-import { sweep, sweepEveryMs } from '../http/sweep.ts';
+import type { ProviderSnapshot } from '../http/provider-snapshot.ts';
 import { inTurns } from '../in-pieces.ts';
 import { readQuotesApart } from '../reader/read-apart.ts';
 import { unreadable } from '../refused.ts';
@@ -23,7 +23,7 @@ export function createCboeFeed(options: ProviderOptions): Feed {
     options,
   );
 
-  async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
+  async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<ProviderSnapshot> {
     const name = isIndexRoot(ticker) ? `_${ticker}` : ticker;
     const answer = await client.getLarge(`/api/global/delayed_quotes/options/${encodeURIComponent(name)}.json`, signal);
     const source = `cboe:${ticker}`;
@@ -40,13 +40,13 @@ export function createCboeFeed(options: ProviderOptions): Feed {
   return {
     name: 'cboe',
     simulated: false,
-    pace: { everyMs: sweepEveryMs(tickers.length, ratePerMinute, EVERY_MS), hours: 'session', delayMs: DELAY_MS },
+    pace: { everyMs: pollIntervalMs(tickers.length, ratePerMinute, EVERY_MS), hours: 'session', delayMs: DELAY_MS },
     tickers,
-    poll: (_nowMs, signal) => sweep('cboe', tickers, snapshotOf, signal),
+    poll: (_nowMs, signal) => pollTickers('cboe', tickers, snapshotOf, signal),
   };
 }
 
-async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Snapshot | undefined> {
+async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<ProviderSnapshot | undefined> {
   for await (const delivery of deliveries) {
     if (delivery.kind === 'chain') return { chain: delivery.chain, offered: delivery.offered ?? delivery.chain.count };
   }

@@ -7,16 +7,16 @@ export interface Table {
   readonly header: readonly string[];
   /** Lines above the header, each cut at PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
-  /** Can be iterated once. Rows are read one by one, so the whole table is never in memory. Throws a `Failure` if the table is rejected. */
+  /** Can be iterated once. Rows are read one by one, so the whole table is never in memory. Throws a `ClientError` if the table is rejected. */
   readonly rows: Iterable<readonly string[]>;
 }
 
 /** Larger than the largest chain, which has 200,000 contracts. */
-export const ROWS_MAX = 250_000;
+export const FILE_ROWS_MAX = 250_000;
 /** Files that vendors sell have up to 40 columns. */
 export const COLUMNS_MAX = 100;
 /** Every second line may be empty. */
-const LINES_MAX = 2 * ROWS_MAX;
+const LINES_MAX = 2 * FILE_ROWS_MAX;
 /** A row of a hundred columns is shorter. */
 export const ROW_CHARS_MAX = 64 * 1024;
 /** A cell with a number has no line breaks. Comments that people write into cells have a few. */
@@ -38,8 +38,8 @@ export function hasHeader(text: string, isHeader: IsHeader): boolean {
 }
 
 /**
- * Reads the table below the first line that is a header. Throws a `Failure` if there is no header, or if the header has more than
- * COLUMNS_MAX columns. The iteration of its rows throws a `Failure` if there are too many rows, if a row is too long, if a quote never
+ * Reads the table below the first line that is a header. Throws a `ClientError` if there is no header, or if the header has more than
+ * COLUMNS_MAX columns. The iteration of its rows throws a `ClientError` if there are too many rows, if a row is too long, if a quote never
  * closes, or if the file ends within a row, because the amount of missing data is then unknown.
  */
 export function readTable(text: string, isHeader: IsHeader): Table {
@@ -53,13 +53,13 @@ export function readTable(text: string, isHeader: IsHeader): Table {
   return { header, preamble, rows: rowsOf(text, start, delimiter, header.length) };
 }
 
-/** Throws a `Failure` if a table has more than COLUMNS_MAX columns. */
+/** Throws a `ClientError` if a table has more than COLUMNS_MAX columns. */
 export function refuseWide({ length }: readonly string[]): void {
   if (length > COLUMNS_MAX) throw unreadable(`${length} columns, more than the ${COLUMNS_MAX} that a table may have`);
 }
 
 /**
- * Returns the text with `\n` as its line break. Throws a `Failure` if the text has more than LINES_MAX lines. The lines are counted before
+ * Returns the text with `\n` as its line break. Throws a `ClientError` if the text has more than LINES_MAX lines. The lines are counted before
  * anything is built from them.
  */
 export function boundedLines(text: string): string {
@@ -88,7 +88,7 @@ function* rowsOf(text: string, start: number, delimiter: string, columns: number
     }
     at = end + 1;
     if (cells.every((cell) => cell.trim() === '')) continue;
-    if (++count > ROWS_MAX) throw unreadable(`more than the ${ROWS_MAX} rows that a table may have`);
+    if (++count > FILE_ROWS_MAX) throw unreadable(`more than the ${FILE_ROWS_MAX} rows that a table may have`);
     if (at > text.length && cells.length < columns) throw unreadable(`the file ends within row ${count}`);
     yield cells;
   }
@@ -99,7 +99,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Returns `end`, the end of the row. Throws a `Failure` if the row is too long. */
+/** Returns `end`, the end of the row. Throws a `ClientError` if the row is too long. */
 function refusedLong(at: number, end: number, before: number): number {
   if (end - at > ROW_CHARS_MAX) throw unreadable(`row ${before + 1} has more than ${ROW_CHARS_MAX} characters`);
   return end;

@@ -1,5 +1,5 @@
 import { hasHeader, readTable } from './cells.ts';
-import { chainsOf, isChainHeader } from './chain-table.ts';
+import { chainsOf, isChainHeader } from './chain-rows.ts';
 import type { Format } from './format.ts';
 
 /** Zomma's own chain table as CSV text. */

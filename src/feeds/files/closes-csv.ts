@@ -16,7 +16,7 @@ export const closesCsv: Format = {
   },
 };
 
-/** Reads the closes of a table into deliveries that take a few milliseconds each to write. Throws a `Failure` if no row is a close. */
+/** Reads the closes of a table into deliveries that take a few milliseconds each to write. Throws a `ClientError` if no row is a close. */
 export function* closesOf(
   { header, rows }: Pick<Table, 'header' | 'rows'>,
   { origin }: FileFacts,

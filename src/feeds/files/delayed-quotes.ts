@@ -24,7 +24,7 @@ export const delayedQuotes: Format = {
   },
 };
 
-/** Like `quotedChain`, for an answer as text. Also throws a `Failure` if the text is not JSON, or exceeds the bounds of MARKET_JSON. */
+/** Like `quotedChain`, for an answer as text. Also throws a `ClientError` if the text is not JSON, or exceeds the bounds of MARKET_JSON. */
 export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
   const answer = parse(text);
   yield;
@@ -33,7 +33,7 @@ export function* writtenChain(text: string, source: string, ticker?: string): Re
 
 /**
  * Builds the chain of a delayed-quotes answer. Its underlying is `ticker`, or else the underlying of most options. `offered` is the number
- * of options that were listed. Returns `undefined` if the JSON is of another kind. Throws a `Failure` if no chain can be built from it.
+ * of options that were listed. Returns `undefined` if the JSON is of another kind. Throws a `ClientError` if no chain can be built from it.
  */
 export function* quotedChain(
   answer: unknown,

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { inTurns } from '../in-pieces.ts';
 import { unreadable } from '../refused.ts';
@@ -9,7 +9,7 @@ import { type Content, openNamed, openWithin } from './opened-file.ts';
 import { isParquet, readParquet } from './parquet.ts';
 import { claimsPrints, readPrints } from './prints-csv.ts';
 import { decode, readMarketFile } from './read-market-file.ts';
-import type { Found } from './walk.ts';
+import type { FoundFile } from './walk.ts';
 
 /** Twice the size of the largest chain that is accepted. A file other than a tape is in memory as a whole while it is read. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
@@ -25,7 +25,7 @@ const HEAD_BYTES = 64 * 1024;
 export interface Reading {
   readonly nowMs: number;
   /** Called with the number of bytes read so far. */
-  readonly reached?: (bytes: number) => void;
+  readonly onProgress?: (bytes: number) => void;
   /** Reads a plain tape in another way than from its first byte to its last. */
   readonly readTape?: (content: Content) => AsyncIterable<Delivery>;
   /** Reads files that may need much memory in another process: Parquet, packed and large files. */
@@ -38,7 +38,7 @@ export interface Reading {
  */
 export async function* deliveriesOf(
   dir: string,
-  { origin }: Pick<Found, 'origin'>,
+  { origin }: Pick<FoundFile, 'origin'>,
   reading: Reading,
   isNamed = false,
 ): AsyncGenerator<Delivery, void> {
@@ -56,19 +56,19 @@ export async function* contentsOf(content: Content, reading: Reading): AsyncGene
   try {
     yield* read(content, reading);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof ClientError)) throw error;
     yield { kind: 'refusal', origin: content.facts.origin, reason: error.message };
   }
 }
 
 async function* read(content: Content, reading: Reading): AsyncGenerator<Delivery, void> {
   const { size, ...facts } = content.facts;
-  const { nowMs, reached = () => {}, readTape, readApart } = reading;
+  const { nowMs, onProgress = () => {}, readTape, readApart } = reading;
   const start = await content.slice(0, Math.min(HEAD_BYTES, size));
   const isPacked = isGzip(start);
   if (readApart && (isPacked || isParquet(start))) return yield* readApart(content);
-  if (isParquet(start)) return yield* readParquet(content, nowMs, reached);
-  const pieces = () => (isPacked ? inflated(content, reached) : counted(content.pieces(), reached));
+  if (isParquet(start)) return yield* readParquet(content, nowMs, onProgress);
+  const pieces = () => (isPacked ? inflated(content, onProgress) : counted(content.pieces(), onProgress));
   const head = isPacked ? await together(pieces(), HEAD_BYTES) : start;
   const text = decode(head);
   if (text !== undefined && claimsPrints(text)) {
@@ -79,7 +79,7 @@ async function* read(content: Content, reading: Reading): AsyncGenerator<Deliver
     yield* readApart(content);
   } else {
     const bytes = isPacked ? await together(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
-    reached(size);
+    onProgress(size);
     if (bytes.length > FILE_BYTES_MAX) throw unreadable(`more than ${FILE_BYTES_MAX} bytes after unpacking`);
     yield* await inTurns('reading a file', readMarketFile(bytes, facts));
   }
@@ -97,11 +97,11 @@ async function together(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Pr
   return Buffer.concat(some).subarray(0, bytesMax);
 }
 
-async function* counted(pieces: AsyncIterable<Buffer>, reached: (bytes: number) => void): AsyncGenerator<Buffer> {
+async function* counted(pieces: AsyncIterable<Buffer>, onProgress: (bytes: number) => void): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;
-    reached(bytes);
+    onProgress(bytes);
     yield piece;
   }
 }

@@ -1,12 +1,12 @@
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { readFileApart } from '../reader/read-apart.ts';
-import { FileMarks, versionOf } from './file-marks.ts';
+import { FileCheckpoints, versionOf } from './file-checkpoints.ts';
 import { GrowingTapes } from './growing-tapes.ts';
-import { PassingTroubles } from './passing-troubles.ts';
-import { readFile, refusalOf } from './read-file.ts';
+import { readFile, rejectionOf } from './read-file.ts';
 import { CRASHES_MAX, ReadingJournal } from './reading-journal.ts';
 import { setAside } from './set-aside.ts';
-import { type Found, type Problem, walk } from './walk.ts';
+import { TransientErrors } from './transient-errors.ts';
+import { type FoundFile, type SkippedFile, walk } from './walk.ts';
 
 export interface FilesFeedOptions {
   /** The checkpoints of this feed, stored together with its data. They alone decide which files have been read. */
@@ -29,7 +29,7 @@ export interface FilesFeedOptions {
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(SETTLING_PAUSE_MS));
   const tapes = new GrowingTapes();
-  const troubles = new PassingTroubles();
+  const troubles = new TransientErrors();
   let journal: ReadingJournal | undefined;
   let isFirstLook = true;
   /**
@@ -54,10 +54,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 
   async function* look(journal: ReadingJournal, nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     const { root, files, problems, complete } = await walk(dir, options.setAside);
-    const marks = FileMarks.of(root, options.remembered());
+    const marks = FileCheckpoints.of(root, options.remembered());
     const stuck = options.setAside === undefined ? [] : yield* clearedAway(root, files, marks, options.setAside);
     const unsound = [...problems, ...stuck];
-    yield* unsound.filter(({ origin, reason }) => reported.get(origin) !== reason).map(refusalOf);
+    yield* unsound.filter(({ origin, reason }) => reported.get(origin) !== reason).map(rejectionOf);
     const sound = new Map(unsound.map(({ origin, reason }) => [origin, reason]));
     for (const origin of reported.keys()) if (!sound.has(origin)) yield { kind: 'settled', origin };
     reported = sound;
@@ -77,16 +77,16 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 
   async function* reading(
     journal: ReadingJournal,
-    file: Found,
+    file: FoundFile,
     root: string,
-    marks: FileMarks,
+    marks: FileCheckpoints,
     nowMs: number,
   ): AsyncGenerator<Delivery> {
     const { origin, stats } = file;
     const version = versionOf(stats);
     if (journal.crashes(origin, version) >= CRASHES_MAX) {
       journal.forget(origin);
-      yield refusalOf({ origin, reason: CRASHED });
+      yield rejectionOf({ origin, reason: CRASHED });
       yield marks.read(origin, stats, { refused: CRASHED });
       return;
     }
@@ -101,13 +101,13 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     if (outcome === undefined) return;
     if (typeof outcome === 'object' && 'passing' in outcome) {
       if (outcome.isCrash) journal.crashed(origin, version);
-      if (troubles.met(file, outcome.passing)) yield refusalOf({ origin, reason: outcome.passing });
+      if (troubles.met(file, outcome.passing)) yield rejectionOf({ origin, reason: outcome.passing });
       return;
     }
     journal.forget(origin);
     if (outcome === 'none') {
       const reason = whyNothing(file, marks);
-      if (reason !== undefined) yield refusalOf({ origin, reason });
+      if (reason !== undefined) yield rejectionOf({ origin, reason });
       if (reason !== undefined && !marks.hasHeld(origin)) outcome = { refused: reason };
     }
     yield marks.read(origin, stats, outcome);
@@ -137,11 +137,11 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   /** Moves rejected files whose rejections are stored to the set-aside folder. Returns the files that could not be moved. */
   async function* clearedAway(
     root: string,
-    files: readonly Found[],
-    marks: FileMarks,
+    files: readonly FoundFile[],
+    marks: FileCheckpoints,
     to: string,
-  ): AsyncGenerator<Delivery, Problem[]> {
-    const stuck: Problem[] = [];
+  ): AsyncGenerator<Delivery, SkippedFile[]> {
+    const stuck: SkippedFile[] = [];
     for (const file of files) {
       const { origin } = file;
       const refusal = marks.has(origin, file.stats) ? marks.refusal(origin) : undefined;
@@ -149,7 +149,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       const { isMoved, told } = await setAside(root, file, to);
       const reason = `${refusal}; ${told}`;
       if (!isMoved) stuck.push({ origin, reason });
-      else yield* [refusalOf({ origin, reason }), marks.forget(origin)];
+      else yield* [rejectionOf({ origin, reason }), marks.forget(origin)];
     }
     return stuck;
   }
@@ -162,7 +162,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
  * Why a file without market data is reported: it had market data before, or its name suggests it. Notes and pictures are ignored, with
  * `undefined`.
  */
-function whyNothing({ origin, stats }: Found, marks: FileMarks): string | undefined {
+function whyNothing({ origin, stats }: FoundFile, marks: FileCheckpoints): string | undefined {
   if (marks.hasHeld(origin)) return 'no longer holds market data';
   return stats.size > 0 && DATA_NAME.test(origin) ? 'holds no market data of a known format' : undefined;
 }

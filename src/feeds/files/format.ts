@@ -18,7 +18,7 @@ export interface FileFacts {
 export interface Format {
   /** Whether the content is meant to be in this format, even if it is damaged. */
   claims(text: string): boolean;
-  /** Reads the file. Throws a `Failure` if nothing can be read from it. */
+  /** Reads the file. Throws a `ClientError` if nothing can be read from it. */
   read(file: MarketFile): InPieces<Delivery[]>;
 }
 

@@ -1,6 +1,6 @@
 import type { Content } from './opened-file.ts';
-import { type PrintsDelivery, Tape } from './prints-csv.ts';
-import { RowsRefused } from './rows-refused.ts';
+import { PrintsCsvReader, type PrintsDelivery } from './prints-csv.ts';
+import { RejectedRows } from './rejected-rows.ts';
 
 /** Few tapes grow at the same time. The state of a reader takes some 10 MB, most of it the trades that it has seen. */
 const TAPES_MAX = 4;
@@ -10,8 +10,8 @@ const PIECE_BYTES = 64 * 1024;
 /** Where the last read of a tape ended. */
 interface Left {
   readonly version: string;
-  readonly tape: Tape;
-  readonly refused: RowsRefused;
+  readonly tape: PrintsCsvReader;
+  readonly refused: RejectedRows;
   /** Length in bytes of all whole lines from the start of the file. `digest` is the digest of these bytes. */
   readonly bytes: number;
   readonly digest: string;
@@ -37,13 +37,17 @@ export class GrowingTapes {
     version: string,
     nowMs: number,
     isKept: (version: string) => boolean,
-  ): AsyncGenerator<PrintsDelivery, { refused: RowsRefused; isWhole: boolean }> {
+  ): AsyncGenerator<PrintsDelivery, { refused: RejectedRows; isWhole: boolean }> {
     const { origin, size } = file.facts;
     const left = this.#left.get(origin);
     this.#left.delete(origin);
     const hasher = new Bun.CryptoHasher('sha256');
     const goesOn = left !== undefined && isKept(left.version) && (await beginsWith(file, left, hasher));
-    const { tape, refused, bytes: from } = goesOn ? left : { tape: new Tape(), refused: new RowsRefused(), bytes: 0 };
+    const {
+      tape,
+      refused,
+      bytes: from,
+    } = goesOn ? left : { tape: new PrintsCsvReader(), refused: new RejectedRows(), bytes: 0 };
     const digested = goesOn ? hasher : new Bun.CryptoHasher('sha256');
 
     const end = (await isUtf16(file)) ? 0 : await endOfLines(file, from, size);
@@ -79,7 +83,7 @@ export class GrowingTapes {
   }
 }
 
-async function* counted(deliveries: AsyncIterable<PrintsDelivery>, refused: RowsRefused) {
+async function* counted(deliveries: AsyncIterable<PrintsDelivery>, refused: RejectedRows) {
   for await (const delivery of deliveries) {
     refused.add(delivery);
     yield delivery;

@@ -16,12 +16,12 @@ export function isGzip(head: Uint8Array): boolean {
 }
 
 /**
- * Unpacks a gzip file piece by piece. `reached` is called with the number of packed bytes read so far. Throws a `Failure` if the file is
+ * Unpacks a gzip file piece by piece. `onProgress` is called with the number of packed bytes read so far. Throws a `ClientError` if the file is
  * damaged, truncated or unpacks to too much. Throws errors of the file system.
  */
 export async function* inflated(
   content: Content,
-  reached: (bytes: number) => void = () => {},
+  onProgress: (bytes: number) => void = () => {},
 ): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip();
   let packedBytes = 0;
@@ -42,7 +42,7 @@ export async function* inflated(
       if (bytes > INFLATED_BYTES_FREE && bytes > INFLATION_MAX * content.facts.size) {
         throw unreadable(`it unpacks to more than ${INFLATION_MAX} times its size`);
       }
-      reached(packedBytes);
+      onProgress(packedBytes);
       yield piece;
     }
   } catch (error) {

@@ -11,7 +11,7 @@ export interface Lines {
 const LINE_LENGTH_MAX = 1024 * 1024;
 
 /**
- * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the text. Throws a `Failure` if the
+ * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the text. Throws a `ClientError` if the
  * text is binary, or if a line is longer than LINE_LENGTH_MAX.
  *
  * @param decoder the decoder, if the text continues one whose encoding is known.

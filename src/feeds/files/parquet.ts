@@ -5,16 +5,16 @@ import {
   parquetReadObjects,
   parquetSchema,
 } from 'hyparquet';
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { inTurns } from '../in-pieces.ts';
 import { countRefused, unreadable } from '../refused.ts';
-import { ROWS_MAX, refuseWide } from './cells.ts';
-import { chainsOf, isChainHeader } from './chain-table.ts';
+import { FILE_ROWS_MAX, refuseWide } from './cells.ts';
+import { chainsOf, isChainHeader } from './chain-rows.ts';
 import { closesOf, isClosesHeader } from './closes-csv.ts';
 import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
-import { columnsOf, isPrintsHeader, PRINT_COLUMNS } from './print-columns.ts';
+import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf } from './print-columns.ts';
 import { rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 
@@ -37,12 +37,12 @@ export function isParquet(head: Uint8Array): boolean {
 
 /**
  * Reads a Parquet file with the columns of a chain table, of closes or of a tape, by the same rules as text. Yields nothing for a file with
- * other columns. Throws a `Failure` if nothing can be read. Throws errors of the file system.
+ * other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file system.
  */
 export async function* readParquet(
   content: Content,
   nowMs: number,
-  reached: (bytes: number) => void,
+  onProgress: (bytes: number) => void,
 ): AsyncGenerator<Delivery> {
   const { size, ...facts } = content.facts;
   let bytesRead = 0;
@@ -61,7 +61,7 @@ export async function* readParquet(
     const bytes = new Uint8Array(await content.slice(start, end));
     if (bytes.length < end - start) throw unreadable('the Parquet file is truncated');
     bytesRead += bytes.length;
-    reached(Math.min(bytesRead, size));
+    onProgress(Math.min(bytesRead, size));
     return bytes.buffer;
   }
   const table = await undamaged(() => tableOf(file));
@@ -69,7 +69,8 @@ export async function* readParquet(
   const isChain = isChainHeader(table.header);
   if (!isChain && !isClosesHeader(table.header)) return;
   refuseWide(table.header);
-  if (table.rows > ROWS_MAX) throw unreadable(`${table.rows} rows, more than the ${ROWS_MAX} that a table may have`);
+  if (table.rows > FILE_ROWS_MAX)
+    throw unreadable(`${table.rows} rows, more than the ${FILE_ROWS_MAX} that a table may have`);
   const rows: string[][] = [];
   for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
   const found = { header: table.header, rows };
@@ -129,9 +130,9 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
 
 async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
   const names = PRINT_COLUMNS.filter((name) => table.header.includes(name));
-  // Check the whole header for missing and repeated columns, and throw a `Failure`.
-  columnsOf(table.header);
-  const read = rowReader(columnsOf(names));
+  // Check the whole header for missing and repeated columns, and throw a `ClientError`.
+  printColumnsOf(table.header);
+  const read = rowReader(printColumnsOf(names));
   for await (const rows of table.slices(names)) {
     for (let at = 0; at < rows.length; at += BATCH_PRINTS) {
       const refused: Record<string, number> = {};
@@ -151,7 +152,7 @@ async function undamaged<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Failure || (error instanceof Error && 'syscall' in error)) throw error;
+    if (error instanceof ClientError || (error instanceof Error && 'syscall' in error)) throw error;
     throw unreadable(`the Parquet file is damaged: ${(error as Error).message}`);
   }
 }

@@ -11,7 +11,7 @@ const CONTRACT_COLUMNS = ['underlying_symbol', 'expiry', 'option_type', 'strike'
 /** Index of each column, -1 for a column that the tape does not have. */
 export type Columns = Readonly<Record<(typeof PRINT_COLUMNS)[number], number>>;
 
-export function columnsOf(header: readonly string[]): Columns {
+export function printColumnsOf(header: readonly string[]): Columns {
   const needed = ['price', 'size', ...(header.includes('option_chain_id') ? [] : CONTRACT_COLUMNS)];
   const missing = needed.filter((name) => !header.includes(name));
   if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);

@@ -1,5 +1,5 @@
 import { isDate } from '../../market/calendar.ts';
-import { digitsOf } from '../../market/digits.ts';
+import { parseDigits } from '../../market/digits.ts';
 
 /**
  * Parses the time of a trade, in microseconds since the epoch. Returns NaN if the text is not a time.
@@ -39,13 +39,13 @@ function usualMicros(text: string): number {
   ) {
     return Number.NaN;
   }
-  const hour = digitsOf(text, 11, 13);
-  const minute = digitsOf(text, 14, 16);
-  const second = digitsOf(text, 17, 19);
+  const hour = parseDigits(text, 11, 13);
+  const minute = parseDigits(text, 14, 16);
+  const second = parseDigits(text, 17, 19);
   const decimals = zoneAt - 20;
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
   if (zoneAt !== 19 && (text.charCodeAt(19) !== POINT || decimals < 1 || decimals > 6)) return Number.NaN;
-  const fraction = zoneAt === 19 ? 0 : digitsOf(text, 20, zoneAt) * 10 ** (6 - decimals);
+  const fraction = zoneAt === 19 ? 0 : parseDigits(text, 20, zoneAt) * 10 ** (6 - decimals);
   return midnight(text.slice(0, 10)) + (hour * 3600 + minute * 60 + second) * 1e6 + fraction;
 }
 

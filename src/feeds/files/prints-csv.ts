@@ -6,7 +6,7 @@ import { CONDITIONS } from '../print-execution.ts';
 import { countRefused, unreadable } from '../refused.ts';
 import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX, ROW_CHARS_MAX } from './cells.ts';
 import { linesOf } from './lines.ts';
-import { type Columns, columnsOf, isPrintsHeader } from './print-columns.ts';
+import { type Columns, isPrintsHeader, printColumnsOf } from './print-columns.ts';
 import { type RowReader, rowReader } from './print-row.ts';
 
 /** Prints per delivery. A delivery is written in a few transactions. */
@@ -19,9 +19,9 @@ export function claimsPrints(head: string): boolean {
   return hasHeader(head, isPrintsHeader);
 }
 
-/** Reads a whole tape. Throws a `Failure` if the text is not a tape. */
+/** Reads a whole tape. Throws a `ClientError` if the text is not a tape. */
 export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
-  return new Tape().read(pieces, nowMs);
+  return new PrintsCsvReader().read(pieces, nowMs);
 }
 
 /**
@@ -34,13 +34,13 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  * that may be incomplete is rejected too, while other tables are then rejected as a whole. A tape is only appended to, so the rows before
  * the last one are valid, and the last row arrives with the rest of the file.
  */
-export class Tape {
+export class PrintsCsvReader {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;
   #row: RowReader | undefined;
 
   /**
    * Reads the next part of the tape, which begins at the start of a row. `nowMs` is the wall clock. A part that follows another one must be
-   * UTF-8. Throws a `Failure` if the text is not a tape.
+   * UTF-8. Throws a `ClientError` if the text is not a tape.
    */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
     const above: string[] = [];
@@ -54,7 +54,7 @@ export class Tape {
         const found = findHeader(above.slice(0, PREAMBLE_LINES_MAX), isPrintsHeader);
         if (!found && above.length >= PREAMBLE_LINES_MAX) break;
         if (!found) continue;
-        const columns = columnsOf(found.header);
+        const columns = printColumnsOf(found.header);
         this.#header = { cells: found.header, delimiter: found.delimiter, columns };
         this.#row = rowReader(columns);
         rows = above.slice(found.at + 1);

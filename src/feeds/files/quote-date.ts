@@ -4,7 +4,7 @@ import { unreadable } from '../refused.ts';
 /**
  * The time of a quote table in ms since the epoch, from the lines above its header, quoted or not.
  * Accepts `Date: December 12, 2022 at 8:30 PM EST`, `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT` and
- * `Jul 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New York time. Throws a `Failure` if no line has such a date.
+ * `Jul 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New York time. Throws a `ClientError` if no line has such a date.
  */
 export function quoteDate(preamble: readonly string[]): number {
   for (const line of preamble) {

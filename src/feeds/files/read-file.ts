@@ -1,14 +1,14 @@
 import type { Delivery } from '../../market/feed.ts';
 import { ReaderEnded } from '../reader/read-apart.ts';
 import { contentsOf, type Reading } from './deliveries.ts';
-import { type FileMarks, type Outcome, versionOf } from './file-marks.ts';
+import { type FileCheckpoints, type Outcome, versionOf } from './file-checkpoints.ts';
 import type { GrowingTapes } from './growing-tapes.ts';
 import { Content, openWithin } from './opened-file.ts';
-import { RowsRefused } from './rows-refused.ts';
-import type { Found, Problem } from './walk.ts';
+import { RejectedRows } from './rejected-rows.ts';
+import type { FoundFile, SkippedFile } from './walk.ts';
 
-export interface ReadParts extends Pick<Reading, 'nowMs' | 'readApart'> {
-  readonly marks: FileMarks;
+export interface ReadFileDeps extends Pick<Reading, 'nowMs' | 'readApart'> {
+  readonly marks: FileCheckpoints;
   readonly tapes: GrowingTapes;
 }
 
@@ -29,13 +29,13 @@ export interface Passing {
  */
 export async function* readFile(
   root: string,
-  found: Found,
-  { nowMs, marks, tapes, readApart }: ReadParts,
+  found: FoundFile,
+  { nowMs, marks, tapes, readApart }: ReadFileDeps,
 ): AsyncGenerator<Delivery, Outcome | Passing | undefined> {
   const { origin } = found;
   const { size } = found.stats;
   const version = versionOf(found.stats);
-  let refused = new RowsRefused();
+  let refused = new RejectedRows();
   let isTape = false;
   let isWhole = true;
   let outcome: Outcome = 'none';
@@ -64,8 +64,8 @@ export async function* readFile(
     const settled = await isSettled();
     if (isTape ? !isWhole : !settled) return undefined;
     // If a tape is still growing, its last row is likely to be incomplete. So its rejected rows are not reported yet.
-    const told = isTape && !settled ? undefined : refused.told();
-    if (told !== undefined) yield refusalOf({ origin, reason: told });
+    const told = isTape && !settled ? undefined : refused.summary();
+    if (told !== undefined) yield rejectionOf({ origin, reason: told });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
@@ -75,6 +75,6 @@ export async function* readFile(
   return outcome === 'data' || reason === undefined ? outcome : { refused: reason };
 }
 
-export function refusalOf({ origin, reason }: Problem): Delivery {
+export function rejectionOf({ origin, reason }: SkippedFile): Delivery {
   return { kind: 'refusal', origin, reason };
 }

@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { InPieces } from '../in-pieces.ts';
 import { boundedLines, HEADER_CHARS_MAX, PREAMBLE_LINES_MAX } from './cells.ts';
@@ -26,7 +26,7 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
     yield;
     return yield* format.read({ ...file, text: format === delayedQuotes ? text : boundedLines(text) });
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof ClientError)) throw error;
     return [{ kind: 'refusal', origin: file.origin, reason: error.message }];
   }
 }

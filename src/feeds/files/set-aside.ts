@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, link, lstat, mkdir, open, realpath, unlink } from 'node:fs/promises';
 import { dirname, join, parse, sep } from 'node:path';
-import { versionOf } from './file-marks.ts';
+import { versionOf } from './file-checkpoints.ts';
 import { pathOf } from './opened-file.ts';
-import type { Found } from './walk.ts';
+import type { FoundFile } from './walk.ts';
 
 /** Names that are tried for one file. */
 const NUMBER_MAX = 1_000;
@@ -16,7 +16,7 @@ const NUMBER_MAX = 1_000;
  *
  * @param root the drop folder's path without links.
  */
-export async function setAside(root: string, { origin, stats }: Found, to: string): Promise<SetAside> {
+export async function setAside(root: string, { origin, stats }: FoundFile, to: string): Promise<SetAside> {
   const stays = (told: string) => ({ isMoved: false, told });
   try {
     await using folder = await openFolder(root, dirname(origin));

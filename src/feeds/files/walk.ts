@@ -2,22 +2,22 @@ import { Stats } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 
-export interface Found {
+export interface FoundFile {
   /** Path inside the folder, with forward slashes. */
   readonly origin: string;
   readonly stats: Stats;
 }
 
-export interface Problem {
+export interface SkippedFile {
   readonly origin: string;
   readonly reason: string;
 }
 
 /** The contents of a folder. `root` is its path without links. If a sub-folder cannot be read, its files may still exist. */
-export interface Walked {
+export interface FolderContents {
   readonly root: string;
-  readonly files: readonly Found[];
-  readonly problems: readonly Problem[];
+  readonly files: readonly FoundFile[];
+  readonly problems: readonly SkippedFile[];
   /** Whether every folder could be read, and no file was left out. */
   readonly complete: boolean;
 }
@@ -27,9 +27,9 @@ export interface Walked {
  * files within the folder are followed. A link to a folder, or out of the folder, is a problem. Names that begin with a dot are ignored,
  * because editors and copy programs use them for unfinished files. Never throws: what cannot be read is a problem.
  */
-export async function walk(dir: string, except?: string): Promise<Walked> {
-  const files: Found[] = [];
-  const problems: Problem[] = [];
+export async function walk(dir: string, except?: string): Promise<FolderContents> {
+  const files: FoundFile[] = [];
+  const problems: SkippedFile[] = [];
   const seen = new Set<string>();
   let complete = true;
   const root = await realpath(dir).catch(() => resolve(dir));

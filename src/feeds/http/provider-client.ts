@@ -1,7 +1,7 @@
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
-import { ask, PARSED_BYTES_MAX, type Trouble } from './ask.ts';
 import { Breaker } from './breaker.ts';
+import { type FetchError, fetchJson, PARSED_BYTES_MAX } from './fetch-json.ts';
 import { Pacer } from './pacer.ts';
 import { backoffMs } from './retry.ts';
 
@@ -18,7 +18,7 @@ export interface ProviderOptions {
 
 export interface ProviderClient {
   /**
-   * Returns the JSON at a path under the base address, or at a complete address of the same origin. Throws a `Failure` with the reason if
+   * Returns the JSON at a path under the base address, or at a complete address of the same origin. Throws a `ClientError` with the reason if
    * there is none. Throws the reason of `signal` if it is aborted.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
@@ -57,7 +57,7 @@ export function createProviderClient(
     const triesMax = state === 'probe' ? 1 : TRIES_MAX;
     for (let tries = 1; ; tries++) {
       await pacer.turn(signal);
-      const answer = await ask(url, { headers: sent, timeoutMs, nowMs: clock.now, signal });
+      const answer = await fetchJson(url, { headers: sent, timeoutMs, nowMs: clock.now, signal });
       if (answer.kind === 'json' || answer.kind === 'large') {
         breaker.succeeded();
         return answer;
@@ -68,8 +68,8 @@ export function createProviderClient(
     }
   }
 
-  /** Reports an error to the breaker, and returns the `Failure` to throw. */
-  function given({ kind, reason, afterMs }: Trouble, tries: number): Failure {
+  /** Reports an error to the breaker, and returns the `ClientError` to throw. */
+  function given({ kind, reason, afterMs }: FetchError, tries: number): ClientError {
     const told = tries === 1 ? reason : `${reason}, ${tries} times`;
     if (kind === 'item') breaker.succeeded();
     else breaker.failed(told);
@@ -92,6 +92,6 @@ const TRIES_MAX = 3;
 /** If the provider asks to wait longer than this, the request fails, because other tickers wait behind it. */
 const WAIT_MS_MAX = 60_000;
 
-function unavailable(reason: string): Failure {
-  return new Failure('unavailable', reason);
+function unavailable(reason: string): ClientError {
+  return new ClientError('unavailable', reason);
 }

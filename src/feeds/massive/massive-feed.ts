@@ -3,9 +3,9 @@ import type { Feed } from '../../market/feed.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { baseUrl } from '../http/base-url.ts';
+import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import { type Snapshot, snapshotFrom } from '../http/snapshot.ts';
-import { sweep, sweepEveryMs } from '../http/sweep.ts';
+import { type ProviderSnapshot, snapshotFrom } from '../http/provider-snapshot.ts';
 import { unreadable } from '../refused.ts';
 import { ReadPages } from './read-pages.ts';
 import { tradeStream } from './trade-stream.ts';
@@ -24,7 +24,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   const { key, tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
   const client = createProviderClient(base, { authorization: `Bearer ${key}` }, ratePerMinute, options);
 
-  async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
+  async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<ProviderSnapshot> {
     const began = clock.now();
     const name = isIndexRoot(ticker) ? `I:${ticker}` : ticker;
     const read = new ReadPages(began + AHEAD_MS_MAX);
@@ -45,9 +45,9 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   return {
     name: 'massive',
     simulated: false,
-    pace: { everyMs: sweepEveryMs(requests, ratePerMinute, EVERY_MS), hours: 'session', delayMs: 0 },
+    pace: { everyMs: pollIntervalMs(requests, ratePerMinute, EVERY_MS), hours: 'session', delayMs: 0 },
     tickers,
-    poll: (_nowMs, signal) => sweep('massive', tickers, snapshotOf, signal),
+    poll: (_nowMs, signal) => pollTickers('massive', tickers, snapshotOf, signal),
     stream: (signal) => tradeStream({ url: socketUrl, key, tickers, clock, silenceMs: options.silenceMs }, signal),
   };
 }

@@ -1,6 +1,6 @@
 import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
-import type { Gathered } from '../http/snapshot.ts';
+import type { Gathered } from '../http/provider-snapshot.ts';
 import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
@@ -18,7 +18,7 @@ export class ReadPages implements Gathered {
   constructor(private readonly untilMs: number) {}
 
   /**
-   * Adds a page. Returns the address of the next page, or `undefined` after the last one. Throws a `Failure` if the answer is not a page.
+   * Adds a page. Returns the address of the next page, or `undefined` after the last one. Throws a `ClientError` if the answer is not a page.
    */
   add(page: unknown): string | undefined {
     const results = entryOf(page, 'results');

@@ -14,11 +14,11 @@ export interface SocketOptions {
   readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
   /** Called when the subscription is active: trades are received from now on. */
-  readonly up: () => void;
+  readonly onOpen: () => void;
   /** Called with the messages of a frame, at least one. */
-  readonly heard: (messages: readonly unknown[]) => void;
+  readonly onMessages: (messages: readonly unknown[]) => void;
   /** Called for a frame that is not a list of messages. */
-  readonly garbled: () => void;
+  readonly onMalformed: () => void;
 }
 
 /** How a connection ended. */
@@ -60,7 +60,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     else if (word === 'success') {
       isUp = true;
       lastTradeAt = options.nowMs();
-      options.up();
+      options.onOpen();
     } else if (word === 'max_connections') end('the account has another connection open');
     else if (!isUp && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
@@ -92,11 +92,11 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     const frame = String(data);
     if (frame.length > FRAME_CHARS_MAX) return end(`a frame of more than ${FRAME_CHARS_MAX} characters`);
     const messages = messagesOf(frame);
-    if (messages === undefined) return options.garbled();
+    if (messages === undefined) return options.onMalformed();
     for (const message of messages) if (isRecord(message) && message.ev === 'status') status(message.status);
     if (!isUp) return;
     lastTradeAt = options.nowMs();
-    options.heard(messages);
+    options.onMessages(messages);
   });
   socket.addEventListener('error', () => end('the connection failed'));
   socket.addEventListener('close', ({ code }) => end(`the connection was closed (${code})`));

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { backoffMs } from '../http/retry.ts';
 import { Mailbox } from './mailbox.ts';
 import { runSocket } from './trade-socket.ts';
-import { printsOf } from './trades.ts';
+import { printsOfTrades } from './trades.ts';
 
 export interface StreamOptions {
   readonly url: string;
@@ -48,18 +48,18 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
         quietMs: QUIET_MS,
         expectsTrades: () => lastQuoted(clock.now()) === clock.now(),
         nowMs: clock.now,
-        up() {
+        onOpen() {
           if (upAt !== undefined) return;
           upAt = clock.now();
           toldDown = false;
           mailbox.connection(true, upAt);
         },
-        heard(messages) {
+        onMessages(messages) {
           const refused: Record<string, number> = {};
-          const prints = printsOf(messages, tickers, clock.now(), refused);
+          const prints = printsOfTrades(messages, tickers, clock.now(), refused);
           if (prints.length > 0 || Object.keys(refused).length > 0) mailbox.prints(prints, refused);
         },
-        garbled: () => mailbox.prints([], { bad_frame: 1 }),
+        onMalformed: () => mailbox.prints([], { bad_frame: 1 }),
       },
       signal,
     );

@@ -12,7 +12,7 @@ import { instantMs } from './instant.ts';
  * Returns the prints of these tickers among a frame's messages. Counts trades that cannot be read in `refused`. Ignores messages of other
  * kinds.
  */
-export function printsOf(
+export function printsOfTrades(
   messages: readonly unknown[],
   tickers: ReadonlySet<string>,
   nowMs: number,

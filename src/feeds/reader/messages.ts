@@ -15,7 +15,7 @@ export type ToReader = { readonly job: ReaderJob } | { readonly taken: true };
 export type FromReader =
   | { readonly delivery: PackedDelivery }
   /** Bytes read so far. Also shows that the reader is alive. */
-  | { readonly reached: number }
+  | { readonly bytesRead: number }
   /** The input is rejected for this reason. */
   | { readonly failure: string }
   /** An error of the file system. */

@@ -19,9 +19,9 @@ const READER_HEAP_BYTES = 192 * 1024 * 1024;
 export function readFileApart(
   content: Content,
   nowMs: number,
-  reached?: (bytes: number) => void,
+  onProgress?: (bytes: number) => void,
 ): AsyncGenerator<Delivery, void> {
-  return readApart(content.fd, { kind: 'file', facts: content.facts, nowMs }, reached);
+  return readApart(content.fd, { kind: 'file', facts: content.facts, nowMs }, onProgress);
 }
 
 /** Reads the chain of a delayed-quotes answer in a separate process. Yields nothing if the JSON is of another kind. */
@@ -33,21 +33,21 @@ export function readQuotesApart(body: Uint8Array, source: string, ticker: string
 let turn: Promise<void> = Promise.resolve();
 
 /**
- * Reads an open file or bytes, given as `stdin`, in a separate process with bounded memory and time. Throws a `Failure` if nothing can be
- * read or a bound was exceeded. If the reader ended in any other way, throws `ReaderEnded` for a file and a `Failure` for quotes. Throws
+ * Reads an open file or bytes, given as `stdin`, in a separate process with bounded memory and time. Throws a `ClientError` if nothing can be
+ * read or a bound was exceeded. If the reader ended in any other way, throws `ReaderEnded` for a file and a `ClientError` for quotes. Throws
  * errors of the file system.
  */
 async function* readApart(
   stdin: number | Uint8Array,
   job: ReaderJob,
-  reached: (bytes: number) => void = () => {},
+  onProgress: (bytes: number) => void = () => {},
 ): AsyncGenerator<Delivery, void> {
   const before = turn;
   const { promise, resolve: end } = Promise.withResolvers<void>();
   turn = before.then(() => promise);
   await before;
   try {
-    yield* deliveriesOfReader(stdin, job, reached);
+    yield* deliveriesOfReader(stdin, job, onProgress);
   } finally {
     end();
   }
@@ -56,7 +56,7 @@ async function* readApart(
 async function* deliveriesOfReader(
   stdin: number | Uint8Array,
   job: ReaderJob,
-  reached: (bytes: number) => void,
+  onProgress: (bytes: number) => void,
 ): AsyncGenerator<Delivery, void> {
   const messages: FromReader[] = [];
   let wake = () => {};
@@ -106,7 +106,7 @@ async function* deliveriesOfReader(
         yield unpackDelivery(message.delivery);
         heardAt = performance.now();
         send({ taken: true });
-      } else if ('reached' in message) reached(message.reached);
+      } else if ('bytesRead' in message) onProgress(message.bytesRead);
       else if ('failure' in message) throw unreadable(message.failure);
       else if ('errno' in message) throw Object.assign(new Error(message.message), { code: message.errno });
       else return;

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { Failure, OperatorError } from '../../errors.ts';
+import { ClientError, OperatorError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { writtenChain } from '../files/delayed-quotes.ts';
 import { contentsOf } from '../files/deliveries.ts';
@@ -41,13 +41,13 @@ export async function runReader(): Promise<void> {
   const send = (message: FromReader) => void process.send!(message);
   try {
     let toldAt = 0;
-    const reached = (bytes: number) => {
+    const onProgress = (bytes: number) => {
       if (performance.now() - toldAt < TOLD_EVERY_MS) return;
       toldAt = performance.now();
       refuseFull();
-      send({ reached: bytes });
+      send({ bytesRead: bytes });
     };
-    for await (const delivery of deliveriesFor(await job, reached)) {
+    for await (const delivery of deliveriesFor(await job, onProgress)) {
       refuseFull();
       while (ahead >= AHEAD_MAX) await new Promise<void>((taken) => (wake = taken));
       ahead++;
@@ -56,15 +56,15 @@ export async function runReader(): Promise<void> {
     send({ done: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof Failure) send({ failure: error.message });
+    if (error instanceof ClientError) send({ failure: error.message });
     else if (code !== undefined) send({ errno: code, message: (error as Error).message });
     else throw error;
   }
 }
 
-async function* deliveriesFor(job: ReaderJob, reached: (bytes: number) => void): AsyncGenerator<Delivery> {
+async function* deliveriesFor(job: ReaderJob, onProgress: (bytes: number) => void): AsyncGenerator<Delivery> {
   if (job.kind === 'file') {
-    yield* contentsOf(new Content(STDIN, job.facts), { nowMs: job.nowMs, reached });
+    yield* contentsOf(new Content(STDIN, job.facts), { nowMs: job.nowMs, onProgress });
     return;
   }
   const text = new TextDecoder().decode(await Bun.stdin.bytes());

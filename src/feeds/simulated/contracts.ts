@@ -3,7 +3,7 @@ import { greeks } from '../../math/black-scholes.ts';
 import type { Instrument } from './instruments.ts';
 import type { Term } from './listing.ts';
 import { shortIvAt, spotAt } from './price-path.ts';
-import { impliedVolatility, type Surface } from './smile.ts';
+import { type SimulatedSmile, smileVolatility } from './simulated-smile.ts';
 
 /** A contract to be priced. */
 export interface Contract {
@@ -47,7 +47,7 @@ export function quotesOf(
     columns.spot[i] = moment.spot;
     columns.strike[i] = strike;
     columns.tte[i] = tte;
-    columns.iv[i] = impliedVolatility(moment.surface, Math.log(strike / moment.spot) - (RATE - dividend) * tte, tte);
+    columns.iv[i] = smileVolatility(moment.surface, Math.log(strike / moment.spot) - (RATE - dividend) * tte, tte);
   }
   const model = greeks({ count: contracts.length, ...columns, rate: RATE, dividend });
   return contracts.map((_, i) => {
@@ -69,7 +69,7 @@ const RATE = 0.04;
 const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 
-function surfaceOf(instrument: Instrument, shortIv: number): Surface {
+function surfaceOf(instrument: Instrument, shortIv: number): SimulatedSmile {
   return { shortIv, longIv: LONG_OVER_BASE * instrument.baseIv, skew: instrument.skew };
 }
 

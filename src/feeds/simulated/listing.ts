@@ -41,7 +41,7 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
  * Strikes of an expiry around a price, the close of the evening before. The steps are fine near the price, and coarser in the wings and for
  * distant expiries. The strikes reach as far as a few standard deviations.
  */
-export function strikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
+export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
   const most = instrument.cadence === 'daily' ? STRIKES_MAX_BUSY : STRIKES_MAX;
   for (let rung = firstRung(instrument, price) + (days > 75 ? 1 : 0) + (days > 300 ? 1 : 0); ; rung++) {

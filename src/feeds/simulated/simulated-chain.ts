@@ -3,7 +3,7 @@ import { closeOf, newYorkDate, openOf, previousTradingDay } from '../../market/c
 import type { Chain } from '../../market/chain.ts';
 import { type Contract, quotesOf, tickOf } from './contracts.ts';
 import type { Instrument } from './instruments.ts';
-import { strikesOf, termsOn } from './listing.ts';
+import { listedStrikesOf, termsOn } from './listing.ts';
 import { closeOn, spotAt } from './price-path.ts';
 import { dateKey, uniform } from './random.ts';
 
@@ -15,7 +15,7 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const contracts = termsOn(instrument, date)
     .filter((term) => term.settlesAt > asOf)
     .flatMap((term) =>
-      strikesOf(instrument, term, reference).flatMap((strike): Contract[] => [
+      listedStrikesOf(instrument, term, reference).flatMap((strike): Contract[] => [
         { term, callPut: 1, strike },
         { term, callPut: -1, strike },
       ]),

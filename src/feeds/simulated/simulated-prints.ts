@@ -2,7 +2,7 @@ import { closeOf, openOf, previousTradingDay } from '../../market/calendar.ts';
 import type { Print } from '../../market/prints.ts';
 import { type Contract, type Quote, quotesOf } from './contracts.ts';
 import type { Instrument } from './instruments.ts';
-import { strikesOf, termsOn } from './listing.ts';
+import { listedStrikesOf, termsOn } from './listing.ts';
 import { closeOn } from './price-path.ts';
 import { dateKey, type Random, randomOf } from './random.ts';
 
@@ -30,7 +30,7 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const at = Math.floor(open + random.uniform() * (close - open));
     const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
-    const strikes = strikesOf(instrument, term, reference);
+    const strikes = listedStrikesOf(instrument, term, reference);
     // In standard deviations out of the money. A few are deep in the money, as in boxes and dividend trades.
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));

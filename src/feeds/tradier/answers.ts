@@ -1,12 +1,12 @@
 import type { ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
-import type { Gathered } from '../http/snapshot.ts';
+import type { Gathered } from '../http/provider-snapshot.ts';
 import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
 
 /** Options of one ticker, collected over its expirations. */
-export class ReadOptions implements Gathered {
+export class OptionGatherer implements Gathered {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
   offered = 0;
@@ -24,8 +24,8 @@ export class ReadOptions implements Gathered {
   }
 }
 
-/** Reads `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Throws a `Failure` if there is no date. */
-export function expirationsOf(answer: unknown, { refused }: ReadOptions): string[] {
+/** Reads `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Throws a `ClientError` if there is no date. */
+export function expirationsOf(answer: unknown, { refused }: OptionGatherer): string[] {
   const dates: string[] = [];
   for (const date of listOf(entryOf(answer, 'expirations', 'date'))) {
     if (typeof date === 'string' && isDate(date)) dates.push(date);
@@ -36,7 +36,7 @@ export function expirationsOf(answer: unknown, { refused }: ReadOptions): string
   return [...new Set(dates)].sort();
 }
 
-/** Reads `{options: {option: {...} or [{...}, ...]}}`. `{options: null}` has no options. Throws a `Failure` for any other form. */
+/** Reads `{options: {option: {...} or [{...}, ...]}}`. `{options: null}` has no options. Throws a `ClientError` for any other form. */
 export function listedOptions(answer: unknown): readonly unknown[] {
   if (!isRecord(answer) || !('options' in answer)) throw unreadable('an unexpected answer: `options` is missing');
   return listOf(entryOf(answer, 'options', 'option'));

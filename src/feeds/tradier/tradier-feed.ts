@@ -1,13 +1,13 @@
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import { lastQuoted, settlementInstant } from '../../market/calendar.ts';
 import type { Feed } from '../../market/feed.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { baseUrl } from '../http/base-url.ts';
+import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import { type Snapshot, snapshotFrom } from '../http/snapshot.ts';
-import { sweep, sweepEveryMs } from '../http/sweep.ts';
+import { type ProviderSnapshot, snapshotFrom } from '../http/provider-snapshot.ts';
 import { unreadable } from '../refused.ts';
-import { expirationsOf, lastPriceOf, listedOptions, ReadOptions } from './answers.ts';
+import { expirationsOf, lastPriceOf, listedOptions, OptionGatherer } from './answers.ts';
 
 export interface TradierOptions extends ProviderOptions {
   readonly token: string;
@@ -30,15 +30,15 @@ export function createTradierFeed(options: TradierOptions): Feed {
     try {
       return lastPriceOf(await client.get(`/v1/markets/quotes?symbols=${symbol}`, signal));
     } catch (error) {
-      if (error instanceof Failure) return undefined;
+      if (error instanceof ClientError) return undefined;
       throw error;
     }
   }
 
-  async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<Snapshot> {
+  async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<ProviderSnapshot> {
     const asOf = lastQuoted(clock.now() - delayMs);
     const symbol = encodeURIComponent(ticker.replace('.', '/'));
-    const read = new ReadOptions(await priceOf(symbol, signal));
+    const read = new OptionGatherer(await priceOf(symbol, signal));
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
     // In the evening, today's expiration is still listed, but without contracts.
     const expiries = expirationsOf(listed, read).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
@@ -56,9 +56,9 @@ export function createTradierFeed(options: TradierOptions): Feed {
   return {
     name: 'tradier',
     simulated: false,
-    pace: { everyMs: sweepEveryMs(requests, ratePerMinute, EVERY_MS), hours: 'session', delayMs },
+    pace: { everyMs: pollIntervalMs(requests, ratePerMinute, EVERY_MS), hours: 'session', delayMs },
     tickers,
-    poll: (_nowMs, signal) => sweep('tradier', tickers, snapshotOf, signal),
+    poll: (_nowMs, signal) => pollTickers('tradier', tickers, snapshotOf, signal),
   };
 }
 

@@ -10,7 +10,7 @@ export interface ConnectionServer {
   closeIdleConnections(): number;
 }
 
-export interface ConnectionWatchParts {
+export interface ConnectionWatchDeps {
   /** Other ends of connections with an open stream, in the form of `peerOf`. */
   readonly streamPeers: () => Iterable<string>;
   /** Whether all connections come from a proxy. If so, an address or an idle connection says nothing about a client. */
@@ -28,7 +28,7 @@ export interface ConnectionWatchParts {
  */
 export interface ConnectionWatch {
   /** Records a request that is admitted: a request to a public path, or one of an account within its rate limit. */
-  heard(request: Request, account?: string): void;
+  onRequest(request: Request, account?: string): void;
   /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if it is not known. */
   peerOf(request: Request): string | undefined;
   /** Starts to watch the connections of a listening server. */
@@ -108,7 +108,7 @@ interface Note {
   account?: string;
 }
 
-export function createConnectionWatch({ streamPeers, behindProxy, observe }: ConnectionWatchParts): ConnectionWatch {
+export function createConnectionWatch({ streamPeers, behindProxy, observe }: ConnectionWatchDeps): ConnectionWatch {
   const plan = descriptorPlan();
   const limits: ConnectionLimits = {
     addressMax: behindProxy ? Number.POSITIVE_INFINITY : plan.addressMax,
@@ -239,7 +239,7 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
   };
 
   return {
-    heard(request, account) {
+    onRequest(request, account) {
       if (notingSinceMs === undefined) return;
       const peer = peerOf(request);
       if (peer === undefined) return;

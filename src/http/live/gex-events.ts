@@ -2,6 +2,7 @@ import { shownName } from '../../clean-text.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
 import type { MarketStore } from '../../market/store.ts';
 import { MILLION } from '../../operations/gex-report.ts';
+import { sseEvent } from '../../sse/sse-format.ts';
 
 /** An event as it is sent to clients. */
 export interface GexEvent {
@@ -148,7 +149,7 @@ function firstAfter(events: readonly GexEvent[], seq: number): number {
 }
 
 function eventOf(levels: LevelEvent): GexEvent {
-  const text = `id: ${levels.seq}\nevent: gex\ndata: ${JSON.stringify(dataOf(levels))}\n\n`;
+  const text = sseEvent('gex', JSON.stringify(dataOf(levels)), levels.seq);
   return { seq: levels.seq, ticker: levels.underlying, bytes: encoder.encode(text) };
 }
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Account } from '../../access/access.ts';
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import type { Market } from '../../market/market.ts';
 import { ticker } from '../../operations/schemas.ts';
 import { validate } from '../../operations/validate.ts';
@@ -20,7 +20,7 @@ export interface GexStreamRequest {
 const TICKERS_MAX = 1_000;
 
 /**
- * Returns the tickers of a request by their names in the market, each once. Throws `Failure` (400) if there are too many, or if one is
+ * Returns the tickers of a request by their names in the market, each once. Throws `ClientError` (400) if there are too many, or if one is
  * malformed or not tracked.
  */
 export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
@@ -40,7 +40,7 @@ const ONE_TICKER = Type.Object({ ticker });
 
 /**
  * Returns the sequence number up to which the client has all events. Returns undefined if the request does not contain one. Throws
- * `Failure` (400) if the number is malformed.
+ * `ClientError` (400) if the number is malformed.
  */
 export function placeOf({ headers, query }: GexStreamRequest): number | undefined {
   const text = headers.get('last-event-id') ?? query.get('last_event_id');
@@ -53,9 +53,9 @@ export function placeOf({ headers, query }: GexStreamRequest): number | undefine
   );
 }
 
-function refusal(message: string, field: string, expected: string): Failure {
-  return new Failure('invalid_parameter', message, {
+function refusal(message: string, field: string, expected: string): ClientError {
+  return new ClientError('invalid_parameter', message, {
     hint: 'Send GET /api/v1/stream/gex/SPY,QQQ, with the header Last-Event-ID: 123 to resume after event 123.',
-    faults: [{ field, expected }],
+    fieldErrors: [{ field, expected }],
   });
 }

@@ -1,19 +1,19 @@
-import {
-  createStreamWatch,
-  STREAM_LIMITS,
-  type StreamEnd,
-  type StreamLimits,
-  type WatchedStream,
-} from '../../access/stream-watch.ts';
 import { began } from '../../event-loop-watchdog.ts';
 import type { Observe } from '../../events.ts';
 import type { Market } from '../../market/market.ts';
 import type { Scheduler } from '../../operations/scheduler.ts';
+import {
+  createStreamRegistry,
+  type RegisteredStream,
+  STREAM_LIMITS,
+  type StreamEnd,
+  type StreamLimits,
+} from '../../sse/stream-registry.ts';
 import type { GexEvents } from './gex-events.ts';
 import { type GexStreamRequest, placeOf, tickersOf } from './gex-stream-request.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';
 
-export interface GexStreamParts {
+export interface GexStreamDeps {
   readonly events: GexEvents;
   readonly market: Pick<Market, 'tracked'>;
   readonly scheduler: Scheduler;
@@ -22,7 +22,7 @@ export interface GexStreamParts {
 }
 
 export interface GexStreams {
-  /** Opens a stream of the levels of tickers. Throws `Failure`: 400 if the request is invalid, 429 or 503 if a limit is reached. */
+  /** Opens a stream of the levels of tickers. Throws `ClientError`: 400 if the request is invalid, 429 or 503 if a limit is reached. */
   open(request: GexStreamRequest): Response;
   /** Call this whenever there may be new levels. A call is cheap. */
   wake(): void;
@@ -37,8 +37,8 @@ export interface GexStreams {
 const GATHER_MS = 20;
 
 /** Creates the live levels over SSE. After a stream has ended, a client can resume it with the id of the last event. */
-export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamParts): GexStreams {
-  const watch = createStreamWatch({ ...STREAM_LIMITS, ...limits });
+export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps): GexStreams {
+  const watch = createStreamRegistry({ ...STREAM_LIMITS, ...limits });
   const subscriptions = new Set<Subscription>();
   let closed = false;
   let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -72,7 +72,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       const { account, peer } = request;
       const tickers = tickersOf(request, market);
       const after = placeOf(request);
-      watch.refuseTooMany(account);
+      watch.assertCapacity(account);
       const forget = (reason: StreamEnd): void => {
         subscriptions.delete(subscription);
         observe({ kind: 'stream_closed', account: account.id, reason, streams: watch.size });
@@ -82,9 +82,9 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
         tickers,
         after,
         turn: (work) => inTurn(account.id, work),
-        gone: () => watch.remove(watched) && forget('client'),
+        onClose: () => watch.remove(watched) && forget('client'),
       });
-      const watched: WatchedStream = {
+      const watched: RegisteredStream = {
         account,
         peer,
         get behindSince() {

@@ -1,6 +1,8 @@
+import { createBoundedStream } from '../../sse/bounded-stream.ts';
+import { PING, RETRY } from '../../sse/sse-format.ts';
 import type { GexEvents } from './gex-events.ts';
 
-export interface SubscriptionParts {
+export interface SubscriptionDeps {
   readonly events: GexEvents;
   readonly tickers: ReadonlySet<string>;
   /** The sequence number up to which the client has all events. Undefined: the stream begins with the current levels. */
@@ -8,7 +10,7 @@ export interface SubscriptionParts {
   /** Runs work that reads the store, in the scheduler. */
   readonly turn: <Result>(work: () => Result) => Promise<Result>;
   /** Called when the client has closed the connection, or when reading the log has failed. */
-  readonly gone: () => void;
+  readonly onClose: () => void;
 }
 
 /** One client's stream: a cursor over the log. It reads the log as fast as the client reads, so a slow client takes one page of memory. */
@@ -27,25 +29,19 @@ export interface Subscription {
 
 /** Limit of queued bytes: the next page is read when less than this is unread. */
 const QUEUE_BYTES = 64 * 1024;
-/** How long a client waits before it reconnects, ms. */
-const RETRY_MS = 2_000;
 
-export function createSubscription({ events, tickers, after, turn, gone }: SubscriptionParts): Subscription {
+export function createSubscription({ events, tickers, after, turn, onClose }: SubscriptionDeps): Subscription {
   let cursor = after ?? 0;
   let started = false;
-  let ended = false;
-  let behindSince: number | undefined;
   /** Set while the stream waits for new events. */
   let resume: (() => void) | undefined;
-  let controller!: ReadableStreamDefaultController<Uint8Array>;
 
   const send = (chunks: readonly Uint8Array[]): void => {
-    controller.enqueue(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
-    if (controller.desiredSize! <= 0) behindSince = performance.now();
+    stream.write(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
   };
 
   const begin = (): void => {
-    if (ended) return;
+    if (stream.hasEnded) return;
     started = true;
     if (after !== undefined && events.goesOnFrom(after, tickers)) {
       send([PREAMBLE]);
@@ -58,10 +54,11 @@ export function createSubscription({ events, tickers, after, turn, gone }: Subsc
 
   /** Sends the next page that has events of the tickers. Waits until there is one. */
   const proceed = async (): Promise<void> => {
-    while (!ended) {
+    while (!stream.hasEnded) {
       const page =
-        events.after(cursor, tickers) ?? (await turn(() => (ended ? undefined : events.stored(cursor, tickers))));
-      if (ended || !page) return;
+        events.after(cursor, tickers) ??
+        (await turn(() => (stream.hasEnded ? undefined : events.stored(cursor, tickers))));
+      if (stream.hasEnded || !page) return;
       cursor = page.upTo;
       if (page.chunks.length > 0) {
         send(page.chunks);
@@ -75,55 +72,44 @@ export function createSubscription({ events, tickers, after, turn, gone }: Subsc
     }
   };
 
-  const leave = (): void => {
-    ended = true;
-    resume?.();
-    gone();
-  };
-
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      start(given) {
-        controller = given;
-      },
-      async pull() {
-        behindSince = undefined;
-        try {
-          if (started) await proceed();
-          else await turn(begin);
-        } catch (error) {
-          leave();
-          throw error;
-        }
-      },
-      cancel: leave,
+  const stream = createBoundedStream({
+    behindBytes: QUEUE_BYTES,
+    async onRoom() {
+      try {
+        if (started) await proceed();
+        else await turn(begin);
+      } catch (error) {
+        onClose();
+        throw error;
+      }
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: QUEUE_BYTES }),
-  );
+    onCancel() {
+      resume?.();
+      onClose();
+    },
+  });
 
   return {
-    stream,
+    stream: stream.body,
     get behindSince() {
-      return behindSince;
+      return stream.behindSince;
     },
     get unreadBytes() {
-      return ended ? 0 : QUEUE_BYTES - controller.desiredSize!;
+      return stream.unreadBytes;
     },
     wake: () => resume?.(),
     ping() {
       // While data waits for the client, no ping is needed.
-      if (!ended && controller.desiredSize! > 0) controller.enqueue(PING);
+      if (stream.unreadBytes < QUEUE_BYTES) stream.write(PING_BYTES);
     },
     end(drop) {
-      if (ended) return;
-      ended = true;
-      if (drop) controller.error(new Error('The client has read nothing for too long'));
-      else controller.close();
+      if (drop) stream.drop();
+      else stream.close();
       resume?.();
     },
   };
 }
 
 const encoder = new TextEncoder();
-const PREAMBLE = encoder.encode(`retry: ${RETRY_MS}\n\n`);
-const PING = encoder.encode(': ping\n\n');
+const PREAMBLE = encoder.encode(RETRY);
+const PING_BYTES = encoder.encode(PING);

@@ -1,12 +1,12 @@
 import type { Account } from '../../access/access.ts';
-import { Failure } from '../../errors.ts';
-import { finish, type Steps } from '../../steps.ts';
-import type { McpParts } from '../parts.ts';
+import { ClientError } from '../../errors.ts';
+import { runToCompletion, type Steps } from '../../steps.ts';
+import type { McpDeps } from '../mcp-deps.ts';
 
 /** Limit of the messages in one batch (revision 2025-03-26 allows batches). A short message may ask for a long answer. */
 const BATCH_MAX = 50;
 
-/** Returns the messages of a posted body. Throws `Failure`, 422, if there are none or too many. */
+/** Returns the messages of a posted body. Throws `ClientError`, 422, if there are none or too many. */
 export function batchOf(body: unknown): unknown[] {
   const batch = Array.isArray(body) ? body : [body];
   if (batch.length >= 1 && batch.length <= BATCH_MAX) return batch;
@@ -19,7 +19,7 @@ export class BatchDelivery<Message> {
   private isUnderWay = false;
 
   constructor(
-    private readonly parts: Pick<McpParts, 'scheduler' | 'charge'>,
+    private readonly parts: Pick<McpDeps, 'scheduler' | 'charge'>,
     private readonly account: Account,
     private readonly deliver: (message: Message) => void,
   ) {}
@@ -31,7 +31,7 @@ export class BatchDelivery<Message> {
     // The scheduler rejects the job if the account has too many jobs. Then all messages are delivered at once, and each call gets an error.
     new Promise((resolve) =>
       resolve(this.parts.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
-    ).catch(() => finish(this.deliveries()));
+    ).catch(() => runToCompletion(this.deliveries()));
   }
 
   private *deliveries(): Steps<void> {
@@ -46,8 +46,8 @@ export class BatchDelivery<Message> {
   }
 }
 
-export function notMessages(): Failure {
-  return new Failure('invalid_body', 'The body is not a JSON-RPC 2.0 message', {
+export function notMessages(): ClientError {
+  return new ClientError('invalid_body', 'The body is not a JSON-RPC 2.0 message', {
     hint: `Send {"jsonrpc":"2.0","id":1,"method":"tools/list"}, or an array of 1 to ${BATCH_MAX} such messages.`,
   });
 }

@@ -1,11 +1,11 @@
-import type { StreamEnd } from '../../access/stream-watch.ts';
+import { createBoundedStream } from '../../sse/bounded-stream.ts';
+import { RETRY } from '../../sse/sse-format.ts';
+import type { StreamEnd } from '../../sse/stream-registry.ts';
 
-/** With this many unread bytes the client is behind. The stream watch ends its stream if the client stays behind for too long. */
+/** With this many unread bytes the client is behind. The stream registry ends its stream if the client stays behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
 /** With this many unread bytes the stream ends at once. Otherwise its queue would grow without limit. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
-/** Delay after which a client may reconnect when its stream has ended. Sent as `retry:`. */
-const RETRY_MS = 2_000;
 
 /** A stream of server-sent events to one client, with a limit of unread bytes. */
 export interface ClientStream {
@@ -22,74 +22,47 @@ export interface ClientStream {
   finish(done: () => void): void;
 }
 
-/** Calls `gone` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
-export function createClientStream(gone: (reason: 'client' | 'behind') => void): ClientStream {
-  let controller!: ReadableStreamDefaultController<Uint8Array>;
-  let behindSince: number | undefined;
-  let ended = false;
+/** Calls `onGone` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
+export function createClientStream(onGone: (reason: 'client' | 'behind') => void): ClientStream {
   let finishing: (() => void) | undefined;
-
+  const stream = createBoundedStream({
+    behindBytes: BEHIND_BYTES,
+    onRoom: () => finishing?.(),
+    onCancel: () => onGone('client'),
+  });
   const end = (reason: StreamEnd): void => {
-    if (ended) return;
-    ended = true;
     if (reason === 'behind') {
-      controller.error(new Error('The client has read nothing for too long'));
-    } else {
-      controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
-      controller.close();
+      stream.drop();
+      return;
     }
+    stream.write(encoder.encode(RETRY));
+    stream.close();
   };
-
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(given) {
-        controller = given;
-      },
-      // Called when the client has read enough to be no longer behind.
-      pull() {
-        behindSince = undefined;
-        finishing?.();
-      },
-      cancel() {
-        if (ended) return;
-        ended = true;
-        gone('client');
-      },
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: BEHIND_BYTES }),
-  );
-
   return {
-    body,
+    body: stream.body,
     get behindSince() {
-      return behindSince;
+      return stream.behindSince;
     },
     get unreadBytes() {
-      return ended ? 0 : BEHIND_BYTES - controller.desiredSize!;
+      return stream.unreadBytes;
     },
     write(chunk) {
-      if (ended) return;
-      controller.enqueue(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
-      const room = controller.desiredSize!;
-      if (room <= 0) behindSince ??= performance.now();
-      if (room > BEHIND_BYTES - UNREAD_BYTES_MAX) return;
-      end('behind');
-      gone('behind');
+      if (stream.hasEnded) return;
+      stream.write(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
+      if (stream.unreadBytes < UNREAD_BYTES_MAX) return;
+      stream.drop();
+      onGone('behind');
     },
     end,
     finish(done) {
       finishing = () => {
-        if (ended) return;
-        ended = true;
-        controller.close();
+        if (stream.hasEnded) return;
+        stream.close();
         done();
       };
-      if (behindSince === undefined) finishing();
+      if (stream.behindSince === undefined) finishing();
     },
   };
 }
-
-/** An SSE comment, which clients ignore. It keeps an idle stream open. */
-export const PING = ': ping\n\n';
 
 const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 
 /** Limits of the subscriptions of one account, and of all accounts together. A subscription takes about 200 bytes. */
 const ACCOUNT_FOLLOWED_MAX = 100_000;
@@ -6,7 +6,7 @@ const ALL_FOLLOWED_MAX = 400_000;
 
 /** Counts the subscriptions to resources on all streams and in all sessions. */
 export interface FollowedQuota {
-  /** Throws `Failure` if there are too many subscriptions: 429 for the limit of the account, 503 for the limit of all accounts. */
+  /** Throws `ClientError` if there are too many subscriptions: 429 for the limit of the account, 503 for the limit of all accounts. */
   take(accountId: string, count: number): void;
   give(accountId: string, count: number): void;
 }
@@ -23,12 +23,12 @@ export function createFollowedQuota(accountMax = ACCOUNT_FOLLOWED_MAX, allMax = 
   return {
     take(accountId, count) {
       if ((counts.get(accountId) ?? 0) + count > accountMax) {
-        throw new Failure('too_many_streams', `This account has ${accountMax} subscriptions, the maximum`, {
+        throw new ClientError('too_many_streams', `This account has ${accountMax} subscriptions, the maximum`, {
           hint: 'Subscribe to fewer resources, or end sessions and streams with subscriptions.',
         });
       }
       if (total + count > allMax) {
-        throw new Failure('unavailable', 'No more subscriptions are possible now', { hint: 'Retry later.' });
+        throw new ClientError('unavailable', 'No more subscriptions are possible now', { hint: 'Retry later.' });
       }
       add(accountId, count);
     },
@@ -45,7 +45,7 @@ export class FollowedResources extends Set<string> {
     super();
   }
 
-  /** Throws `Failure` as `FollowedQuota.take` does. */
+  /** Throws `ClientError` as `FollowedQuota.take` does. */
   override add(uri: string): this {
     if (!this.has(uri)) this.quota.take(this.accountId, 1);
     return super.add(uri);

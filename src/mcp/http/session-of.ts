@@ -1,5 +1,5 @@
 import type { Account } from '../../access/access.ts';
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 
 /** Where a client sends the id of its session, with hints for errors. */
 export interface SessionPlace {
@@ -11,7 +11,7 @@ export interface SessionPlace {
   readonly unknown: string;
 }
 
-/** Returns the session of an id. Throws `Failure`: 400 without an id, 404 for an unknown id, 403 if another account opened the session. */
+/** Returns the session of an id. Throws `ClientError`: 400 without an id, 404 for an unknown id, 403 if another account opened the session. */
 export function sessionOf<Session extends { readonly account: Account }>(
   sessions: ReadonlyMap<string, Session>,
   account: Account,
@@ -20,12 +20,12 @@ export function sessionOf<Session extends { readonly account: Account }>(
 ): Session {
   if (!id) {
     const faults = [{ field, expected: 'must be given' }];
-    throw new Failure('invalid_parameter', `The ${what} is missing`, { hint: missing, faults });
+    throw new ClientError('invalid_parameter', `The ${what} is missing`, { hint: missing, fieldErrors: faults });
   }
   const session = sessions.get(id);
-  if (!session) throw new Failure('not_found', 'There is no such session', { hint: unknown });
+  if (!session) throw new ClientError('not_found', 'There is no such session', { hint: unknown });
   if (session.account.id === account.id) return session;
-  throw new Failure('session_foreign', 'This session was opened with another key', {
+  throw new ClientError('session_foreign', 'This session was opened with another key', {
     hint: 'Send the key that opened the session.',
   });
 }

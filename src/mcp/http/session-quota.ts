@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import { createFollowedQuota, type FollowedQuota } from './followed-quota.ts';
 
 /** A client that opens a session every two seconds all day stays below this limit. */
@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** Limits the sessions that an account opens in a day (UTC) over both transports, and its subscriptions. */
 export interface SessionQuota {
   readonly followed: FollowedQuota;
-  /** Counts a new session. Throws `Failure`, 429, if the account has opened the maximum of today. */
+  /** Counts a new session. Throws `ClientError`, 429, if the account has opened the maximum of today. */
   take(accountId: string): void;
 }
 
@@ -23,7 +23,7 @@ export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SES
       day = today;
       const count = counts.get(accountId) ?? 0;
       if (count >= daySessionsMax) {
-        throw new Failure('rate_limited', `This account has opened ${daySessionsMax} sessions today, the maximum`, {
+        throw new ClientError('rate_limited', `This account has opened ${daySessionsMax} sessions today, the maximum`, {
           hint: 'Use one session for many calls. The count restarts at midnight UTC.',
         });
       }

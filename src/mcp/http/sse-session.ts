@@ -1,12 +1,13 @@
 import type { JSONRPCMessage, RequestId, Server, Transport } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
-import type { StreamEnd, WatchedStream } from '../../access/stream-watch.ts';
-import type { McpSession } from '../parts.ts';
+import { PING, sseEvent } from '../../sse/sse-format.ts';
+import type { RegisteredStream, StreamEnd } from '../../sse/stream-registry.ts';
+import type { McpSession } from '../mcp-deps.ts';
 import { takesResourceLinks } from '../resource-links.ts';
-import { type ClientStream, createClientStream, PING } from './client-stream.ts';
-import { SignsOfLife } from './signs-of-life.ts';
+import { type ClientStream, createClientStream } from './client-stream.ts';
+import { Liveness } from './liveness.ts';
 
-export interface SseSessionParts {
+export interface SseSessionDeps {
   readonly account: Account;
   /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
@@ -17,7 +18,7 @@ export interface SseSessionParts {
   /** Creates an SDK server for the session. */
   readonly createServer: (session: McpSession) => Server;
   /** Called once, when the stream has ended. */
-  readonly ended: () => void;
+  readonly onEnd: () => void;
 }
 
 /**
@@ -25,7 +26,7 @@ export interface SseSessionParts {
  * message. The session has an SDK server only while requests are under way: most sessions are idle most of the time, and an SDK server
  * takes more memory than the rest of a session.
  */
-export class SseSession implements Transport, WatchedStream, McpSession {
+export class SseSession implements Transport, RegisteredStream, McpSession {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
@@ -37,14 +38,14 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   /** Requests without an answer yet. Empty if there is no SDK server. */
   private readonly pending = new Set<RequestId>();
   private readonly stream: ClientStream;
-  private readonly life = new SignsOfLife();
+  private readonly life = new Liveness();
   private isOver = false;
 
-  constructor(private readonly parts: SseSessionParts) {
+  constructor(private readonly parts: SseSessionDeps) {
     this.account = parts.account;
     this.followed = parts.followed ?? new Set();
     this.stream = createClientStream(() => this.over());
-    this.stream.write(`event: endpoint\ndata: ${parts.endpoint}\n\n`);
+    this.stream.write(sseEvent('endpoint', parts.endpoint));
   }
 
   get body(): ReadableStream<Uint8Array> {
@@ -66,7 +67,7 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   receive(message: JSONRPCMessage): void {
     // The later messages of a batch come in later steps. The session may have ended by then.
     if (this.isOver) return;
-    this.life.heard();
+    this.life.touch();
     if ('method' in message && 'id' in message) {
       this.pending.add(message.id);
       this.engine ??= this.begin();
@@ -88,7 +89,7 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage): Promise<void> {
-    this.stream.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    this.stream.write(sseEvent('message', JSON.stringify(message)));
     if (!('method' in message) && message.id !== undefined) this.settled(message.id);
   }
 
@@ -97,7 +98,7 @@ export class SseSession implements Transport, WatchedStream, McpSession {
   }
 
   ping(nowMs: number): void {
-    if (this.life.shallAsk(nowMs)) void this.send({ jsonrpc: '2.0', id: PING_ID, method: 'ping' });
+    if (this.life.shouldPing(nowMs)) void this.send({ jsonrpc: '2.0', id: PING_ID, method: 'ping' });
     else this.stream.write(PING);
   }
 
@@ -132,7 +133,7 @@ export class SseSession implements Transport, WatchedStream, McpSession {
     this.isOver = true;
     this.followed.clear();
     this.onclose?.();
-    this.parts.ended();
+    this.parts.onEnd();
   }
 }
 

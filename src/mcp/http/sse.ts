@@ -1,28 +1,28 @@
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { notificationOf } from '../change-notification.ts';
-import { createMcpServer } from '../server.ts';
+import { createMcpServer } from '../mcp-server.ts';
 import { BatchDelivery, batchOf, notMessages } from './batch.ts';
 import { FollowedResources } from './followed-quota.ts';
 import { newSessionId } from './session-id.ts';
 import { type SessionPlace, sessionOf } from './session-of.ts';
 import { SseSession } from './sse-session.ts';
-import type { TransportParts } from './transport-parts.ts';
+import type { TransportDeps } from './transport-deps.ts';
 
 export interface SseSessions {
-  /** Opens a session for an account. The first event of its stream is the URL to post to. Throws `Failure`: 429, 503. */
+  /** Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError`: 429, 503. */
   open(account: Account, request?: Request): Response;
   /**
-   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `Failure`: 400, 403, 404. `receive` throws
-   * `Failure`: 422 for the body, 429 if the account cannot pay for a batch.
+   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400, 403, 404. `receive` throws
+   * `ClientError`: 422 for the body, 429 if the account cannot pay for a batch.
    */
   session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   readonly size: number;
 }
 
 /** The two endpoints of HTTP+SSE. A session lives as long as its stream, and answers only to the account that opened it. */
-export function createSseSessions(parts: TransportParts): SseSessions {
-  const { watch, quota, bus } = parts;
+export function createSseSessions(parts: TransportDeps): SseSessions {
+  const { streams, quota, bus } = parts;
   const sessions = new Map<string, SseSession>();
   bus.subscribe((event) => {
     for (const session of sessions.values()) {
@@ -32,7 +32,7 @@ export function createSseSessions(parts: TransportParts): SseSessions {
   });
   return {
     open(account, request) {
-      watch.refuseTooMany(account);
+      streams.assertCapacity(account);
       quota.take(account.id);
       const id = newSessionId();
       const session = new SseSession({
@@ -41,14 +41,14 @@ export function createSseSessions(parts: TransportParts): SseSessions {
         followed: new FollowedResources(quota.followed, account.id),
         endpoint: `/messages?sessionId=${id}`,
         createServer: (each) => createMcpServer(parts, each),
-        ended: () => {
-          watch.remove(session);
+        onEnd: () => {
+          streams.remove(session);
           sessions.delete(id);
           parts.observe({ kind: 'session_closed', account: account.id, sessions: sessions.size });
         },
       });
       sessions.set(id, session);
-      watch.add(session);
+      streams.add(session);
       parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
       return new Response(session.body, {
         headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },

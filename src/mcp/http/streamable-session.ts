@@ -10,16 +10,17 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import { sseEvent } from '../../sse/sse-format.ts';
 import { type CancelSignal, callTool } from '../call-tool.ts';
-import type { McpSession } from '../parts.ts';
+import type { McpSession } from '../mcp-deps.ts';
+import { createMcpServer } from '../mcp-server.ts';
 import { takesResourceLinks } from '../resource-links.ts';
-import { createMcpServer } from '../server.ts';
 import { BatchDelivery } from './batch.ts';
 import { FollowedResources } from './followed-quota.ts';
-import { type HeldStream, held, isEventStream, openHeld } from './held-stream.ts';
+import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
+import { Liveness } from './liveness.ts';
 import type { PlainCall } from './plain-call.ts';
-import { SignsOfLife } from './signs-of-life.ts';
-import type { TransportParts } from './transport-parts.ts';
+import type { TransportDeps } from './transport-deps.ts';
 
 /**
  * A session of Streamable HTTP. Each POST gets its own transport, and its own SDK server if it has requests. Both live until the answers
@@ -29,18 +30,18 @@ export class StreamableSession implements McpSession {
   /** Undefined until the client has identified itself with `initialize`. */
   takesLinks: boolean | undefined;
   readonly followed: FollowedResources;
-  readonly life = new SignsOfLife();
+  readonly life = new Liveness();
   /** The POSTs whose answers are under way, by their transport. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
   /** The tool calls under way without an SDK server. */
   private readonly calls = new Set<CallSignal>();
   /** The session's notification stream. Undefined if the client has none open. */
-  private listening: HeldStream | undefined;
+  private listening: GuardedStream | undefined;
 
   constructor(
     readonly id: string,
     readonly account: Account,
-    private readonly parts: TransportParts,
+    private readonly parts: TransportDeps,
   ) {
     this.followed = new FollowedResources(parts.quota.followed, account.id);
   }
@@ -56,7 +57,7 @@ export class StreamableSession implements McpSession {
    */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { parts, account } = this;
-    parts.watch.refuseTooMany(account);
+    parts.streams.assertCapacity(account);
     const signal = new CallSignal(id, request);
     this.calls.add(signal);
     try {
@@ -71,7 +72,7 @@ export class StreamableSession implements McpSession {
 
   /** Answers a POST with a message or a batch. */
   async post(request: Request, body: unknown): Promise<Response> {
-    this.parts.watch.refuseTooMany(this.account);
+    this.parts.streams.assertCapacity(this.account);
     const messages = (Array.isArray(body) ? body : [body]) as JSONRPCMessage[];
     const isPlain = !Array.isArray(body) && !asksForProgress(body);
     const transport = createTransport(isPlain);
@@ -99,7 +100,7 @@ export class StreamableSession implements McpSession {
     if (response.ok && server) response.headers.set('Mcp-Session-Id', this.id);
     if (isEventStream(response)) {
       const peer = this.parts.peerOf?.(request);
-      return held(response, this.account, this.parts, { peer, isAnswer: true, ended: leave });
+      return guardResponse(response, this.account, this.parts, { peer, isAnswer: true, onEnd: leave });
     }
     leave();
     return response;
@@ -107,7 +108,7 @@ export class StreamableSession implements McpSession {
 
   /** Opens the session's notification stream and closes the old one. A client may have lost the old stream without the server noticing. */
   async listen(request: Request): Promise<Response> {
-    this.parts.watch.refuseTooMany(this.account);
+    this.parts.streams.assertCapacity(this.account);
     // The SDK's transport only checks the request. The session opens its own stream, which takes half the memory of the SDK's.
     const transport = createTransport(false);
     const { status, headers, body } = await transport.handleRequest(request);
@@ -121,13 +122,13 @@ export class StreamableSession implements McpSession {
   private openListening(peer: string | undefined): ReadableStream<Uint8Array> {
     this.listening?.close();
     const { life } = this;
-    const stream = openHeld(this.account, this.parts, {
+    const stream = openGuardedStream(this.account, this.parts, {
       peer,
-      life: {
+      liveness: {
         isSilent: (nowMs) => life.isSilent(nowMs),
-        ask: (nowMs) => life.shallAsk(nowMs) && this.tell({ jsonrpc: '2.0', id: PING_ID, method: 'ping' }),
+        pingIfDue: (nowMs) => life.shouldPing(nowMs) && this.tell({ jsonrpc: '2.0', id: PING_ID, method: 'ping' }),
       },
-      ended: () => {
+      onEnd: () => {
         if (this.listening === stream) this.listening = undefined;
       },
     });
@@ -137,7 +138,7 @@ export class StreamableSession implements McpSession {
 
   /** Sends a message on the notification stream. Drops the message if there is no stream. */
   tell(message: JSONRPCMessage): void {
-    this.listening?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    this.listening?.write(sseEvent('message', JSON.stringify(message)));
   }
 
   /** Ends the session's streams and its requests under way. */

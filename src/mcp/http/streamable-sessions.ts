@@ -1,14 +1,14 @@
 import type { Account } from '../../access/access.ts';
 import { AccountCounts } from '../../access/account-counts.ts';
-import { ACCOUNT_SHARE } from '../../access/stream-watch.ts';
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
+import { ACCOUNT_SHARE } from '../../sse/stream-registry.ts';
 import { notificationOf } from '../change-notification.ts';
-import { isEventStream } from './held-stream.ts';
+import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf } from './plain-call.ts';
 import { newSessionId } from './session-id.ts';
 import { type SessionPlace, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
-import type { TransportParts } from './transport-parts.ts';
+import type { TransportDeps } from './transport-deps.ts';
 
 interface SessionLimits {
   /** A session without a request for this long ends. Later requests get 404, and the client opens a new session. */
@@ -36,7 +36,7 @@ export interface StreamableSessions {
 }
 
 export function createStreamableSessions(
-  parts: TransportParts,
+  parts: TransportDeps,
   limits: Partial<SessionLimits> = {},
 ): StreamableSessions {
   const { quota, bus } = parts;
@@ -54,7 +54,7 @@ export function createStreamableSessions(
 
   const sweep = (): void => {
     const nowMs = performance.now();
-    for (const session of sessions.values()) if (session.life.unheardMs(nowMs) >= idleMs) end(session);
+    for (const session of sessions.values()) if (session.life.idleMs(nowMs) >= idleMs) end(session);
   };
 
   const end = (session: StreamableSession): void => {
@@ -73,21 +73,21 @@ export function createStreamableSessions(
     let idlest: StreamableSession | undefined;
     for (const session of sessions.values()) {
       if (session.account.id !== largest) continue;
-      if (!idlest || session.life.unheardMs(nowMs) > idlest.life.unheardMs(nowMs)) idlest = session;
+      if (!idlest || session.life.idleMs(nowMs) > idlest.life.idleMs(nowMs)) idlest = session;
     }
     if (idlest) end(idlest);
   };
 
   const begin = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     if (counts.of(account.id) >= accountSessionsMax) {
-      throw new Failure('too_many_streams', `This account has ${accountSessionsMax} sessions open, the maximum`, {
+      throw new ClientError('too_many_streams', `This account has ${accountSessionsMax} sessions open, the maximum`, {
         hint: 'End sessions with DELETE, or use one session for many calls.',
       });
     }
     const share = ACCOUNT_SHARE * sessionsMax;
     if (sessions.size >= sessionsMax && counts.of(account.id) < share) makeRoom(share);
     if (sessions.size >= sessionsMax) {
-      throw new Failure('unavailable', 'No more sessions can be opened now', { hint: 'Retry later.' });
+      throw new ClientError('unavailable', 'No more sessions can be opened now', { hint: 'Retry later.' });
     }
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, parts);
@@ -107,14 +107,14 @@ export function createStreamableSessions(
       const session = call && sessions.get(request.headers.get('mcp-session-id') ?? '');
       if (!call || session?.account.id !== account.id || !session.hasBegun) return undefined;
       if (!parts.tools().some(({ name }) => name === call.name)) return undefined;
-      session.life.heard();
+      session.life.touch();
       return session.call(request, call);
     },
     async handle(account, request, body) {
       const id = request.headers.get('mcp-session-id');
       if (id === null && isInitializing(body)) return begin(account, request, body);
       const session = sessionOf(sessions, account, id, PLACE);
-      session.life.heard();
+      session.life.touch();
       if (request.method === 'GET') return session.listen(request);
       if (request.method === 'POST') return isInitializing(body) ? begunAlready() : session.post(request, body);
       end(session);

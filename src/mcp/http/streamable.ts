@@ -7,31 +7,31 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { cleaned } from '../../clean-text.ts';
-import { Failure } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import { isRecord } from '../../operations/validate.ts';
-import { createMcpServer, FOLLOWED_MAX } from '../server.ts';
+import { createMcpServer, FOLLOWED_MAX } from '../mcp-server.ts';
 import { batchOf } from './batch.ts';
-import { held, isEventStream } from './held-stream.ts';
+import { guardResponse, isEventStream } from './guarded-stream.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
-import type { TransportParts } from './transport-parts.ts';
+import type { TransportDeps } from './transport-deps.ts';
 
 /** One endpoint for both eras: with sessions for clients up to revision 2025-11-25, without sessions for clients from 2026-07-28 on. */
 export interface Streamable {
-  /** Answers a request of an account. `body` is the parsed body of a POST. Throws `Failure`: 400, 403, 404, 422, 429, 503. */
+  /** Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403, 404, 422, 429, 503. */
   handle(account: Account, request: Request, body?: unknown): Promise<Response>;
   close(): Promise<void>;
   readonly sessions: number;
 }
 
-export function createStreamable(parts: TransportParts): Streamable {
-  const { watch, quota, bus } = parts;
+export function createStreamable(parts: TransportDeps): Streamable {
+  const { streams, quota, bus } = parts;
   const sessions: StreamableSessions = createStreamableSessions(parts);
   const modern: McpHttpHandler = createMcpHandler(
     ({ authInfo }) => createMcpServer(parts, { account: accountOf(authInfo) }),
     {
       legacy: 'reject',
       bus,
-      // The stream watch limits the streams, in total and by account, and sends their keep-alives.
+      // The stream registry limits the streams, in total and by account, and sends their keep-alives.
       maxSubscriptions: Number.MAX_SAFE_INTEGER,
       keepAliveMs: 0,
     },
@@ -46,13 +46,14 @@ export function createStreamable(parts: TransportParts): Streamable {
   };
   /** Opens the stream of a `subscriptions/listen` request. Its subscriptions count against the quota as long as the stream is open. */
   const listen = async (account: Account, request: Request, body: Record<string, unknown>): Promise<Response> => {
-    watch.refuseTooMany(account);
+    streams.assertCapacity(account);
     const { parsedBody, followed } = withCanonicalUris(body, parts);
     quota.followed.take(account.id, followed);
     const ended = () => quota.followed.give(account.id, followed);
     try {
       const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
-      if (isEventStream(response)) return held(response, account, parts, { peer: parts.peerOf?.(request), ended });
+      if (isEventStream(response))
+        return guardResponse(response, account, parts, { peer: parts.peerOf?.(request), onEnd: ended });
       ended();
       return response;
     } catch (error) {
@@ -105,18 +106,18 @@ function claimsNewEra(body: unknown): boolean {
 
 /**
  * Replaces each URI of a `subscriptions/listen` request by its canonical spelling, because the SDK compares URIs by character. Leaves out
- * the URIs of no resource: the answer lists the accepted ones. Also returns the number of URIs that remain. Throws `Failure`, 422, if the
+ * the URIs of no resource: the answer lists the accepted ones. Also returns the number of URIs that remain. Throws `ClientError`, 422, if the
  * request has too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,
-  { resources, context }: TransportParts,
+  { resources, context }: TransportDeps,
 ): { parsedBody: unknown; followed: number } {
   const params = body.params as { notifications?: { resourceSubscriptions?: unknown } } | undefined;
   const given = params?.notifications?.resourceSubscriptions;
   if (!Array.isArray(given)) return { parsedBody: body, followed: 0 };
   if (given.length > FOLLOWED_MAX) {
-    throw new Failure('invalid_body', `A stream can subscribe to at most ${FOLLOWED_MAX} resources`, {
+    throw new ClientError('invalid_body', `A stream can subscribe to at most ${FOLLOWED_MAX} resources`, {
       hint: 'Subscribe to the rest on another stream.',
     });
   }
@@ -127,8 +128,8 @@ function withCanonicalUris(
 
 function canonicalOf(
   uri: unknown,
-  resources: TransportParts['resources'],
-  context: TransportParts['context'],
+  resources: TransportDeps['resources'],
+  context: TransportDeps['context'],
 ): unknown[] {
   if (typeof uri !== 'string') return [uri];
   try {

@@ -1,11 +1,11 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { createStreamWatch, STREAM_LIMITS, type StreamLimits } from '../../access/stream-watch.ts';
-import { createChangeWatch, type Watched } from '../change-watch.ts';
-import type { McpParts } from '../parts.ts';
+import { createStreamRegistry, STREAM_LIMITS, type StreamLimits } from '../../sse/stream-registry.ts';
+import { type ChangeSource, createChangeWatch } from '../change-watch.ts';
+import type { McpDeps } from '../mcp-deps.ts';
 import { createSessionQuota } from './session-quota.ts';
 import { createSseSessions, type SseSessions } from './sse.ts';
 import { createStreamable, type Streamable } from './streamable.ts';
-import type { TransportParts } from './transport-parts.ts';
+import type { TransportDeps } from './transport-deps.ts';
 
 /** An idle stream takes only about 10 KB. One account may have a quarter of all streams. */
 const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStreamsMax: 10_000 };
@@ -15,7 +15,7 @@ const LAST_ANSWERS_MS = 1_500;
 /** Interval of the check whether they have completed. */
 const LOOK_MS = 10;
 
-/** MCP over HTTP: both transports, with one registry, one stream watch and one set of limits. */
+/** MCP over HTTP: both transports, with one registry, one stream registry and one set of limits. */
 export interface McpOverHttp {
   readonly sse: SseSessions;
   readonly streamable: Streamable;
@@ -27,27 +27,27 @@ export interface McpOverHttp {
   close(): Promise<void>;
 }
 
-export interface McpOverHttpParts extends McpParts, Watched, Pick<TransportParts, 'peerOf'> {
+export interface McpOverHttpDeps extends McpDeps, ChangeSource, Pick<TransportDeps, 'peerOf'> {
   readonly limits?: Partial<StreamLimits>;
 }
 
-export function createMcpOverHttp({ limits, ...given }: McpOverHttpParts): McpOverHttp {
+export function createMcpOverHttp({ limits, ...given }: McpOverHttpDeps): McpOverHttp {
   const bus = new InMemoryServerEventBus();
-  const watch = createStreamWatch({ ...LIMITS, ...limits });
+  const streams = createStreamRegistry({ ...LIMITS, ...limits });
   const quota = createSessionQuota(given.context.nowMs);
-  const parts = { ...given, watch, quota, bus };
+  const parts = { ...given, streams, quota, bus };
   const streamable = createStreamable(parts);
   return {
     sse: createSseSessions(parts),
     streamable,
     ...createChangeWatch(given, bus),
-    peers: watch.peers,
+    peers: streams.peers,
     async close() {
       const deadline = performance.now() + LAST_ANSWERS_MS;
       while (given.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(LOOK_MS);
       // An answer is sent some milliseconds after the last progress report.
       await Bun.sleep(LOOK_MS);
-      watch.close();
+      streams.close();
       await streamable.close();
     },
   };

@@ -1,8 +1,8 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/client';
-import { CUT_OFF, type Refusal, refusalOf } from './refusal.ts';
 import type { RemoteSettings } from './remote-connection.ts';
 import { createRemoteSession } from './remote-session.ts';
+import { CUT_OFF, type RpcError, rpcErrorOf } from './rpc-error.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**
@@ -15,16 +15,16 @@ export async function bridge(settings: RemoteSettings, near = standardStreams())
   const open = new Map<RequestId, Asked>();
   // Errors are ignored: if the client has disconnected, the end of its streams ends the bridge.
   const tell = (message: JSONRPCMessage): void => void near.send(message).catch(() => {});
-  const refuse = (id: RequestId, error: Refusal): void => {
+  const refuse = (id: RequestId, error: RpcError): void => {
     if (open.delete(id)) tell({ jsonrpc: '2.0', id, error });
   };
 
   const remote = createRemoteSession(settings, {
-    heard(message) {
+    onMessage(message) {
       if (!('method' in message) && message.id !== undefined) open.delete(message.id);
       tell(message);
     },
-    renewed() {
+    onRenewed() {
       for (const [id, { isTaken }] of open) if (isTaken) refuse(id, CUT_OFF);
     },
   });
@@ -40,7 +40,7 @@ export async function bridge(settings: RemoteSettings, near = standardStreams())
       });
       asked.isTaken = true;
     } catch (error) {
-      refuse(id, refusalOf(error, settings.url));
+      refuse(id, rpcErrorOf(error, settings.url));
     }
   };
 

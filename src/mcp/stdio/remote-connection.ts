@@ -5,7 +5,7 @@ import {
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { CUT_OFF, type Refusal, TOO_LATE } from './refusal.ts';
+import { CUT_OFF, type RpcError, TOO_LATE } from './rpc-error.ts';
 
 /** The notification stream from the server reconnects as long as the client is connected. */
 const RECONNECTION = {
@@ -76,6 +76,6 @@ function addressOf(url: URL): URL {
   return address;
 }
 
-function errorOf({ code, message, data }: Refusal): ProtocolError {
+function errorOf({ code, message, data }: RpcError): ProtocolError {
   return ProtocolError.fromError(code, message, data);
 }

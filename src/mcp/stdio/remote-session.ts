@@ -22,12 +22,12 @@ export interface RemoteSession {
 }
 
 export interface RemoteListener {
-  heard(message: JSONRPCMessage): void;
+  onMessage(message: JSONRPCMessage): void;
   /** A new session has replaced the old one. Requests that the old session accepted and has not answered will get no answer. */
-  renewed(): void;
+  onRenewed(): void;
 }
 
-export function createRemoteSession(settings: RemoteSettings, { heard, renewed }: RemoteListener): RemoteSession {
+export function createRemoteSession(settings: RemoteSettings, { onMessage, onRenewed }: RemoteListener): RemoteSession {
   const followed = new Set<string>();
   let opening: JSONRPCRequest | undefined;
   let registry: string | undefined;
@@ -39,7 +39,7 @@ export function createRemoteSession(settings: RemoteSettings, { heard, renewed }
   function connect(): RemoteConnection {
     const connection = new RemoteConnection(settings, (message) => {
       if ('result' in message && message.id === opening?.id) registry = agree(far, message.result);
-      heard(message);
+      onMessage(message);
     });
     // If the client sends nothing, only this failed reconnect of its stream shows that the server has forgotten the session.
     connection.onerror = (error) => {
@@ -70,8 +70,8 @@ export function createRemoteSession(settings: RemoteSettings, { heard, renewed }
     far = fresh;
     begunAtMs = performance.now();
     void old.close();
-    renewed();
-    if (registry !== known) heard({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    onRenewed();
+    if (registry !== known) onMessage({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
     void followAgain(fresh);
   }
 

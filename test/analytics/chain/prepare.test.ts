@@ -3,7 +3,7 @@ import { DEFAULT_OPTIONS, type ExpirySelection } from '../../../src/analytics/ch
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
-import { Failure } from '../../../src/errors.ts';
+import { ClientError } from '../../../src/errors.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
@@ -90,7 +90,7 @@ test('leaves out adjusted deliverables, settled or not', () => {
   expect(counts.used).toBe(1);
 });
 
-describe('throws a Failure if no contract is left', () => {
+describe('throws a ClientError if no contract is left', () => {
   test.each([
     ['all contracts settled', [contract({ expiry: TODAY })], { kind: 'all' }, /had settled/],
     ['all contracts adjusted', [contract({ root: 'ACME1' })], { kind: 'all' }, /had settled/],
@@ -98,12 +98,12 @@ describe('throws a Failure if no contract is left', () => {
     ['a date without an expiry', [contract()], { kind: 'date', date: '2026-01-17' }, /Select an expiry/],
   ] as const)('%s', (_what, rows, expiries, hint) => {
     const read = () => prepared(rows, { expiries }, { asOf: CLOSE });
-    expect(read).toThrow(Failure);
+    expect(read).toThrow(ClientError);
     try {
       read();
     } catch (error) {
-      expect((error as Failure).code).toBe('no_chain');
-      expect((error as Failure).hint).toMatch(hint);
+      expect((error as ClientError).code).toBe('no_chain');
+      expect((error as ClientError).hint).toMatch(hint);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type SeriesInput, strikesInSteps } from '../../../src/analytics/chain/strikes.ts';
 import type { Chain } from '../../../src/market/chain.ts';
-import { finish } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/steps.ts';
 import { chainOf, contract, EXPIRY, LATER } from '../small-chains.ts';
 
 /** Strikes 95 (both sides), 100 (only a put) and 105 (both sides). The later expiry has 100 (both sides) and 110 (only a call). */
@@ -21,7 +21,7 @@ const inputs = [
   { series: later!, start: 5, end: 8, tte: 0.2, forward: 101, rate: 0.05, dividend: 0.02 },
 ];
 
-const strikesOf = (of: Chain, series: readonly SeriesInput[]) => finish(strikesInSteps(of, series, ''));
+const strikesOf = (of: Chain, series: readonly SeriesInput[]) => runToCompletion(strikesInSteps(of, series, ''));
 
 test('returns one row per strike of a series, with the inputs of the series', () => {
   const strikes = strikesOf(chain, inputs);

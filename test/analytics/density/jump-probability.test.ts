@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { jumpProbability } from '../../../src/analytics/density/jump-probability.ts';
 import { DEFAULT_JUMP_SIZES } from '../../../src/analytics/density/jump-sizes.ts';
-import { type Surface, surfaceOf } from '../../../src/analytics/density/surface.ts';
+import { surfaceOf, type VolatilitySurface } from '../../../src/analytics/density/surface.ts';
 import { normalCdf } from '../plain.ts';
 import { prepared, quoted, range } from '../small-chains.ts';
 
 /** A surface with volatility v everywhere and carry r - q. */
-function flat(v: number, r = 0, q = 0): Surface {
+function flat(v: number, r = 0, q = 0): VolatilitySurface {
   return { variance: (_, tte) => v * v * tte, carry: (tte) => (r - q) * tte, rate: () => r };
 }
 
@@ -14,7 +14,10 @@ const DAY = 1 / 365.25;
 const QUESTION = { spot: 100, strike: 105, tte: 30 * DAY, noJump: 0.5, sizes: DEFAULT_JUMP_SIZES };
 
 /** N(d2) and its complement, computed without the kernels. */
-function diffusion(surface: Surface, { spot, strike, tte }: { spot: number; strike: number; tte: number }): number {
+function diffusion(
+  surface: VolatilitySurface,
+  { spot, strike, tte }: { spot: number; strike: number; tte: number },
+): number {
   const carry = surface.carry(tte);
   const w = surface.variance(Math.log(strike / spot) - carry, tte);
   const d2 = (Math.log(spot / strike) + carry - w / 2) / Math.sqrt(w);

@@ -3,7 +3,7 @@ import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { jumpProbability } from '../../../src/analytics/density/jump-probability.ts';
 import { jumpSizesOf } from '../../../src/analytics/density/jump-sizes.ts';
-import { type Surface, surfaceOf } from '../../../src/analytics/density/surface.ts';
+import { surfaceOf, type VolatilitySurface } from '../../../src/analytics/density/surface.ts';
 import { touchProbability } from '../../../src/analytics/density/touch-probability.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
@@ -15,12 +15,12 @@ import { range } from '../small-chains.ts';
 const SIZES = { mean: -0.04, width: 0.06 };
 
 /** A surface with volatility v everywhere and carry r - q. */
-function flat(v: number, r = 0, q = 0): Surface {
+function flat(v: number, r = 0, q = 0): VolatilitySurface {
   return { variance: (_, tte) => v * v * tte, carry: (tte) => (r - q) * tte, rate: () => r };
 }
 
 /** The probabilities of ending beyond and of touching the strike, for a spot of 100. */
-function both(surface: Surface, strike: number, days: number, noJump: number, sizes = SIZES) {
+function both(surface: VolatilitySurface, strike: number, days: number, noJump: number, sizes = SIZES) {
   const reading = jumpProbability(surface, { spot: 100, strike, tte: days / 365.25, noJump, sizes });
   return { ends: reading.probability, touches: touchProbability(reading, 100, strike) };
 }

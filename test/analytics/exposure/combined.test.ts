@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { combine } from '../../../src/analytics/exposure/combined.ts';
-import { exposures } from '../../../src/analytics/exposure/exposures.ts';
+import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { contract, FEED_GAMMA, prepared, type Quotes, quoted, range } from '../small-chains.ts';

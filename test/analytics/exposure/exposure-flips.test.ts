@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { exposures, pricedExposuresInSteps } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposureFlips } from '../../../src/analytics/exposure/exposure-flips.ts';
-import { exposures, pricedExposuresInSteps } from '../../../src/analytics/exposure/exposures.ts';
-import { finish } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/steps.ts';
 import { prepared, quoted, range } from '../small-chains.ts';
 
 const weighed = (openInterest: (strike: number, callPut: number) => number) =>
@@ -16,7 +16,7 @@ describe('vanna and charm flips', () => {
   // Calls around spot: vanna is positive if spot is below them, negative if above.
   const book = weighed((strike, callPut) => (callPut === 1 && Math.abs(strike - 101) < 10 ? strike : 0));
   const flips = exposureFlips(book);
-  const pricedAt = (spot: number) => finish(pricedExposuresInSteps(book, [spot], ''))[0]!;
+  const pricedAt = (spot: number) => runToCompletion(pricedExposuresInSteps(book, [spot], ''))[0]!;
 
   test('the exposure is close to 0 at the flip and has opposite signs on either side', () => {
     for (const [name, level] of [

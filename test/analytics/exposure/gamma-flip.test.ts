@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { exposures } from '../../../src/analytics/exposure/exposures.ts';
+import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { gammaFlip } from '../../../src/analytics/exposure/gamma-flip.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { generator } from '../../../src/bench/workloads.ts';

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
 import { levelsWithin, netGammaProfile, positionsInSteps } from '../../../src/analytics/exposure/gamma-profile.ts';
 import type { Column } from '../../../src/math/kernels.ts';
-import { finish } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/steps.ts';
 import { netGex } from '../plain.ts';
 import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 
-const positionsOf = (ready: PreparedChain) => finish(positionsInSteps(ready));
+const positionsOf = (ready: PreparedChain) => runToCompletion(positionsInSteps(ready));
 const FLAT = { forward: 'flat', rate: 0, dividend: 0 } as const;
 
 test('levels are a quarter percent of spot apart and include spot', () => {

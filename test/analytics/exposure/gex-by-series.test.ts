@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { gexByContract } from '../../../src/analytics/exposure/exposures.ts';
+import { gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { gexBySeries } from '../../../src/analytics/exposure/gex-by-series.ts';
 import { contract, FEED_GAMMA, LATER, prepared } from '../small-chains.ts';
 

@@ -3,7 +3,7 @@ import { levelsWithin, netGexInSteps, positionsInSteps } from '../../../src/anal
 import { sharpenInSteps, sketchInSteps } from '../../../src/analytics/exposure/profile-sketch.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
-import { finish } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/steps.ts';
 import { contract, LATER, prepared, range, TODAY } from '../small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;
@@ -26,10 +26,10 @@ describe('the error of a sketch is within its doubt', () => {
     ['the most jagged profile that is sketched', book(2, 0.47, { expiry: TODAY })],
     ['several expiries', [...book(3, 0.5, { expiry: TODAY }), ...book(4, 0.2), ...book(5, 0.3, { expiry: LATER })]],
   ])('%s', (_what, rows) => {
-    const positions = finish(positionsInSteps(prepared(rows, FLAT)));
+    const positions = runToCompletion(positionsInSteps(prepared(rows, FLAT)));
     expect(positions.narrow.count).toBe(0);
-    const exact = finish(netGexInSteps(positions, LEVEL));
-    const { gex, doubt } = finish(sketchInSteps(positions, LEVEL));
+    const exact = runToCompletion(netGexInSteps(positions, LEVEL));
+    const { gex, doubt } = runToCompletion(sketchInSteps(positions, LEVEL));
     const largest = Math.max(...exact.map(Math.abs));
     for (let at = 0; at < LEVEL.length; at++) expect(Math.abs(gex[at]! - exact[at]!)).toBeLessThanOrEqual(doubt[at]!);
     // The sketch must decide the sign of most levels.
@@ -39,19 +39,19 @@ describe('the error of a sketch is within its doubt', () => {
 });
 
 test('narrow peaks are computed exactly, although they lie between the points of the grid', () => {
-  const positions = finish(positionsInSteps(prepared(book(6, 0.03, { expiry: TODAY }), FLAT)));
+  const positions = runToCompletion(positionsInSteps(prepared(book(6, 0.03, { expiry: TODAY }), FLAT)));
   expect(positions.wide.count).toBe(0);
-  const { gex, doubt } = finish(sketchInSteps(positions, LEVEL));
-  expect([...gex]).toEqual([...finish(netGexInSteps(positions, LEVEL))]);
+  const { gex, doubt } = runToCompletion(sketchInSteps(positions, LEVEL));
+  expect([...gex]).toEqual([...runToCompletion(netGexInSteps(positions, LEVEL))]);
   expect(Math.max(...doubt)).toBe(0);
 });
 
 test('sharpened levels are exact, and the other levels do not change', () => {
-  const positions = finish(positionsInSteps(prepared(book(7, 0.3), FLAT)));
-  const before = finish(sketchInSteps(positions, LEVEL));
-  const sketch = finish(sketchInSteps(positions, LEVEL));
-  const exact = finish(netGexInSteps(positions, LEVEL));
-  expect(finish(sharpenInSteps(sketch, positions, (at) => at === 3 || at === 90))).toBe(true);
+  const positions = runToCompletion(positionsInSteps(prepared(book(7, 0.3), FLAT)));
+  const before = runToCompletion(sketchInSteps(positions, LEVEL));
+  const sketch = runToCompletion(sketchInSteps(positions, LEVEL));
+  const exact = runToCompletion(netGexInSteps(positions, LEVEL));
+  expect(runToCompletion(sharpenInSteps(sketch, positions, (at) => at === 3 || at === 90))).toBe(true);
   for (const at of [3, 90]) {
     expect(sketch.doubt[at]).toBe(0);
     expect(Math.abs(sketch.gex[at]! / exact[at]! - 1)).toBeLessThan(1e-11);
@@ -61,9 +61,9 @@ test('sharpened levels are exact, and the other levels do not change', () => {
 });
 
 test('exact levels are not computed again', () => {
-  const positions = finish(positionsInSteps(prepared(book(8, 0.3), FLAT)));
-  const sketch = finish(sketchInSteps(positions, LEVEL));
-  expect(finish(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(true);
-  expect(finish(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(false);
-  expect(finish(sharpenInSteps(sketch, positions, () => false))).toBe(false);
+  const positions = runToCompletion(positionsInSteps(prepared(book(8, 0.3), FLAT)));
+  const sketch = runToCompletion(sketchInSteps(positions, LEVEL));
+  expect(runToCompletion(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(true);
+  expect(runToCompletion(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(false);
+  expect(runToCompletion(sharpenInSteps(sketch, positions, () => false))).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { distinct, strikePlacesInSteps } from '../../../src/analytics/exposure/strike-places.ts';
-import { finish } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/steps.ts';
 import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 
 test('maps each pair’s strike to its place, whatever strikes other series list', () => {
@@ -9,7 +9,7 @@ test('maps each pair’s strike to its place, whatever strikes other series list
     strikes.flatMap((strike) => [1, -1].map((callPut) => contract({ expiry, strike, callPut, iv: 0.3 }))),
   );
   const { pairs } = prepared(rows);
-  const { strike, place } = finish(strikePlacesInSteps(pairs));
+  const { strike, place } = runToCompletion(strikePlacesInSteps(pairs));
   expect([...strike]).toEqual([50, 90, 95, 99, 100, 101, 105, 110, 150]);
   expect(pairs.count).toBe(11);
   expect(Array.from(place, (at) => strike[at]!)).toEqual([...pairs.strike]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { printsDeltaNotional, volumeDeltaNotional } from '../../../src/analytics/flow/flow-notional.ts';
-import { columnsOf } from '../../../src/market/tape-columns.ts';
-import { finish } from '../../../src/steps.ts';
+import { tapeColumnsOf } from '../../../src/market/tape-columns.ts';
+import { runToCompletion } from '../../../src/steps.ts';
 import { blackScholesDelta } from '../plain.ts';
 import { contract, EXPIRY, LATER, prepared, print, yearsTo } from '../small-chains.ts';
 
@@ -30,9 +30,11 @@ describe('of prints', () => {
     ['ignores another root of the same date', [print({ root: 'SPXW' })], 0],
     ['no prints', [], 0],
   ])('%s', (_what, prints, expected) => {
-    expect(finish(printsDeltaNotional(ready, [columnsOf(prints)]))).toBeCloseTo(expected, 6);
-    const oneByOne = prints.map((each) => columnsOf([each]));
-    expect(finish(printsDeltaNotional(ready, oneByOne))).toBe(finish(printsDeltaNotional(ready, [columnsOf(prints)])));
+    expect(runToCompletion(printsDeltaNotional(ready, [tapeColumnsOf(prints)]))).toBeCloseTo(expected, 6);
+    const oneByOne = prints.map((each) => tapeColumnsOf([each]));
+    expect(runToCompletion(printsDeltaNotional(ready, oneByOne))).toBe(
+      runToCompletion(printsDeltaNotional(ready, [tapeColumnsOf(prints)])),
+    );
   });
 });
 
@@ -43,6 +45,6 @@ describe('of volumes', () => {
     ['a lower threshold includes smaller premiums', 10_000, callDay + putDay],
     ['no contract', 1e9, 0],
   ])('%s', (_what, threshold, expected) => {
-    expect(finish(volumeDeltaNotional(ready, threshold))).toBeCloseTo(expected, 6);
+    expect(runToCompletion(volumeDeltaNotional(ready, threshold))).toBeCloseTo(expected, 6);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
-import { exposures, gexByContract } from '../../../src/analytics/exposure/exposures.ts';
+import { exposures, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposuresByStrike } from '../../../src/analytics/exposure/exposures-by-strike.ts';
 import { gammaFlip } from '../../../src/analytics/exposure/gamma-flip.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { Progress } from '../../../src/cli/csv/progress.ts';
+import { ProgressBar } from '../../../src/cli/csv/progress.ts';
 
 function watched(bytes: number | undefined) {
   const clock = { ms: 5000 };
   const told: string[] = [];
-  const progress = new Progress(
+  const progress = new ProgressBar(
     (text) => told.push(text.replace('\r\x1b[K', '')),
     bytes,
     () => clock.ms,

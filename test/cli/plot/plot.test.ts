@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { leftBar, rightBar } from '../../../src/cli/plot/bar.ts';
-import { dollars, price } from '../../../src/cli/plot/figures.ts';
+import { formatDollars, formatPrice } from '../../../src/cli/plot/figures.ts';
 import { type GexPicture, gexPlot } from '../../../src/cli/plot/gex-plot.ts';
 import { line, type Style } from '../../../src/cli/plot/line.ts';
 import { type Profile, profileChart } from '../../../src/cli/plot/profile-chart.ts';
@@ -38,7 +38,7 @@ test.each([
   [1e308, '+1.0e+308'],
   [-5e-324, '-4.9e-324'],
 ])('formats %p dollars as %p', (value, text) => {
-  expect(dollars(value)).toBe(text);
+  expect(formatDollars(value)).toBe(text);
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   [3990.5601, '3,990.56'],
   [1e300, '1.0e+300'],
 ])('formats a price of %p as %p', (value, text) => {
-  expect(price(value)).toBe(text);
+  expect(formatPrice(value)).toBe(text);
 });
 
 describe('line', () => {

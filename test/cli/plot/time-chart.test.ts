@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { dollars, price } from '../../../src/cli/plot/figures.ts';
+import { formatDollars, formatPrice } from '../../../src/cli/plot/figures.ts';
 import { historyPlot } from '../../../src/cli/plot/history-plot.ts';
 import type { Style } from '../../../src/cli/plot/line.ts';
 import { type TimeLine, type TimeLines, timeChart } from '../../../src/cli/plot/time-chart.ts';
@@ -12,10 +12,10 @@ const COLOURED: Style = { unicode: true, colour: true };
 const lineOf = (name: string, ...values: number[]): TimeLine => ({ name, values: Float64Array.from(values) });
 const ENDS = ['2026-01-05', '2026-01-09'] as const;
 const chart = (lines: readonly TimeLine[], over: Partial<TimeLines> = {}): TimeLines => ({
-  ...{ lines, ends: ENDS, zero: false, figure: price },
+  ...{ lines, ends: ENDS, zero: false, figure: formatPrice },
   ...over,
 });
-const net = (...values: number[]) => chart([lineOf('net', ...values)], { zero: true, figure: dollars });
+const net = (...values: number[]) => chart([lineOf('net', ...values)], { zero: true, figure: formatDollars });
 
 describe('time chart', () => {
   const pictures: [name: string, data: TimeLines, width: number, height: number, style: Style, lines: string[]][] = [
@@ -111,7 +111,7 @@ describe('time chart', () => {
       fc.property(lines, sizes, fc.boolean(), fc.boolean(), (all, [width, height], zero, unicode) => {
         const data = chart(
           all.map((each, at) => lineOf(`line ${at}`, ...each)),
-          { zero, figure: dollars },
+          { zero, figure: formatDollars },
         );
         const drawn = timeChart(data, width, height, { unicode, colour: false });
         const known = zero || all.flat().some((each) => !Number.isNaN(each));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createCboeFeed } from '../../../src/feeds/cboe/cboe-feed.ts';
-import { PARSED_BYTES_MAX } from '../../../src/feeds/http/ask.ts';
+import { PARSED_BYTES_MAX } from '../../../src/feeds/http/fetch-json.ts';
 import type { Json } from '../../support/provider-faults.ts';
 import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
 import { CHAINS, polled, reasonsOf, TICKERS, testClock } from '../provider-market.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { versionOf } from '../../../src/feeds/files/file-marks.ts';
+import { versionOf } from '../../../src/feeds/files/file-checkpoints.ts';
 import { GrowingTapes } from '../../../src/feeds/files/growing-tapes.ts';
 import { openNamed } from '../../../src/feeds/files/opened-file.ts';
 import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
@@ -34,7 +34,7 @@ async function reader() {
       const { done, value } = await reading.next();
       if (done) {
         last = versionOf(stats);
-        return { ids, refused: value.refused.told() };
+        return { ids, refused: value.refused.summary() };
       }
       ids.push(...value.prints.map(({ id }) => id));
     }

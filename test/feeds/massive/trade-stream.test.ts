@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { keep } from '../../../src/feeds/keep.ts';
+import { acceptDelivery } from '../../../src/feeds/accept-delivery.ts';
 import { createMassiveFeed } from '../../../src/feeds/massive/massive-feed.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import type { Print } from '../../../src/market/prints.ts';
@@ -150,7 +150,7 @@ describe('a lost connection', () => {
     });
     expect(up).toMatchObject({ up: true });
     expect(prints()[1]).toEqual(prints()[2]!);
-    for (const delivery of heard) keep(delivery, store, clock.now());
+    for (const delivery of heard) acceptDelivery(delivery, store, clock.now());
     expect(store.prints('SPY', 0, NOON_MS * 2, false, 0)).toHaveLength(3);
     store.close();
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Instrument, instrumentsOf } from '../../../src/feeds/simulated/instruments.ts';
-import { expiriesOn, strikesOf, termsOn } from '../../../src/feeds/simulated/listing.ts';
+import { expiriesOn, listedStrikesOf, termsOn } from '../../../src/feeds/simulated/listing.ts';
 import { addDays, isTradingDay } from '../../../src/market/calendar.ts';
 import { STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
 
@@ -57,7 +57,7 @@ describe('strikes', () => {
   const instruments = instrumentsOf(1, STANDARD_UNIVERSE);
   const spy = instruments.find(({ ticker }) => ticker === 'SPY')!;
   const strikes = (instrument: Instrument, expiry: string, price: number) =>
-    strikesOf(instrument, termsOn(instrument, '2026-08-21').find((term) => term.expiry === expiry)!, price);
+    listedStrikesOf(instrument, termsOn(instrument, '2026-08-21').find((term) => term.expiry === expiry)!, price);
 
   test('are one dollar apart near the money, and coarser far out and for later expiries', () => {
     const weekly = strikes(spy, '2026-08-28', 650);
@@ -74,7 +74,7 @@ describe('strikes', () => {
     fc.assert(
       fc.property(fc.constantFrom(...instruments), price, (instrument, at) => {
         for (const term of termsOn(instrument, '2026-08-21')) {
-          const listed = strikesOf(instrument, term, at);
+          const listed = listedStrikesOf(instrument, term, at);
           expect(listed.length).toBeLessThanOrEqual(500);
           expect(listed[0]!).toBeGreaterThan(0);
           expect(listed.at(-1)!).toBeGreaterThan(at);

@@ -116,7 +116,7 @@ test('resumes after 23 h, restarts after 25 h; a client that missed nothing alwa
   for (const spot of [1, 2]) keepLevels(store, { underlying: 'OLDIE', simulated: true, asOf: MONDAY_MS + spot, spot });
   const first = async (hours: number, after: number, ticker = 'OLDIE') => {
     const events = createGexEvents(store, true, { nowMs: () => Date.now() + hours * hourMs });
-    const streams = createGexStreams({ events, ...partsOf(service.app), limits: { lookMs: 1, pingMs: 1 } });
+    const streams = createGexStreams({ events, ...partsOf(service.app), limits: { sweepEveryMs: 1, pingMs: 1 } });
     const stream = openOn(streams, service, ticker, after);
     const next = stream.next();
     // A stream that only sends pings has no events.
@@ -197,7 +197,7 @@ describe('a stream ends', () => {
   test('when its key is revoked; streams of other keys stay open', async () => {
     const uuid = '77777777-7777-4777-8777-777777777777';
     const { apiKey } = service.app.access.addMember({ uuid });
-    const streams = streamsOf({ lookMs: 5 });
+    const streams = streamsOf({ sweepEveryMs: 5 });
     const [theirs, ours] = [openOn(streams, { ...service, key: apiKey }, 'SPY'), openOn(streams, service, 'SPY')];
     for (const stream of [theirs, ours]) await stream.next();
     service.app.access.revoke(uuid);
@@ -225,7 +225,7 @@ describe('a stream ends', () => {
     const streams = createGexStreams({
       events: createGexEvents(log, true),
       ...partsOf(service.app),
-      limits: { lookMs: 20, behindMs: 100 },
+      limits: { sweepEveryMs: 20, behindMs: 100 },
     });
     const port = listen((request) => answerOf(streams, service, request), {
       host: '127.0.0.1',
@@ -263,7 +263,7 @@ test('a client that has caught up does not count as behind, however far back it 
   store.transaction(() => {
     for (let at = 0; at < 700; at++) keepLevels(store, { underlying: 'ACME', simulated: true, asOf: MONDAY_MS + at });
   });
-  const streams = streamsOf({ lookMs: 1, behindMs: 20, pingMs: 1 });
+  const streams = streamsOf({ sweepEveryMs: 1, behindMs: 20, pingMs: 1 });
   // Much more than the server queues for the stream at once.
   const stream = openOn(streams, service, 'ACME', before);
   for (let seq = before + 1; seq <= before + 700; seq++) expect((await stream.next())?.id).toBe(String(seq));
@@ -300,7 +300,7 @@ test.skipIf(!OPENSSL)('works over HTTP/2, and notices the end of the client', as
 });
 
 test('a stream without events sends pings, and says after how many ms to reconnect', async () => {
-  const streams = streamsOf({ lookMs: 5, pingMs: 5 });
+  const streams = streamsOf({ sweepEveryMs: 5, pingMs: 5 });
   const stream = openOn(streams, service, 'SPY');
   await stream.next();
   void stream.next();
@@ -338,7 +338,7 @@ function recorderOf(app: App): LevelRecorder {
     store: app.store,
     largePrintMinUsd: app.context.largePrintMinUsd,
     observe: () => {},
-    recorded: app.gexStreams.wake,
+    onRecorded: app.gexStreams.wake,
   });
 }
 

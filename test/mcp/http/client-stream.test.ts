@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { createClientStream, PING } from '../../../src/mcp/http/client-stream.ts';
+import { createClientStream } from '../../../src/mcp/http/client-stream.ts';
+import { PING } from '../../../src/sse/sse-format.ts';
 
 const text = async (body: ReadableStream<Uint8Array>) => new Response(body).text();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { CATALOG } from '../../../src/mcp/catalog.ts';
 import { createMcpOnDemand } from '../../../src/mcp/http/on-demand.ts';
 import { createMcpOverHttp } from '../../../src/mcp/http/transports.ts';
-import { OFFERED } from '../../../src/mcp/offered.ts';
 import { type Service, startService } from '../../support/service.ts';
 
 let service: Service;
@@ -19,7 +19,7 @@ function onDemand() {
       context,
       version: '0',
       observe: () => {},
-      ...OFFERED,
+      ...CATALOG,
       log: store,
       simulated: true,
       scheduler,

@@ -17,7 +17,7 @@ const MUTE = {
 } as unknown as Server;
 
 test('an engine exists while a request is under way: until it is answered or cancelled', async () => {
-  const session = new SseSession({ account: ACCOUNT, endpoint: '/x', createServer: () => MUTE, ended: () => {} });
+  const session = new SseSession({ account: ACCOUNT, endpoint: '/x', createServer: () => MUTE, onEnd: () => {} });
   for (const end of [
     () => session.send({ jsonrpc: '2.0', id: 1, result: {} }),
     async () => session.receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }),
@@ -39,7 +39,7 @@ function open() {
     createServer: () => {
       throw new Error('nothing was asked');
     },
-    ended: () => {},
+    onEnd: () => {},
   });
   return { session, events: eventsOf(session.body) };
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { createStreamWatch, STREAM_LIMITS } from '../../../src/access/stream-watch.ts';
 import { createFollowedQuota } from '../../../src/mcp/http/followed-quota.ts';
 import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createStreamable } from '../../../src/mcp/http/streamable.ts';
@@ -9,6 +8,7 @@ import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessi
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
 import { createScheduler } from '../../../src/operations/scheduler.ts';
+import { createStreamRegistry, STREAM_LIMITS } from '../../../src/sse/stream-registry.ts';
 import { recordOf } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { type Served, type Service, startServed } from '../../support/service.ts';
@@ -271,7 +271,7 @@ describe('without sessions, from 2026-07-28', () => {
     await expect(open('b', 'SPY', 'QQQ')).rejects.toMatchObject({ code: 'unavailable' });
     await first.body!.cancel();
     expect((await open('a', 'IWM')).status).toBe(200);
-    parts.watch.close();
+    parts.streams.close();
     await streamable.close();
   });
 
@@ -408,7 +408,7 @@ function partsOf({ app, key }: Service) {
   const parts = {
     ...{ context, observe, version: '0', tools: () => TOOLS, resources: RESOURCES, scheduler: createScheduler() },
     ...{
-      watch: createStreamWatch(STREAM_LIMITS),
+      streams: createStreamRegistry(STREAM_LIMITS),
       quota: createSessionQuota(Date.now),
       bus: new InMemoryServerEventBus(),
     },

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import type { Account } from '../../../src/access/access.ts';
-import { createStreamWatch, STREAM_LIMITS, type StreamWatch } from '../../../src/access/stream-watch.ts';
-import { held } from '../../../src/mcp/http/held-stream.ts';
+import { guardResponse } from '../../../src/mcp/http/guarded-stream.ts';
 import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createSseSessions } from '../../../src/mcp/http/sse.ts';
 import { createStreamable } from '../../../src/mcp/http/streamable.ts';
-import type { TransportParts } from '../../../src/mcp/http/transport-parts.ts';
+import type { TransportDeps } from '../../../src/mcp/http/transport-deps.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
 import { createScheduler } from '../../../src/operations/scheduler.ts';
+import { createStreamRegistry, STREAM_LIMITS, type StreamRegistry } from '../../../src/sse/stream-registry.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { headersOf, initialize, modern } from './messages.ts';
 
@@ -22,10 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-function partsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportParts & { watch: StreamWatch } {
+function partsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportDeps & { streams: StreamRegistry } {
   return {
     ...{ context: service.app.context, version: '0', observe: () => {}, tools: () => TOOLS, resources: RESOURCES },
-    ...{ scheduler: createScheduler(), watch: createStreamWatch({ ...STREAM_LIMITS, ...limits }) },
+    ...{ scheduler: createScheduler(), streams: createStreamRegistry({ ...STREAM_LIMITS, ...limits }) },
     ...{ quota: createSessionQuota(Date.now, 2), bus: new InMemoryServerEventBus() },
   };
 }
@@ -34,20 +34,24 @@ test('a stream of HTTP+SSE leaves the registry with its client, and ends its ses
   const parts = partsWith();
   const sessions = createSseSessions(parts);
   const { body } = sessions.open(account);
-  expect([parts.watch.size, sessions.size]).toEqual([1, 1]);
+  expect([parts.streams.size, sessions.size]).toEqual([1, 1]);
   await body!.cancel();
-  expect([parts.watch.size, sessions.size]).toEqual([0, 0]);
+  expect([parts.streams.size, sessions.size]).toEqual([0, 0]);
 });
 
 test('a stream of the engine leaves the registry with its client, and the engine is notified', async () => {
   const parts = partsWith();
   const cancelled = Promise.withResolvers<void>();
   const source = new ReadableStream<Uint8Array>({ cancel: () => cancelled.resolve() });
-  const { body } = held(new Response(source, { headers: { 'Content-Type': 'text/event-stream' } }), account, parts);
-  expect(parts.watch.size).toBe(1);
+  const { body } = guardResponse(
+    new Response(source, { headers: { 'Content-Type': 'text/event-stream' } }),
+    account,
+    parts,
+  );
+  expect(parts.streams.size).toBe(1);
   await body!.cancel();
   await cancelled.promise;
-  expect(parts.watch.size).toBe(0);
+  expect(parts.streams.size).toBe(0);
 });
 
 test('the stream limit covers both transports', async () => {
@@ -57,7 +61,7 @@ test('the stream limit covers both transports', async () => {
   expect(() => sessions.open(account)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
   const streamable = createStreamable(parts);
   await expect(streamable.handle(account, listenRequest(), LISTEN)).rejects.toMatchObject({ code: 'too_many_streams' });
-  parts.watch.close();
+  parts.streams.close();
 });
 
 test('the limit of sessions per day covers both transports together', async () => {

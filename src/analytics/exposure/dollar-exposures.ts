@@ -1,0 +1,143 @@
+import { MARKET_UNITS } from '../../math/black-scholes.ts';
+import { type ExposureSums, exposureSums, partialSums } from '../../math/exposure-kernels.ts';
+import { CHUNK_ROWS } from '../../math/kernels.ts';
+import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
+import { type PreparedChain, partOf } from '../chain/prepared-chain.ts';
+import { gexBySeries, gexScale } from './gex-by-series.ts';
+
+/** Dealers' exposures over the whole chain, dollars. */
+export interface Exposures {
+  /** Delta-notional. Never negative by the default convention: calls are held long and puts short, and both have positive deltas. */
+  readonly dex: number;
+  /** Net gamma, per 1 % move. */
+  readonly gex: number;
+  /** Sum of absolute values, per 1 % move. */
+  readonly grossGex: number;
+  /** Delta-notional gained per vol point. */
+  readonly vex: number;
+  /** Delta-notional gained per calendar day. */
+  readonly cex: number;
+}
+
+export function exposures(prepared: PreparedChain): Exposures {
+  return runToCompletion(exposuresInSteps(prepared));
+}
+
+export function* exposuresInSteps(prepared: PreparedChain): Steps<Exposures> {
+  const [priced] = yield* pricedExposuresInSteps(prepared, [prepared.chain.spot], 'Summing up exposures');
+  const { netOfAll, grossOfAll } = gexBySeries(prepared);
+  return { ...priced!, gex: netOfAll, grossGex: grossOfAll };
+}
+
+/** Pairs that are priced at all spots before the next pairs, so that their columns stay in the processor's cache. */
+const PART_PAIRS = 2 * CHUNK_ROWS;
+/** Pairs priced in a step of some 3 ms. Each spot counts separately. */
+const STEP_PAIRS = 32_768;
+
+/**
+ * Delta, vanna and charm exposure if spot were at each of `spots`. Volatilities stay with their strikes. Forwards move in proportion.
+ */
+export function* pricedExposuresInSteps(
+  prepared: PreparedChain,
+  spots: readonly number[],
+  message: string,
+): Steps<Pick<Exposures, 'dex' | 'vex' | 'cex'>[]> {
+  const { count } = prepared.pairs;
+  const sums = spots.map((spot) => new PricedSums(prepared, spot));
+  const meter = new StepMeter(STEP_PAIRS);
+  for (let from = 0; from < count; from += PART_PAIRS) {
+    const to = Math.min(from + PART_PAIRS, count);
+    for (const each of sums) {
+      if (meter.isFull(to - from)) yield { message };
+      each.add(from, to);
+    }
+  }
+  return sums.map((each) => each.exposures());
+}
+
+/**
+ * Exposures at one spot, part by part. Only the out-of-the-money side of a pair is priced. Parity gives the other side: a call's delta is
+ * its put's plus e^(-qT), and its charm is its put's plus q e^(-qT).
+ */
+class PricedSums {
+  private readonly partial = partialSums();
+  private priced: ExposureSums | undefined;
+  private delta = 0;
+  private charm = 0;
+
+  constructor(
+    private readonly prepared: PreparedChain,
+    private readonly spot: number,
+  ) {}
+
+  /** Adds pairs [from, to). Their number must be a multiple of `CHUNK_ROWS` unless they are the last. */
+  add(from: number, to: number): void {
+    const { pairs, callPut, position, multiplier } = this.prepared;
+    const { contracts, strike, tte, dividend } = pairs;
+    const { spot } = this;
+    let { delta, charm } = this;
+    let discount = 1;
+    for (let pair = from; pair < to; pair++) {
+      // Computes one exponential for each series.
+      if (pair === from || tte[pair] !== tte[pair - 1] || dividend[pair] !== dividend[pair - 1]) {
+        discount = Math.exp(-dividend[pair]! * tte[pair]!);
+      }
+      const side = strike[pair]! >= spot ? 1 : -1;
+      const at = pair - from;
+      SIDE[at] = side;
+      IV[at] = 0;
+      HELD[at] = 0;
+      // A contract without a volatility has no exposure.
+      if (!(pairs.iv[pair]! > 0)) continue;
+      IV[at] = pairs.iv[pair]!;
+      let net = 0;
+      let other = 0;
+      for (let contract = contracts[pair]!; contract < contracts[pair + 1]!; contract++) {
+        const dollars = position[contract]! * multiplier[contract]! * spot;
+        net += dollars;
+        if (callPut[contract] !== side) other += callPut[contract]! * dollars;
+      }
+      HELD[at] = net;
+      delta += other * discount;
+      charm += other * discount * dividend[pair]!;
+    }
+    [this.delta, this.charm] = [delta, charm];
+    const count = to - from;
+    const columns = {
+      callPut: SIDE.subarray(0, count),
+      iv: IV.subarray(0, count),
+      weight: HELD.subarray(0, count),
+    };
+    this.priced = exposureSums({ ...partOf(pairs, from, to), ...columns, spot }, this.partial);
+  }
+
+  exposures(): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
+    const { delta, vanna, charm } = this.priced ?? { delta: 0, vanna: 0, charm: 0 };
+    return {
+      dex: delta + this.delta,
+      vex: vanna * MARKET_UNITS.vanna,
+      cex: (charm + this.charm) * MARKET_UNITS.charm,
+    };
+  }
+}
+
+/** Columns of the current part. Filled and read within one step. */
+const [SIDE, IV, HELD] = [PART_PAIRS, PART_PAIRS, PART_PAIRS].map((rows) => new Float64Array(rows)) as [
+  Float64Array,
+  Float64Array,
+  Float64Array,
+];
+
+/** GEX of each contract, dollars per 1 % move: Gamma * contracts held * multiplier * S^2 * 0.01. */
+export function gexByContract({
+  chain,
+  count,
+  gamma,
+  position,
+  multiplier,
+}: Pick<PreparedChain, 'chain' | 'count' | 'gamma' | 'position' | 'multiplier'>): Float64Array {
+  const scale = gexScale(chain);
+  const gex = new Float64Array(count);
+  for (let at = 0; at < count; at++) gex[at] = position[at]! * gamma[at]! * multiplier[at]! * scale;
+  return gex;
+}

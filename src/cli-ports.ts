@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Access } from './access/access.ts';
+import type { App } from './app.ts';
+import type { Ports } from './cli/ports.ts';
+import type { Store } from './store/sqlite.ts';
+
+/** The commands' ports on this machine. Each port loads its modules when it is called, because most commands need no server. */
+export const ports: Ports = {
+  async serve(settings, { demo }) {
+    const { serve } = await import('./serve.ts');
+    await serve(settings, demo ? welcomeDemo : undefined);
+  },
+
+  async serveStdio(settings) {
+    const { serveStdio } = await import('./serve-stdio.ts');
+    await serveStdio(settings);
+  },
+
+  async bridge(server) {
+    const { bridge } = await import('./mcp/stdio/bridge.ts');
+    await bridge(server);
+  },
+
+  async *readFile(path) {
+    const { deliveriesOf } = await import('./feeds/files/deliveries.ts');
+    yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: Date.now() }, true);
+  },
+
+  async load(settings, paths, onProgress) {
+    const [{ loadFiles }, { createDataRoom }] = await Promise.all([
+      import('./feeds/load-files.ts'),
+      import('./feeds/data-room.ts'),
+    ]);
+    const room = createDataRoom(settings);
+    return openedFor(settings.dataDir, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, room, onProgress }));
+  },
+
+  async withMarket(data, work) {
+    const { createContext, openData, openMemory, readUniverse } = await import('./stored-data.ts');
+    // A read does not create the data folder. If the folder does not exist, the market is empty.
+    const store = existsSync(data.dataDir) ? openData(data.dataDir) : openMemory();
+    try {
+      // Recorded data goes first. The simulated market is used only if there is no recorded data.
+      const simulated = store.underlyings(false).length === 0;
+      return work(createContext(data, store, readUniverse(data.universe), simulated));
+    } finally {
+      store.close();
+    }
+  },
+
+  withStore: ({ dataDir }, work) => openedFor(dataDir, ({ store }) => work(store)),
+
+  withMembers: ({ dataDir }, work) => openedFor(dataDir, ({ store, access }) => work(access(), store)),
+};
+
+interface Opened {
+  readonly store: Store;
+  readonly access: () => Access;
+}
+
+async function openedFor<T>(dataDir: string, work: (opened: Opened) => T | Promise<T>): Promise<T> {
+  const { openAccess, openData } = await import('./stored-data.ts');
+  const store = openData(dataDir);
+  try {
+    return await work({ store, access: () => openAccess(store, dataDir) });
+  } finally {
+    store.close();
+  }
+}
+
+/** Adds the demo member if there is none yet. Prints the demo member's key and a first request. */
+function welcomeDemo({ store, access, feeds }: App, url: string): void {
+  const known = store.members().find(({ tier }) => tier === 'demo');
+  const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
+  process.stdout.write(`demo key: ${apiKey}\n`);
+  process.stdout.write(`try: curl -H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);
+  if (feeds.every(({ simulated }) => simulated)) process.stdout.write('The market is simulated: no real quotes.\n');
+}

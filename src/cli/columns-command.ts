@@ -1,0 +1,64 @@
+import { Argument, type Command, Option } from 'commander';
+import type { RowKernel } from './csv/row-kernel.ts';
+import { greeksKernel, impliedVolatilityKernel, mertonKernel } from './csv/row-kernels.ts';
+import { streamCsv } from './csv/stream-csv.ts';
+
+/** `zomma greeks`, `zomma iv` and `zomma merton`: run a kernel over the rows of a CSV of any length. */
+export function addColumns(program: Command): void {
+  csvCommand(program, 'greeks', 'Price and Greeks (Black-Scholes-Merton) of each row of a CSV.', greeksKernel('market'))
+    .addOption(
+      new Option(
+        '--units <units>',
+        'market: vega and volga per vol point, theta and charm per day, rho per 1 %; raw: per 1.00 and per year',
+      )
+        .choices(['market', 'raw'])
+        .default('market'),
+    )
+    .addHelpText(
+      'after',
+      examples(['zomma greeks options.csv > greeks.csv', 'gunzip -c options.csv.gz | zomma greeks --units raw']),
+    )
+    .action((file, { units }) => streamCsv(greeksKernel(units), file));
+  csvCommand(
+    program,
+    'iv',
+    'Implied volatility (Black-Scholes-Merton) of each row of a CSV; 0 for a price at or below intrinsic.',
+    impliedVolatilityKernel,
+  )
+    .addHelpText('after', examples(['zomma iv quotes.csv > volatilities.csv', 'zomma iv < quotes.csv | zomma greeks']))
+    .action((file) => streamCsv(impliedVolatilityKernel, file));
+  csvCommand(
+    program,
+    'merton',
+    'Probability of ending at or above the strike, call and put price (Merton jump diffusion) of each row of a CSV.',
+    mertonKernel,
+  )
+    .addHelpText(
+      'after',
+      examples(['zomma merton jumps.csv > probabilities.csv', 'head -1000 jumps.csv | zomma merton']),
+    )
+    .action((file) => streamCsv(mertonKernel, file));
+}
+
+function csvCommand(program: Command, name: string, description: string, { inputs, outputs }: RowKernel): Command {
+  const columns = Object.entries(inputs).map(([column, { default: value }]) =>
+    value === undefined ? column : `${column} (default ${value})`,
+  );
+  return program
+    .command(name)
+    .description(description)
+    .addArgument(new Argument('[file]', 'CSV file with the column names in the first line (default: stdin)'))
+    .addHelpText(
+      'after',
+      `
+Columns in:   ${columns.join(', ')}
+Columns out:  ${outputs.join(', ')}, with 17 significant digits
+Other columns pass through unchanged. An input column with the name of an output is replaced. A row that cannot be
+computed does not stop the run: its outputs are empty, stderr reports the row, and the exit code is 1.
+`,
+    );
+}
+
+function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`;
+}

@@ -1,0 +1,156 @@
+import { type Command, Option } from 'commander';
+import { cleanLine, shownJson } from '../clean-text.ts';
+import { settingsIn } from '../config.ts';
+import { OperatorError } from '../errors.ts';
+import { type GexHistory, getGexHistory } from '../operations/gex-history.ts';
+import type { Operation, Provenance } from '../operations/operation.ts';
+import { extendedView, perform } from '../operations/perform.ts';
+import { writeOut } from './csv/streams.ts';
+import { historyCsv } from './history-csv.ts';
+import { formatDollars, formatPrice } from './plot/figures.ts';
+import { type HistoryPicture, historyPlot } from './plot/history-plot.ts';
+import { terminalOf } from './plot/terminal.ts';
+import type { Ports } from './ports.ts';
+import { withSettings } from './settings.ts';
+
+/** A history with its provenance. The provenance is missing if the ticker has no chain. */
+type History = GexHistory & { readonly provenance?: Provenance };
+
+/** Height of the plot, in lines. */
+const PLOT_LINES = { least: 20, most: 40 };
+
+/** `zomma history`: shows the recorded levels of a ticker over time. */
+export function addHistory(program: Command, ports: Ports): void {
+  withSettings(
+    program
+      .command('history')
+      .description('Show the levels of a ticker over time, as a server has recorded them.')
+      .argument('<ticker>', 'ticker of the stored market')
+      .addOption(new Option('--from <moment>', 'begin: New York date or instant (default: 365 days before the newest)'))
+      .addOption(new Option('--to <moment>', 'end: New York date (included) or instant (default: the newest)'))
+      .addOption(new Option('--per <what>', 'print one row per').choices(['snapshot', 'day']).default('day'))
+      .addOption(new Option('--points <n>', 'maximum number of rows; of more rows, evenly spaced ones').default('5000'))
+      .option('--json', 'print one JSON object')
+      .option('--csv', 'print one CSV table')
+      .option('--plot', 'plot even if stdout is not a terminal')
+      .option('--no-plot', 'do not plot'),
+    settingsIn('data'),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ zomma history SPY
+  $ zomma history SPY --from 2026-10-01 --csv > spy.csv
+  $ zomma history SPY --from 2026-11-20 --per snapshot --json
+`,
+    )
+    .action(async (ticker: string, { from, to, per, points, ...flags }) => {
+      const forms = (['json', 'csv', 'plot'] as const).filter((form) => flags[form]);
+      if (forms.length > 1) {
+        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'Choose one.');
+      }
+      const asked = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
+      const view = extendedView(getGexHistory as unknown as Operation);
+      const { body } = await ports.withMarket(flags, (context) => perform(view, asked, context, 'invalid_parameter'));
+      const history = body as unknown as History;
+      if (history.count < history.downsampled_from) {
+        process.stderr.write(
+          `zomma: ${history.count} of ${history.downsampled_from} rows are shown; use a later --from to show all\n`,
+        );
+      }
+      // The CSV table has no column for this.
+      if (flags.csv && history.provenance?.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
+      await writeOut(Buffer.from(rendered(history, flags)));
+    });
+}
+
+interface Flags {
+  readonly json?: true;
+  readonly csv?: true;
+  /** If omitted, the plot is drawn if stdout is a terminal. */
+  readonly plot?: boolean;
+}
+
+function rendered(history: History, { json, csv, plot }: Flags): string {
+  if (json) return `${shownJson(history)}\n`;
+  if (csv) return historyCsv(history);
+  const summary = summaryOf(history);
+  // A plot over time needs at least two moments.
+  if (history.count < 2 || !(plot ?? process.stdout.isTTY)) return `${summary}${table(history)}`;
+  const { width, height, style } = terminalOf(process.stdout, process.env);
+  const room = height - summary.split('\n').length - 1;
+  const lines = Math.min(PLOT_LINES.most, Math.max(PLOT_LINES.least, room));
+  return `${summary}\n${historyPlot(pictureOf(history), width, lines, style).join('\n')}\n`;
+}
+
+function pictureOf(history: History): HistoryPicture {
+  const { ticker, per, day, as_of, spot, gex_flip, flip_resolved, call_wall, put_wall } = history;
+  const moments = per === 'day' ? day : as_of;
+  return {
+    ticker,
+    simulated: history.provenance?.simulated ?? false,
+    ends: [moments[0]!, moments.at(-1)!],
+    prices: [
+      { name: 'spot', values: Float64Array.from(spot), ink: 'title' },
+      {
+        name: 'flip',
+        values: Float64Array.from(gex_flip, (each, at) => (flip_resolved[at] ? each : NaN)),
+        ink: 'level',
+      },
+      { name: 'call wall', values: Float64Array.from(call_wall), ink: 'positive' },
+      { name: 'put wall', values: Float64Array.from(put_wall), ink: 'negative' },
+    ],
+    netGex: Float64Array.from(history.net_gex),
+  };
+}
+
+function summaryOf(history: History): string {
+  const { ticker, count, per, iv_rank, iv_percentile, iv_days, iv_low, iv_high, provenance } = history;
+  const source = provenance ? `  ${provenance.source}${provenance.simulated ? '  SIMULATED' : ''}` : '';
+  const range = iv_low === null || iv_high === null ? '' : `, ${percent(iv_low)} to ${percent(iv_high)}`;
+  const rank =
+    iv_percentile === null ? '' : `  (rank ${iv_rank?.toFixed(0) ?? 'none'}, percentile ${iv_percentile.toFixed(0)})`;
+  const rows = [
+    `${ticker}  ${several(count, per)}${source}`,
+    ...history.notes.map((note) => `  ${cleanLine(note)}`),
+    `  30-day IV   ${percent(history.atm_iv_30d.at(-1) ?? null)}${rank}  over ${several(iv_days, 'day')}${range}`,
+  ];
+  return `${rows.join('\n')}\n`;
+}
+
+function several(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function table(history: History): string {
+  if (history.count === 0) return '';
+  const head = [
+    history.per === 'day' ? 'day' : 'as of',
+    'spot',
+    'net GEX',
+    'flip',
+    'call wall',
+    'put wall',
+    'max pain',
+    'IV',
+  ];
+  const rows = history.as_of.map((as_of, at) => [
+    history.per === 'day' ? history.day[at]! : as_of,
+    formatPrice(history.spot[at]!),
+    formatDollars(history.net_gex[at]!),
+    `${formatPrice(history.gex_flip[at]!)}${history.flip_resolved[at] ? '' : '?'}`,
+    formatPrice(history.call_wall[at]!),
+    formatPrice(history.put_wall[at]!),
+    formatPrice(history.max_pain[at]!),
+    percent(history.atm_iv_30d[at]!),
+  ]);
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
+  const lines = [head, ...rows].map((row) => row.map((text, at) => text.padStart(widths[at]!)).join('  '));
+  if (history.flip_resolved.includes(false)) lines.push('?  not resolved: the level nearest to zero net GEX');
+  return lines.map((text) => `  ${text}\n`).join('');
+}
+
+function percent(volatility: number | null): string {
+  return volatility === null ? 'none' : `${(100 * volatility).toFixed(1)} %`;
+}

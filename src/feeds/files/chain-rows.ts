@@ -1,0 +1,208 @@
+import { ClientError } from '../../errors.ts';
+import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import { isDate } from '../../market/calendar.ts';
+import type { Delivery } from '../../market/feed.ts';
+import { canonicalTicker, isTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
+import { spotOf } from '../implied-spot.ts';
+import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
+import { cellNumber } from '../numbers.ts';
+import { countRefused, unreadable } from '../refused.ts';
+import { isWholeRow, type Table } from './cells.ts';
+import { type FileFacts, sourceOf } from './format.ts';
+import { rootOn } from './root-on.ts';
+
+/**
+ * Reads Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma` in
+ * any order. Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`,
+ * `put_call` and `strike`. A file may have several underlyings and times. It gives one chain for each combination of an underlying and a
+ * time. Without `as_of`, the modification time of the file is the time of the quotes. Without `spot`, the quotes imply the spot. Throws a
+ * `ClientError` if no row can be read.
+ */
+export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
+  const tickers = new Set<string>();
+  const column = columnFinder(header);
+  const snapshots = new Map<string, Snapshot>();
+  const early: Record<string, number> = {};
+  let latest: Snapshot | undefined;
+  const symbolOf = contractReader();
+  const quotedAt = remembered((text) => (text === '' ? file.modifiedMs : instantOf(text)));
+  let count = 0;
+  for (const row of rows) {
+    if (++count % PIECE_ROWS === 0) yield;
+    const cell = (name: string) => row[column(name)]?.trim() ?? '';
+    const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
+    const asOf = quotedAt(cell('as_of'));
+    if (typeof contract === 'string' || asOf === undefined) {
+      // Tables list one chain after the other, so a row that cannot be read is counted for the chain before it.
+      countRefused(latest?.refused ?? early, typeof contract === 'string' ? contract : 'bad_as_of');
+      continue;
+    }
+    const key = `${contract.underlying} ${asOf}`;
+    latest = snapshots.get(key);
+    if (latest === undefined) {
+      latest = { underlying: contract.underlying, asOf, spots: [], rows: [], refused: {} };
+      snapshots.set(key, latest);
+      tickers.add(contract.underlying);
+      refuseMany(tickers.size, TICKERS_MAX, 'underlyings');
+      refuseMany(snapshots.size, SNAPSHOTS_MAX, 'snapshots');
+    }
+    const spot = cellNumber(cell('spot'));
+    if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
+    latest.rows.push(rowOf(contract, cell));
+  }
+  const [first] = snapshots.values();
+  if (first === undefined) throw unreadable(`none of ${count} rows can be read ${JSON.stringify(early)}`);
+  for (const [reason, count] of Object.entries(early)) first.refused[reason] = (first.refused[reason] ?? 0) + count;
+  const deliveries: Delivery[] = [];
+  for (const snapshot of withoutStrays([...snapshots.values()])) {
+    yield;
+    deliveries.push(deliver(snapshot, file));
+  }
+  return deliveries;
+}
+
+/** A table with the maximum number of rows holds some hundred whole chains. Each underlying becomes a ticker that members can query. */
+const TICKERS_MAX = 1_000;
+/** A table with the maximum number of rows has this many snapshots if each snapshot has 25 rows, the size of the smallest chains. */
+const SNAPSHOTS_MAX = 10_000;
+
+function refuseMany(count: number, max: number, what: string): void {
+  if (count > max) throw unreadable(`more than the ${max} ${what} that one file may have`);
+}
+
+/**
+ * Whether a line consists of plain column names, and is not prose about them. Other option tables use `option_type` and
+ * `underlying_symbol`.
+ */
+export function isChainHeader(cells: readonly string[]): boolean {
+  const has = (name: string) => cells.includes(name);
+  const own = has('put_call') || (has('underlying') && (has('symbol') || has('strike') || has('open_interest')));
+  return own && cells.every((name) => /^[\w .%/()-]*$/.test(name));
+}
+
+interface Snapshot {
+  readonly underlying: string;
+  readonly asOf: number;
+  readonly spots: number[];
+  readonly rows: ContractRow[];
+  readonly refused: Record<string, number>;
+}
+
+/**
+ * A snapshot with less than this share of the rows of the largest snapshot of its underlying in the file is stray: it comes from wrong
+ * times in a few rows.
+ */
+const STRAY_SHARE = 0.1;
+
+/**
+ * Removes the snapshots of stray rows, whose time differs from the rest of their table, and counts those rows as rejected. One wrong digit
+ * must not create a separate chain that is newer than the real one.
+ */
+function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
+  const largest = new Map<string, Snapshot>();
+  for (const snapshot of snapshots) {
+    const known = largest.get(snapshot.underlying);
+    if (!known || snapshot.rows.length > known.rows.length) largest.set(snapshot.underlying, snapshot);
+  }
+  return snapshots.filter((snapshot) => {
+    const main = largest.get(snapshot.underlying)!;
+    if (snapshot.rows.length >= STRAY_SHARE * main.rows.length) return true;
+    main.refused.stray_as_of = (main.refused.stray_as_of ?? 0) + snapshot.rows.length;
+    return false;
+  });
+}
+
+/** The median. The rows are quoted within moments of each other, and one wrong value must not change the result. */
+function middle(values: readonly number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
+}
+
+function columnFinder(header: readonly string[]): (name: string) => number {
+  const columns = new Map(header.map((name, i) => [name, i]));
+  const missing = ['underlying', 'open_interest'].filter((name) => !columns.has(name));
+  if (!columns.has('symbol')) missing.push(...['expiry', 'put_call', 'strike'].filter((name) => !columns.has(name)));
+  if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);
+  const twice = header.filter((name, i) => name !== '' && header.indexOf(name) !== i);
+  if (twice.length > 0) throw unreadable(`column ${twice.join(', ')} is named twice`);
+  return (name) => columns.get(name) ?? -1;
+}
+
+type Cell = (name: string) => string;
+type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
+
+/**
+ * Returns a reader of a row's contract. The reader returns a reason if the contract cannot be read. If the row has a symbol, the symbol
+ * decides.
+ */
+function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
+  const seriesOf = remembered((underlying, expiry) => {
+    const ticker = canonicalTicker(underlying);
+    if (!isTicker(ticker) || !isDate(expiry)) return undefined;
+    const root = rootOn(ticker, expiry);
+    return { root, underlying: rootOf(root).underlying, expiry };
+  });
+  return (cell) => {
+    const symbol = cell('symbol');
+    if (symbol !== '') return parseOptionSymbol(symbol) ?? 'bad_symbol';
+    const side = cell('put_call').toUpperCase();
+    const callPut = side === 'C' || side === 'CALL' ? 1 : side === 'P' || side === 'PUT' ? -1 : undefined;
+    const series = seriesOf(cell('underlying'), cell('expiry'));
+    if (series === undefined || callPut === undefined) return 'bad_contract';
+    return { ...series, callPut, strike: cellNumber(cell('strike')) };
+  };
+}
+
+/** Caches the last result. Tables list one chain and one series after the other, so most rows repeat the values of the row before. */
+function remembered<T>(read: (first: string, second: string) => T): (first: string, second?: string) => T {
+  let last: { readonly first: string; readonly second: string; readonly value: T } | undefined;
+  return (first, second = '') => {
+    if (last?.first !== first || last.second !== second) last = { first, second, value: read(first, second) };
+    return last.value;
+  };
+}
+
+function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): ContractRow {
+  const value = (name: string) => cellNumber(cell(name));
+  return {
+    root,
+    expiry,
+    callPut,
+    strike,
+    bid: value('bid'),
+    ask: value('ask'),
+    last: value('last'),
+    volume: value('volume'),
+    openInterest: value('open_interest'),
+    iv: value('iv'),
+    delta: value('delta'),
+    gamma: value('gamma'),
+    multiplier: value('multiplier'),
+  };
+}
+
+/**
+ * Builds the chain of a snapshot. A snapshot that cannot be built becomes a rejection, so that the other snapshots of the file are still
+ * delivered.
+ */
+function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
+  const { rows, spots, ...head } = snapshot;
+  try {
+    const spot = spotOf(middle(spots), rows, head.asOf);
+    const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
+    return { kind: 'chain', chain };
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return { kind: 'refusal', origin: file.origin, reason: `${head.underlying}: ${error.message}` };
+  }
+}
+
+/**
+ * Parses an ISO 8601 instant, in ms since the epoch. Returns `undefined` without an offset, because the time zone would then be unknown.
+ */
+function instantOf(text: string): number | undefined {
+  try {
+    return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+import type { PrintsDelivery } from './prints-csv.ts';
+
+/** Counts the rows of one tape that are not prints, over all batches. */
+export class RejectedRows {
+  #rows = 0;
+  readonly #counts: Record<string, number> = {};
+
+  add({ prints, refused = {} }: Pick<PrintsDelivery, 'prints' | 'refused'>): void {
+    this.#rows += prints.length;
+    for (const [reason, count] of Object.entries(refused)) {
+      this.#rows += count;
+      this.#counts[reason] = (this.#counts[reason] ?? 0) + count;
+    }
+  }
+
+  copy(): RejectedRows {
+    const same = new RejectedRows();
+    same.#rows = this.#rows;
+    Object.assign(same.#counts, this.#counts);
+    return same;
+  }
+
+  /** The counts in words. Returns `undefined` if every row is a print. */
+  summary(): string | undefined {
+    const counts = Object.entries(this.#counts);
+    if (counts.length === 0) return undefined;
+    const sum = counts.reduce((all, [, count]) => all + count, 0);
+    return `${sum} of ${this.#rows} rows are invalid (${counts.map(([why, count]) => `${why} ${count}`).join(', ')})`;
+  }
+}

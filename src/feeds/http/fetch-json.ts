@@ -1,0 +1,149 @@
+import { jsonExcess } from '../../json-shape.ts';
+import { MARKET_JSON } from '../files/delayed-quotes.ts';
+import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
+import { retryAfterMs } from './retry.ts';
+
+/**
+ * The result of one request. An error is `passing` if another try may succeed, `lasting` if another try would fail too, and `item` if the
+ * provider works and only the requested item does not exist.
+ */
+export type ProviderResponse =
+  | { readonly kind: 'json'; readonly json: unknown }
+  /** More than PARSED_BYTES_MAX. The body has not been checked or parsed. */
+  | { readonly kind: 'large'; readonly body: Uint8Array }
+  | FetchError;
+
+export interface FetchError {
+  readonly kind: 'passing' | 'lasting' | 'item';
+  readonly reason: string;
+  /** How long the provider asks not to be called, ms. */
+  readonly afterMs?: number | undefined;
+}
+
+export interface FetchJsonOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** From the connection to the last byte: a source that sends very slowly would delay the tickers after it. */
+  readonly timeoutMs: number;
+  readonly nowMs: () => number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Three times the largest known answer: SPX of the delayed quotes has 13 MB. */
+export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
+/** JSON of this size is parsed in some five milliseconds. Parsing more would delay requests, and take memory that nothing bounds. */
+export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
+const REDIRECTS_MAX = 3;
+
+/**
+ * Sends one GET request for JSON, with bounds on time, size and redirects. Reasons are in Zomma's own words, because a server's message may
+ * contain the credential. Throws only the reason of `signal`.
+ */
+export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<ProviderResponse> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
+  const giveUp = () => deadline.abort();
+  options.signal?.addEventListener('abort', giveUp);
+  try {
+    options.signal?.throwIfAborted();
+    return await answerOf(url, options, deadline.signal, REDIRECTS_MAX);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (deadline.signal.aborted) return passing(`no complete answer within ${options.timeoutMs / 1_000} s`);
+    return passing(`the connection failed (${codeOf(error)})`);
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+async function answerOf(
+  url: URL,
+  options: FetchJsonOptions,
+  signal: AbortSignal,
+  redirectsLeft: number,
+): Promise<ProviderResponse> {
+  const headers = { ...options.headers, 'Accept-Encoding': 'gzip' };
+  const response = unpacked(await fetch(url.href, { headers, decompress: false, redirect: 'manual', signal }));
+  const { status } = response;
+  if (status === 200) {
+    const body = await bodyOf(response);
+    return body instanceof Uint8Array ? answered(body) : body;
+  }
+  await response.body?.cancel();
+  if (status >= 300 && status < 400) {
+    const location = response.headers.get('location');
+    const target = location === null ? null : URL.parse(location, url.href);
+    if (target === null) return lasting(`answered ${status} without an address`);
+    // A redirected request would send the credential to the other host.
+    if (target.origin !== url.origin) return lasting(`redirects to another host, ${target.host}`);
+    if (redirectsLeft === 0) return lasting(`redirects more than ${REDIRECTS_MAX} times`);
+    return answerOf(target, options, signal, redirectsLeft - 1);
+  }
+  if (status === 429 || status === 503) {
+    const afterMs = retryAfterMs(response.headers.get('retry-after'), options.nowMs());
+    return { ...passing(`answered ${status}${status === 429 ? ', too many requests' : ''}`), afterMs };
+  }
+  if (TRIED_AGAIN.has(status)) return passing(`answered ${status}`);
+  if (status === 401 || status === 403) return lasting(`answered ${status}: the request or credential was rejected`);
+  return { kind: status < 500 ? 'item' : 'lasting', reason: `answered ${status}` };
+}
+
+/**
+ * Returns the same response with its body unpacked. `fetch` does not unpack it, because the runtime writes a line to standard error if a
+ * body cannot be unpacked. A response with an encoding that was not requested gets no body.
+ */
+function unpacked(packed: Response): Response {
+  const coding = packed.headers.get('content-encoding') ?? 'identity';
+  if (packed.body === null || coding === 'identity') return packed;
+  const body = coding === 'gzip' ? packed.body.pipeThrough(new DecompressionStream('gzip')) : null;
+  if (body === null) void packed.body.cancel();
+  return new Response(body, { status: packed.status, headers: packed.headers });
+}
+
+const TRIED_AGAIN: ReadonlySet<number> = new Set([408, 500, 502, 504]);
+
+/** Reads the body. Returns the reason instead if the body exceeds a bound. */
+async function bodyOf(response: Response): Promise<Uint8Array | FetchError> {
+  const { headers, body } = response;
+  const told = Number(headers.get('content-length'));
+  const packedBytes = headers.has('content-encoding') && told > 0 ? told : Number.POSITIVE_INFINITY;
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    bytes += part.length;
+    // Leaving the loop cancels the rest of the body.
+    if (Math.max(told, bytes) > PROVIDER_BODY_BYTES_MAX) return lasting(`more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
+    if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {
+      return lasting(`it unpacks to more than ${INFLATION_MAX} times its size`);
+    }
+    parts.push(part);
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+}
+
+function answered(body: Uint8Array): ProviderResponse {
+  if (body.length > PARSED_BYTES_MAX) return { kind: 'large', body };
+  const text = new TextDecoder().decode(body);
+  if (/^\s*</.test(text)) return lasting('a web page in place of JSON, with status 200');
+  const excess = jsonExcess(text, MARKET_JSON);
+  if (excess !== undefined) return lasting(excess);
+  try {
+    return { kind: 'json', json: JSON.parse(text) };
+  } catch {
+    return passing(`incomplete or invalid JSON (${text.length} characters)`);
+  }
+}
+
+function passing(reason: string): FetchError {
+  return { kind: 'passing', reason };
+}
+
+function lasting(reason: string): FetchError {
+  return { kind: 'lasting', reason };
+}
+
+/** `ECONNREFUSED`, `ENOTFOUND`, ...: the code only, because the message may contain the address. */
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^\w{1,40}$/.test(code) ? code : 'no reason given';
+}

@@ -1,0 +1,37 @@
+import { ClientError } from '../../errors.ts';
+import type { Delivery } from '../../market/feed.ts';
+import type { ProviderSnapshot } from './provider-snapshot.ts';
+
+/** Polls the tickers one after the other. Yields for each ticker its whole snapshot, or a rejection with the reason. */
+export async function* pollTickers(
+  feed: string,
+  tickers: readonly string[],
+  snapshotOf: (ticker: string, signal: AbortSignal) => Promise<ProviderSnapshot>,
+  signal: AbortSignal | undefined,
+  snapshotMsMax = SNAPSHOT_MS_MAX,
+): AsyncGenerator<Delivery> {
+  for (const ticker of tickers) {
+    if (signal?.aborted) return;
+    let delivery: Delivery;
+    const late = AbortSignal.timeout(snapshotMsMax);
+    const either = signal ? AbortSignal.any([signal, late]) : late;
+    try {
+      delivery = { kind: 'chain', ...(await snapshotOf(ticker, either)) };
+    } catch (error) {
+      if (signal?.aborted) return;
+      if (!(error instanceof ClientError || late.aborted)) throw error;
+      const reason =
+        error instanceof ClientError ? error.message : `a snapshot took more than ${snapshotMsMax / 1_000} s`;
+      delivery = { kind: 'refusal', origin: `${feed}:${ticker}`, reason, ticker };
+    }
+    yield delivery;
+  }
+}
+
+/** The quotes of one snapshot must be as close in time as requests allow. */
+const SNAPSHOT_MS_MAX = 600_000;
+
+/** Interval between polls, ms: `leastMs`, or longer if the requests of one poll need more time at this rate. */
+export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs: number): number {
+  return Math.max(leastMs, Math.ceil(requests / ratePerMinute) * 60_000);
+}

@@ -1,0 +1,32 @@
+import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import type { Chain } from '../../market/chain.ts';
+import { spotOf } from '../implied-spot.ts';
+import { unreadable } from '../refused.ts';
+
+/** A chain as a provider delivered it. */
+export interface ProviderSnapshot {
+  readonly chain: Chain;
+  /** Number of contracts that the provider listed. */
+  readonly offered: number;
+}
+
+/** Contracts collected from the answers that make one snapshot. */
+export interface Gathered {
+  readonly rows: readonly ContractRow[];
+  readonly refused: Readonly<Record<string, number>>;
+  /** Number of contracts that were listed. */
+  readonly offered: number;
+  /** Price of the underlying, if the provider gives it. */
+  readonly spot: number | undefined;
+}
+
+/** Builds the chain from the contracts that a feed collected. Throws a `ClientError` if no chain can be built. */
+export function snapshotFrom(feed: string, underlying: string, asOf: number, gathered: Gathered): ProviderSnapshot {
+  const { rows, refused, offered } = gathered;
+  if (offered === 0) throw unreadable('no contracts are listed');
+  if (rows.length === 0) throw unreadable(`none of ${offered} contracts can be read`);
+  const spot = spotOf(gathered.spot, rows, asOf);
+  if (Number.isNaN(spot)) throw unreadable('no price of the underlying is given, and no quotes imply one');
+  const head = { underlying, asOf, spot, source: `${feed}:${underlying}`, simulated: false, refused };
+  return { chain: buildChain(head, rows), offered };
+}

@@ -1,0 +1,46 @@
+import type { ByteBudget } from '../access/byte-budget.ts';
+import { type ResponseHead, respond } from './http-app.ts';
+
+/** Bodies below this size fit into the buffers of their sockets. */
+const HELD_FROM = 64 * 1024;
+
+/** The request and the account that an answer is for, and the header fields that hooks have added. */
+export interface Recipient {
+  readonly request: Pick<Request, 'method'>;
+  readonly account: string;
+  readonly set: ResponseHead;
+}
+
+/**
+ * Creates a response. A large body is sent as fast as the client reads it. The body counts in the account's byte budget until the client
+ * has read it or the connection is closed. Such a body is a stream, because the runtime copies a plain body and does not report when the
+ * client has read it.
+ */
+export function respondCounted(
+  budget: ByteBudget,
+  { request, account, set }: Recipient,
+  body: string | Uint8Array | Blob,
+  fields: Headers,
+): Response {
+  // A blob is a file of this program. The runtime sends it without copying it.
+  if (body instanceof Blob || body.length < HELD_FROM || request.method === 'HEAD') return respond(set, body, fields);
+  return respond(set, heldBody(body, budget.hold(account, body.length)), fields);
+}
+
+/** Returns the body as a stream. Calls `release` once the client has read the body, or can no longer read it. */
+function heldBody(body: string | Uint8Array, release: () => void): ReadableStream<Uint8Array> {
+  // A direct stream of the runtime: `write` writes to the socket, and `flush` waits until the client has read the data.
+  return new ReadableStream({
+    type: 'direct',
+    async pull(controller: ReadableStreamDirectController) {
+      try {
+        controller.write(body);
+        await controller.flush(true);
+        controller.end();
+      } finally {
+        release();
+      }
+    },
+    cancel: release,
+  } as Bun.DirectUnderlyingSource<Uint8Array>);
+}

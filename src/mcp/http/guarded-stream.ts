@@ -1,0 +1,114 @@
+import type { Account } from '../../access/access.ts';
+import { PING } from '../../sse/sse-format.ts';
+import type { RegisteredStream, StreamEnd } from '../../sse/stream-registry.ts';
+import { type ClientStream, createClientStream } from './client-stream.ts';
+import type { TransportDeps } from './transport-deps.ts';
+
+/** Liveness of a session's client. */
+export interface ClientLiveness {
+  isSilent(nowMs: number): boolean;
+  /** Sends the client a `ping` request if one is due. */
+  pingIfDue(nowMs: number): void;
+}
+
+/** Settings of one stream. */
+export interface GuardedStreamOptions {
+  /** Liveness of the client, for the notification stream of a session. */
+  readonly liveness?: ClientLiveness;
+  /** Address and port of the client, if its connection is known. */
+  readonly peer?: string | undefined;
+  /** True if the stream carries the answers to one POST and ends with them. */
+  readonly isAnswer?: boolean;
+  /** Called once, when the stream has onEnd. */
+  readonly onEnd?: () => void;
+}
+
+/**
+ * Wraps an SSE response of the SDK: the stream registry monitors it, and its unread bytes are limited. The SDK itself queues without limit for
+ * a client that reads nothing. Returns other responses unchanged.
+ */
+export function guardResponse(
+  response: Response,
+  account: Account,
+  parts: Pick<TransportDeps, 'streams' | 'observe'>,
+  { onEnd, ...purpose }: GuardedStreamOptions = {},
+): Response {
+  if (!response.body || !isEventStream(response)) return response;
+  const source = response.body.getReader();
+  const stream = openGuardedStream(account, parts, {
+    ...purpose,
+    onEnd() {
+      void source.cancel().catch(() => {});
+      onEnd?.();
+    },
+  });
+  void pump(source, stream.write).then(stream.close);
+  return new Response(stream.body, { status: response.status, headers: response.headers });
+}
+
+export interface GuardedStream extends Pick<ClientStream, 'body' | 'write'> {
+  /** Closes the stream once the client is no longer behind. */
+  close(): void;
+}
+
+/** Opens a stream that the stream registry monitors, with a limit of unread bytes. */
+export function openGuardedStream(
+  account: Account,
+  { streams, observe }: Pick<TransportDeps, 'streams' | 'observe'>,
+  { liveness, peer, isAnswer, onEnd }: GuardedStreamOptions,
+): GuardedStream {
+  const over = (reason: StreamEnd): void => {
+    streams.remove(watched);
+    onEnd?.();
+    // Every call that answers as a stream ends one: these ends are too many to report.
+    if (isAnswer && reason === 'client') return;
+    observe({ kind: 'stream_closed', account: account.id, reason, streams: streams.size });
+  };
+  const stream = createClientStream(over);
+  const watched: RegisteredStream = {
+    account,
+    peer,
+    get behindSince() {
+      return stream.behindSince;
+    },
+    get unreadBytes() {
+      return stream.unreadBytes;
+    },
+    isSilent: (nowMs) => liveness?.isSilent(nowMs) ?? false,
+    ping(nowMs) {
+      liveness?.pingIfDue(nowMs);
+      stream.write(PING);
+    },
+    end(reason) {
+      stream.end(reason);
+      over(reason);
+    },
+  };
+  streams.add(watched);
+  if (!isAnswer) {
+    // Bun sends the response headers with the first bytes of the body. The first message may come much later.
+    stream.write(PING);
+    observe({ kind: 'stream_opened', account: account.id, streams: streams.size });
+  }
+  return { body: stream.body, write: stream.write, close: () => stream.finish(() => over('client')) };
+}
+
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+/** Forwards the chunks of a stream until it ends or fails. */
+async function pump(
+  source: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>,
+  write: (chunk: Uint8Array) => void,
+): Promise<void> {
+  try {
+    for (;;) {
+      const { value, done } = await source.read();
+      if (done) return;
+      write(value);
+    }
+  } catch {
+    // The SDK's stream has failed: the caller closes the client's stream.
+  }
+}

@@ -1,0 +1,17 @@
+import type { ServerEventBus } from '@modelcontextprotocol/server';
+import type { StreamRegistry } from '../../sse/stream-registry.ts';
+import type { McpDeps } from '../mcp-deps.ts';
+import type { SessionQuota } from './session-quota.ts';
+
+/** Dependencies that both HTTP transports share, besides those of all MCP servers. */
+export interface TransportDeps extends McpDeps {
+  readonly streams: StreamRegistry;
+  readonly quota: SessionQuota;
+  /**
+   * Returns the address and port of a request's client, so that a connection with a stream is not closed as idle. Absent if connections
+   * are unknown.
+   */
+  readonly peerOf?: ((request: Request) => string | undefined) | undefined;
+  /** Carries the changes of tools and resources. */
+  readonly bus: ServerEventBus;
+}

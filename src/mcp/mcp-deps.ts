@@ -1,0 +1,31 @@
+import type { Account } from '../access/access.ts';
+import type { Observe } from '../events.ts';
+import type { Context, Operation } from '../operations/operation.ts';
+import type { Scheduler } from '../operations/scheduler.ts';
+import type { Resources } from './resources.ts';
+
+/** The tools and resources that clients can use. */
+export interface Catalog {
+  /** Returns the current tools. */
+  readonly tools: () => readonly Operation[];
+  readonly resources: Resources;
+}
+
+/** Dependencies that all MCP servers of this process share. */
+export interface McpDeps extends Catalog {
+  readonly context: Context;
+  readonly version: string;
+  readonly observe: Observe;
+  readonly scheduler: Scheduler;
+  /** Charges an account for work that a call begins. Throws `ClientError` if the account cannot pay. Absent if requests are not limited. */
+  readonly charge?: ((account: Account, tokens: number) => void) | undefined;
+}
+
+export interface McpSession {
+  /** The account of the client. Undefined over stdio. */
+  readonly account: Account | undefined;
+  /** URIs of the resources that the client has subscribed to. Absent if the protocol revision has no `resources/subscribe`. */
+  readonly followed?: Set<string>;
+  /** Whether the client accepts resource links. Undefined if this server itself receives the client's `initialize` request. */
+  readonly takesLinks?: boolean | undefined;
+}

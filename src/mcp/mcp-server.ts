@@ -1,0 +1,149 @@
+import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
+import type { Account } from '../access/access.ts';
+import { cleanLine } from '../clean-text.ts';
+import { ClientError } from '../errors.ts';
+import type { Steps } from '../steps.ts';
+import { callTool } from './call-tool.ts';
+import { complete } from './completion.ts';
+import type { McpDeps, McpSession } from './mcp-deps.ts';
+import { takesResourceLinks } from './resource-links.ts';
+import { registryVersion, toolDefinitions } from './tool-definitions.ts';
+
+/** Creates an SDK server with the tools and resources. A server serves a whole connection, or only the requests of one POST. */
+export function createMcpServer(parts: McpDeps, { account, followed, takesLinks }: McpSession): Server {
+  const { context, version, tools, resources } = parts;
+  const server = new WordedServer(
+    { name: 'zomma', title: 'Zomma', version },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        completions: {},
+        experimental: { 'zomma/registry': { version: registryVersion(tools()) } },
+      },
+      instructions: INSTRUCTIONS,
+      cacheHints: CACHE_HINTS,
+    },
+  );
+  server.failed = (method, error) => parts.observe({ kind: 'tool_failed', tool: method, error });
+  server.setRequestHandler('tools/list', () => ({
+    tools: toolDefinitions(tools()),
+    _meta: { 'zomma/registry': registryVersion(tools()) },
+  }));
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
+    const { progressToken } = (params._meta ?? {}) as RequestMeta;
+    const { name, arguments: args = {} } = params;
+    return callTool(parts, {
+      ...{ account, name, args, signal },
+      linksResources:
+        takesLinks ?? takesResourceLinks(server.getNegotiatedProtocolVersion(), server.getClientVersion()),
+      ...(progressToken !== undefined && {
+        progressed: (step) => notify({ method: 'notifications/progress', params: { progressToken, ...step } }),
+      }),
+    });
+  });
+  server.setRequestHandler('resources/list', ({ params }) => ({ ...resources.list(context, params?.cursor) }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates }));
+  server.setRequestHandler('resources/read', ({ params }, { mcpReq: { signal } }) =>
+    inSteps(parts, account, signal, resources.read(params.uri, context)),
+  );
+  server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
+  if (followed) takeSubscriptions(server, followed, parts);
+  return server;
+}
+
+/** Runs the steps of a read in the scheduler. Throws `ProtocolError` if the scheduler rejects the job with `ClientError`. */
+async function inSteps<Result>(
+  { scheduler, charge }: McpDeps,
+  account: Account | undefined,
+  signal: AbortSignal,
+  steps: Steps<Result>,
+): Promise<Result> {
+  try {
+    return await scheduler.run({
+      account: account?.id ?? '',
+      name: 'resources/read',
+      steps,
+      isDropped: () => signal.aborted,
+      charge: account && charge && ((tokens) => charge(account, tokens)),
+    });
+  } catch (error) {
+    if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    throw error;
+  }
+}
+
+const INSTRUCTIONS =
+  'Options-market analytics. Every field states its unit. Start with run_strategic_omni_radar for a ticker, or ' +
+  'get_live_gex_nodes for its levels only. Full columns and definitions are resources (zomma://gex/{ticker}, zomma://methods). ' +
+  'Answers from a simulated market say so.';
+
+/** Tools and templates change only with a release, and clients are notified of it. The content of resources changes with each snapshot. */
+const CACHE_HINTS = {
+  'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
+  'tools/list': { ttlMs: 3_600_000, cacheScope: 'private' },
+  'resources/templates/list': { ttlMs: 3_600_000, cacheScope: 'private' },
+  'resources/list': { ttlMs: 60_000, cacheScope: 'private' },
+  'resources/read': { ttlMs: 1_000, cacheScope: 'private' },
+} as const;
+
+/** Handles subscriptions. Stores each URI in its canonical spelling, which notifications use. */
+function takeSubscriptions(server: Server, followed: Set<string>, { resources, context }: McpDeps): void {
+  server.setRequestHandler('resources/subscribe', ({ params }) => {
+    const uri = resources.canonical(params.uri, context);
+    if (followed.size >= FOLLOWED_MAX && !followed.has(uri)) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `A session can subscribe to at most ${FOLLOWED_MAX} resources`,
+      );
+    }
+    try {
+      followed.add(uri);
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    }
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+    followed.delete(resources.canonical(params.uri, context));
+    return {};
+  });
+}
+
+/** Limit of the resources that one session can subscribe to. The session stores the URI of each. */
+export const FOLLOWED_MAX = 1_000;
+
+/**
+ * An SDK server with readable errors. The SDK answers invalid parameters with the issues of its validator as JSON, and reports those of
+ * `initialize` as an internal error. This class turns both into a -32602 error in words. It reports defects to the operator, and tells the
+ * client only that the request could not be answered.
+ */
+class WordedServer extends Server {
+  failed: (method: string, error: unknown) => void = () => {};
+
+  protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (...given: Parameters<typeof wrapped>) => {
+      try {
+        return await wrapped(...given);
+      } catch (error) {
+        const fault = faultOf(error);
+        if (fault) throw fault;
+        if (!given[1].mcpReq.signal.aborted) this.failed(method, error);
+        throw new ProtocolError(ProtocolErrorCode.InternalError, 'The request could not be answered. Retry shortly.');
+      }
+    };
+  }
+}
+
+/** Returns the error to send if the client can correct its request. Returns `undefined` if the error is a defect. */
+function faultOf(error: unknown): ProtocolError | undefined {
+  const [, notes] =
+    /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
+  if (notes === undefined) return error instanceof ProtocolError ? error : undefined;
+  const [issue] = JSON.parse(notes) as { path: string[]; message: string }[];
+  const fault = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
+  // The path may contain names that the client chose.
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(fault));
+}

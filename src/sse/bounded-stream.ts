@@ -1,0 +1,83 @@
+/** A stream of bytes to one client that records whether the client keeps up, and how much it has not read. */
+export interface BoundedStream {
+  readonly body: ReadableStream<Uint8Array>;
+  /** When the client fell behind, ms of `performance.now()`. Undefined if the client keeps up. */
+  readonly behindSince: number | undefined;
+  /** Bytes in memory that the client has not read. */
+  readonly unreadBytes: number;
+  /** True once the stream was closed or dropped, or the client has closed it. */
+  readonly hasEnded: boolean;
+  /** Sends bytes. Does nothing if the stream has ended. */
+  write(bytes: Uint8Array): void;
+  /** Ends the stream after the bytes that the client has not read. */
+  close(): void;
+  /** Ends the stream at once with an error. Drops the bytes that the client has not read. */
+  drop(): void;
+}
+
+export interface BoundedStreamOptions {
+  /** With this many unread bytes the client is behind. */
+  readonly behindBytes: number;
+  /** Called when the client has read enough to be no longer behind, and once at the start. A rejection ends the stream. */
+  readonly onRoom: () => void | Promise<void>;
+  /** Called when the client closes the stream. */
+  readonly onCancel: () => void;
+}
+
+/** Creates a stream whose bytes are queued for the client. The caller limits the queue: it ends the stream, or waits for `onRoom`. */
+export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions): BoundedStream {
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
+  let behindSince: number | undefined;
+  let hasEnded = false;
+
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(given) {
+        controller = given;
+      },
+      async pull() {
+        behindSince = undefined;
+        try {
+          await onRoom();
+        } catch (error) {
+          hasEnded = true;
+          throw error;
+        }
+      },
+      cancel() {
+        if (hasEnded) return;
+        hasEnded = true;
+        onCancel();
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: behindBytes }),
+  );
+
+  return {
+    body,
+    get behindSince() {
+      return behindSince;
+    },
+    get unreadBytes() {
+      return hasEnded ? 0 : behindBytes - controller.desiredSize!;
+    },
+    get hasEnded() {
+      return hasEnded;
+    },
+    write(bytes) {
+      if (hasEnded) return;
+      controller.enqueue(bytes);
+      if (controller.desiredSize! <= 0) behindSince ??= performance.now();
+    },
+    close() {
+      if (hasEnded) return;
+      hasEnded = true;
+      controller.close();
+    },
+    drop() {
+      if (hasEnded) return;
+      hasEnded = true;
+      controller.error(new Error('The client has read nothing for too long'));
+    },
+  };
+}

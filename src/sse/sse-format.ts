@@ -1,0 +1,13 @@
+/** Delay after which a client may reconnect when its stream has ended, ms. */
+const RETRY_MS = 2_000;
+
+/** An SSE comment, which clients ignore. It keeps an idle stream open. */
+export const PING = ': ping\n\n';
+
+/** Tells the client when to reconnect. */
+export const RETRY = `retry: ${RETRY_MS}\n\n`;
+
+/** Returns an event in the format of server-sent events. `data` is one line, such as JSON. */
+export function sseEvent(event: string, data: string, id?: number): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
+}

@@ -1,0 +1,191 @@
+import type { Account } from '../access/access.ts';
+import { AccountCounts } from '../access/account-counts.ts';
+import { ClientError } from '../errors.ts';
+
+/**
+ * Why a stream ended.
+ *
+ * - `client`: the client closed it, or it ended by itself.
+ * - `behind`: the client did not read waiting data for too long, or too much data waited.
+ * - `silent`: the client did not answer a ping.
+ * - `access`: the account has lost its access.
+ * - `age`: the stream was too old.
+ * - `share`: all places were taken, the account had more than its share, and another account needed a place.
+ * - `shutdown`: the server stops.
+ */
+export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
+
+/** An open stream, as the stream registry sees it. Times are in ms of `performance.now()`. */
+export interface RegisteredStream {
+  readonly account: Account;
+  /** Address and port of the client. Undefined if the connection is not known. */
+  readonly peer?: string | undefined;
+  /** The time since which data has waited and the client has read nothing. Undefined if no data waits. */
+  readonly behindSince: number | undefined;
+  /** Bytes in memory that the client has not read. */
+  readonly unreadBytes?: number;
+  /** Whether the client was pinged and has not answered for too long. */
+  isSilent?(nowMs: number): boolean;
+  /** Sends a message without content, so that no proxy closes the stream as idle. */
+  ping(nowMs: number): void;
+  end(reason: StreamEnd): void;
+}
+
+/** Checks open streams regularly, and enforces their limits. */
+export interface StreamRegistry {
+  /**
+   * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Call it before anything is
+   * created for the stream. If all places are taken and the account has less than its share, the account with the most streams loses its
+   * oldest stream, provided that it has more than its share.
+   */
+  assertCapacity(account: Account): void;
+  add(stream: RegisteredStream): void;
+  /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not in the watch. */
+  remove(stream: RegisteredStream): boolean;
+  /** Ends every stream. No stream can be opened afterwards. */
+  close(): void;
+  /** Address and port of each client whose connection is known. */
+  peers(): Iterable<string>;
+  readonly size: number;
+}
+
+/** Limits of open streams. Times are in ms. */
+export interface StreamLimits {
+  /** Time between two checks of all streams. After a key is revoked, its streams end within twice this time. */
+  readonly sweepEveryMs: number;
+  /** Time between two pings. Shorter than the idle timeout of every proxy between the server and a client. */
+  readonly pingMs: number;
+  /** A stream ends if data waits and the client reads nothing for this time. */
+  readonly behindMs: number;
+  /** Limit of unread bytes over all streams of one account. Streams beyond the limit end if their clients are behind. */
+  readonly accountUnreadBytesMax: number;
+  /** The same limit over all accounts. */
+  readonly allUnreadBytesMax: number;
+  /** A stream ends at this age. Its client reconnects, which also cleans up connections that were lost and resources that leaked. */
+  readonly ageMs: number;
+  readonly streamsMax: number;
+  /** Limit of streams of one account. Once all places are taken, ACCOUNT_SHARE applies too. */
+  readonly accountStreamsMax: number;
+}
+
+export const STREAM_LIMITS: StreamLimits = {
+  sweepEveryMs: 2_000,
+  pingMs: 15_000,
+  behindMs: 10_000,
+  accountUnreadBytesMax: 64 * 1024 * 1024,
+  allUnreadBytesMax: 512 * 1024 * 1024,
+  ageMs: 24 * 3_600_000,
+  streamsMax: 4_000,
+  accountStreamsMax: 500,
+};
+
+/** The share of one account in all places. Streams beyond the share end when other accounts need places. */
+export const ACCOUNT_SHARE = 1 / 4;
+
+/**
+ * Creates a stream registry with one timer for all streams. It ends a stream if the client is behind or silent, if the account has lost its
+ * access, or if the stream is too old. It pings the other streams.
+ */
+export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
+  const {
+    sweepEveryMs: lookMs,
+    pingMs,
+    behindMs,
+    accountUnreadBytesMax,
+    allUnreadBytesMax,
+    ageMs,
+    streamsMax,
+    accountStreamsMax,
+  } = limits;
+  /** Open streams with the time at which each was added, oldest first. */
+  const streams = new Map<RegisteredStream, number>();
+  const counts = new AccountCounts();
+  let looking: ReturnType<typeof setInterval> | undefined;
+  let pingedAt = 0;
+  let closed = false;
+
+  const remove = (stream: RegisteredStream): boolean => {
+    if (!streams.delete(stream)) return false;
+    counts.remove(stream.account.id);
+    if (streams.size === 0) clearInterval(looking);
+    return true;
+  };
+
+  const end = (stream: RegisteredStream, reason: StreamEnd): void => {
+    if (remove(stream)) stream.end(reason);
+  };
+
+  const sweep = (): void => {
+    const nowMs = performance.now();
+    const pings = nowMs - pingedAt >= pingMs;
+    if (pings) pingedAt = nowMs;
+    const admitted = new Map<string, boolean>();
+    const unread = new Map<string, number>();
+    let unreadOfAll = 0;
+    for (const [stream, sinceMs] of streams) {
+      const { account, behindSince, unreadBytes = 0 } = stream;
+      const waiting = (unread.get(account.id) ?? 0) + unreadBytes;
+      unread.set(account.id, waiting);
+      unreadOfAll += unreadBytes;
+      if (!admitted.has(account.id)) admitted.set(account.id, isAdmitted(account));
+      if (!admitted.get(account.id)) end(stream, 'access');
+      else if (behindSince !== undefined && nowMs - behindSince >= behindMs) end(stream, 'behind');
+      else if (behindSince !== undefined && waiting > accountUnreadBytesMax) end(stream, 'behind');
+      else if (behindSince !== undefined && unreadOfAll > allUnreadBytesMax) end(stream, 'behind');
+      else if (nowMs - sinceMs >= ageMs) end(stream, 'age');
+      else if (stream.isSilent?.(nowMs)) end(stream, 'silent');
+      else if (pings) stream.ping(nowMs);
+    }
+  };
+
+  /** Ends the oldest stream of the account with the most streams, if that account has more than its share. */
+  const makeRoom = (): void => {
+    const largest = counts.largest(ACCOUNT_SHARE * streamsMax);
+    const oldest = largest && streams.keys().find(({ account }) => account.id === largest);
+    if (oldest) end(oldest, 'share');
+  };
+
+  return {
+    assertCapacity({ id }) {
+      if (counts.of(id) >= accountStreamsMax) {
+        throw new ClientError('too_many_streams', `This account has ${accountStreamsMax} open streams, its limit`, {
+          hint: 'Close idle streams, or use one stream for several tickers or calls.',
+        });
+      }
+      if (streams.size >= streamsMax && counts.of(id) < ACCOUNT_SHARE * streamsMax) makeRoom();
+      if (closed || streams.size >= streamsMax) {
+        throw new ClientError('unavailable', 'The server cannot open more streams now', {
+          hint: 'Close idle streams, or retry later.',
+        });
+      }
+    },
+    *peers() {
+      for (const { peer } of streams.keys()) if (peer !== undefined) yield peer;
+    },
+    add(stream) {
+      if (streams.size === 0) {
+        pingedAt = performance.now();
+        looking = setInterval(sweep, lookMs);
+      }
+      streams.set(stream, performance.now());
+      counts.add(stream.account.id);
+    },
+    remove,
+    close() {
+      closed = true;
+      for (const stream of streams.keys()) end(stream, 'shutdown');
+    },
+    get size() {
+      return streams.size;
+    },
+  };
+}
+
+/** Returns true if the check fails: an error, for example a busy store, must not end streams. */
+function isAdmitted(account: Account): boolean {
+  try {
+    return account.isAdmitted();
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,124 @@
+import type { Database } from 'bun:sqlite';
+import { newYorkDate } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import type { MarketStore, SnapshotListing } from '../market/store.ts';
+import { decodeChain, decodeChainAside, encodeChain } from './chain-codec.ts';
+
+type ChainTable = Pick<
+  MarketStore,
+  | 'saveChain'
+  | 'latestChainId'
+  | 'chainIdAt'
+  | 'chain'
+  | 'readChain'
+  | 'underlyings'
+  | 'dailyChainIds'
+  | 'snapshots'
+  | 'forgetSnapshots'
+>;
+
+/**
+ * Snapshots of chains. All recorded snapshots are stored. Of the simulated snapshots, only the newest of each New York day is stored, so
+ * that a server that runs on simulated data for long does not fill the disk.
+ */
+export function chainTable(db: Database): ChainTable {
+  // REPLACE deletes and inserts: the replacement gets a new id, so caches do not return the old snapshot.
+  const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
+    `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
+     VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
+  );
+  const insertDue = db.prepare<null, [number | bigint]>('INSERT INTO levels_due VALUES (?)');
+  const deleteAllButNewest = db.prepare<null, [string, string]>(
+    `DELETE FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2 AND as_of <
+       (SELECT max(as_of) FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2)`,
+  );
+  const selectLatest = db.prepare<{ id: number }, [number, string, number]>(
+    'SELECT id FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
+  );
+  const selectById = db.prepare<SnapshotRow, [number]>(
+    'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
+  );
+  // Steps from one name to the next through the index, so the time grows with the underlyings, not with the snapshots.
+  const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
+    `WITH RECURSIVE names (name) AS (
+       SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2
+       UNION ALL
+       SELECT (SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying > name)
+       FROM names WHERE name IS NOT NULL
+     ) SELECT name FROM names WHERE name IS NOT NULL LIMIT ?3`,
+  );
+  // With max(), SQLite takes the other columns from the row with the maximum.
+  const selectDaily = db.prepare<{ id: number }, [number, string, number, number]>(
+    `SELECT id, max(as_of) FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ?
+     GROUP BY day ORDER BY day`,
+  );
+
+  const selectSnapshots = db.prepare<Omit<SnapshotListing, 'simulated'> & { simulated: number }, [string | null]>(
+    `SELECT underlying, as_of AS asOf, source, simulated FROM snapshots WHERE ?1 IS NULL OR underlying = ?1
+     ORDER BY underlying, as_of`,
+  );
+  const which = 'WHERE underlying = ?1 AND (?2 IS NULL OR as_of = ?2)';
+  const countForgotten = db.prepare<{ count: number }, [string, number | null]>(
+    `SELECT count(*) AS count FROM
+       (SELECT simulated, as_of FROM snapshots ${which} UNION SELECT simulated, as_of FROM levels ${which})`,
+  );
+  const deleteSnapshots = db.prepare<null, [string, number | null]>(`DELETE FROM snapshots ${which}`);
+  const deleteLevels = db.prepare<null, [string, number | null]>(`DELETE FROM levels ${which}`);
+
+  const save = db.transaction((chain: Chain) => {
+    const day = newYorkDate(chain.asOf);
+    const { simulated, underlying, asOf, spot, source } = chain;
+    const columns = encodeChain(chain);
+    const kept = insert.run({ simulated: Number(simulated), underlying, asOf, day, spot, source, columns });
+    insertDue.run(kept.lastInsertRowid);
+    if (simulated) deleteAllButNewest.run(underlying, day);
+  });
+
+  const forget = db.transaction((underlying: string, asOf: number | null): number => {
+    const { count } = countForgotten.get(underlying, asOf)!;
+    deleteSnapshots.run(underlying, asOf);
+    deleteLevels.run(underlying, asOf);
+    return count;
+  });
+
+  const chainIdAt = (underlying: string, simulated: boolean, instantMs: number) =>
+    selectLatest.get(Number(simulated), underlying, instantMs)?.id;
+
+  return {
+    saveChain: (chain) => save.immediate(chain),
+
+    latestChainId: (underlying, simulated, presentMs = Number.MAX_SAFE_INTEGER) =>
+      chainIdAt(underlying, simulated, presentMs) ?? chainIdAt(underlying, simulated, Number.MAX_SAFE_INTEGER),
+    chainIdAt,
+
+    chain(id) {
+      const row = selectById.get(id);
+      return row ? { ...fieldsOf(row), ...decodeChain(row.columns, nameOf(id, row)) } : undefined;
+    },
+    async readChain(id) {
+      const row = selectById.get(id);
+      return row ? { ...fieldsOf(row), ...(await decodeChainAside(row.columns, nameOf(id, row))) } : undefined;
+    },
+
+    underlyings: (simulated, from = '', limit = -1) =>
+      selectUnderlyings.all(Number(simulated), from, limit).map((row) => row.name),
+
+    snapshots: (underlying) =>
+      selectSnapshots.all(underlying ?? null).map((row) => ({ ...row, simulated: row.simulated === 1 })),
+
+    forgetSnapshots: (underlying, asOf) => forget.immediate(underlying, asOf ?? null),
+
+    dailyChainIds: (underlying, fromMs, toMs, simulated) =>
+      selectDaily.all(Number(simulated), underlying, fromMs, toMs).map((row) => row.id),
+  };
+}
+
+function fieldsOf({ columns, simulated, ...same }: SnapshotRow) {
+  return { ...same, simulated: simulated === 1 };
+}
+
+function nameOf(id: number, { underlying }: SnapshotRow): string {
+  return `snapshot ${id} of ${underlying}`;
+}
+
+type SnapshotRow = Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source'> & { simulated: number; columns: Uint8Array };

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test';
+import { exposures, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { greeks } from '../../../src/math/black-scholes.ts';
+import { blackScholesDelta, netGex } from '../plain.ts';
+import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, quoted, range, yearsTo } from '../small-chains.ts';
+
+test('GEX computed by hand: sign * gamma * contracts * shares * S^2 * 0.01', () => {
+  const rows = [
+    contract({ gamma: 0.03, openInterest: 200 }),
+    contract({ gamma: 0.03, openInterest: 500, callPut: -1 }),
+    contract({ strike: 110, gamma: 0.01, openInterest: 10, multiplier: 10 }),
+  ];
+  const ready = prepared(rows, FEED_GAMMA, { spot: 50 });
+  const expected = [0.03 * 200 * 100 * 25, -0.03 * 500 * 100 * 25, 0.01 * 10 * 10 * 25];
+  gexByContract(ready).forEach((each, at) => {
+    expect(each).toBeCloseTo(expected[at]!, 9);
+  });
+  const { gex, grossGex, dex, vex, cex } = exposures(ready);
+  expect(gex).toBeCloseTo(15_000 - 37_500 + 25, 8);
+  expect(grossGex).toBeCloseTo(15_000 + 37_500 + 25, 8);
+  // These contracts have no known volatility.
+  expect([dex, vex, cex]).toEqual([0, 0, 0]);
+});
+
+describe('of a quoted chain: agree with bumped plain deltas', () => {
+  const rows = quoted({ strikes: range(90, 110, 5), dividend: 0.03, rest: { openInterest: 10 } }).map((row) =>
+    row.callPut === 1 ? row : { ...row, openInterest: 3 },
+  );
+  const ready = prepared(rows);
+  const tte = yearsTo('ACME', EXPIRY);
+  const found = exposures(ready);
+  /** The delta-notional after the volatilities and the time are bumped. */
+  const notional = (vol: number, days: number) =>
+    Array.from({ length: ready.count }, (_, at) => {
+      const delta = blackScholesDelta({
+        callPut: ready.callPut[at]!,
+        spot: 100,
+        strike: ready.strike[at]!,
+        tte: tte - days / 365,
+        iv: ready.iv[at]! + vol,
+        rate: 0.04,
+        dividend: 0.03,
+      });
+      return ready.callPut[at]! * delta * ready.weight[at]! * 100 * 100;
+    }).reduce((sum, each) => sum + each, 0);
+
+  test.each([
+    ['delta-notional', found.dex, notional(0, 0), 1e-6],
+    ['vanna, per vol point', found.vex, (notional(1e-4, 0) - notional(-1e-4, 0)) / 0.02, 1e-3],
+    ['charm, per calendar day', found.cex, (notional(0, 1e-3) - notional(0, -1e-3)) / 2e-3, 1e-3],
+    [
+      'gamma, per 1 %',
+      found.gex,
+      netGex(
+        Array.from({ length: ready.count }, (_, at) => ({
+          callPut: ready.callPut[at]!,
+          spot: 100,
+          strike: ready.strike[at]!,
+          tte,
+          iv: ready.iv[at]!,
+          rate: 0.04,
+          dividend: 0.03,
+          weight: ready.weight[at]!,
+          multiplier: 100,
+        })),
+        100,
+      ),
+      1e-6,
+    ],
+  ])('%s', (_what, value, expected, tolerance) => {
+    expect(Math.abs(expected)).toBeGreaterThan(1);
+    expect(Math.abs(value / expected - 1)).toBeLessThan(tolerance);
+  });
+
+  test('delta-notional is never negative for long calls and short puts', () => {
+    const puts = rows.filter(({ callPut }) => callPut === -1);
+    expect(exposures(prepared(puts)).dex).toBeGreaterThan(0);
+  });
+});
+
+describe('equal the sums over all contracts’ Greeks', () => {
+  const strikes = [20, 60, 90, 99, 100, 101, 110, 150, 400];
+  const rows = [EXPIRY, LATER].flatMap((expiry, far) =>
+    strikes.flatMap((strike, at) =>
+      [1, -1]
+        // Some contracts stand alone.
+        .filter((callPut) => (at + far) % 3 > 0 || callPut * (strike - 100) > 0)
+        .map((callPut) =>
+          contract({ expiry, strike, callPut, iv: 0.2 + 0.05 * (at % 4), openInterest: 3 + ((7 * at + callPut) % 11) }),
+        ),
+    ),
+  );
+  test.each([
+    ['calls and puts', rows, 'otm'],
+    ['with each contract’s own volatility', rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at % 5) })), 'own'],
+    [
+      'the first contract of a series without a volatility',
+      [...rows, contract({ expiry: LATER, strike: 10, openInterest: 5 })],
+      'own',
+    ],
+    ['only calls', rows.filter(({ callPut }) => callPut === 1), 'own'],
+    ['only puts', rows.filter(({ callPut }) => callPut === -1), 'own'],
+    ['only puts far out of the money', rows.filter(({ callPut, strike }) => callPut === -1 && strike < 70), 'own'],
+    ['only calls far in the money', rows.filter(({ callPut, strike }) => callPut === 1 && strike < 70), 'own'],
+  ] as const)('%s', (_what, contracts, iv) => {
+    const ready = prepared(contracts, { forward: 'flat', rate: 0.05, dividend: 0.03, iv });
+    const greek = greeks({
+      count: ready.count,
+      callPut: ready.callPut,
+      spot: 100,
+      strike: ready.strike,
+      tte: ready.tte,
+      iv: ready.iv,
+      rate: ready.rate,
+      dividend: ready.dividend,
+    });
+    const sum = (name: 'delta' | 'vanna' | 'charm', of: (each: number) => number) =>
+      greek[name].reduce(
+        (total, each, at) => total + of(ready.callPut[at]! * (each || 0) * ready.weight[at]! * 1e4),
+        0,
+      );
+    const found = exposures(ready);
+    for (const [exposure, name, unit] of [
+      ['dex', 'delta', 1],
+      ['vex', 'vanna', 0.01],
+      ['cex', 'charm', 1 / 365],
+    ] as const) {
+      const scale = sum(name, Math.abs) * unit;
+      expect(scale).toBeGreaterThan(0);
+      expect(Math.abs(found[exposure] - sum(name, (each) => each) * unit)).toBeLessThan(1e-14 * scale);
+    }
+  });
+});

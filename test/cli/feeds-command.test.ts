@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { FROM_SOURCE, type Run, run } from '../support/process.ts';
+
+/** `zomma feeds` as an operator runs it, with a feed database written as by a server. */
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'zomma-feeds-'));
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const MINUTE_MS = 60_000;
+const feeds = (...args: string[]): Promise<Run> => run(FROM_SOURCE, ['feeds', ...args, '--data-dir', dataDir]);
+
+function ledger(write: (store: Store, now: number) => void): void {
+  const store = openStore(join(dataDir, 'zomma.sqlite'));
+  write(store, Date.now());
+  store.close();
+}
+
+const came = (feed: string, ticker: string, at: number, expected: number, received: number) => ({
+  ...{ feed, ticker, at, asOf: at, isFresh: true, expected, received, refused: { bad_symbol: 2 } },
+});
+
+test('reports no feed and exits as unhealthy if no server has run', async () => {
+  expect(await feeds('--check')).toMatchObject({ code: 1, stdout: expect.stringContaining('No server has run') });
+});
+
+test('shows a feed whose tickers are all fresh in four lines, and its tickers with --all', async () => {
+  ledger((store, now) => {
+    store.openFeeds([{ name: 'cboe', simulated: false, tickers: ['SPY', 'XOM'] }]);
+    for (const ticker of ['SPY', 'XOM']) store.snapshotCame(came('cboe', ticker, now, 1_000, 1_000));
+    store.pollEnded({ feed: 'cboe', beganAt: now, endedAt: now, nextAt: now + 5 * MINUTE_MS, error: null });
+  });
+  const { code, stdout, stderr } = await feeds('--check');
+  expect([code, stderr]).toEqual([0, '']);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines[0]).toBe('cboe  OK');
+  expect(lines[1]).toMatch(/^ {2}polled {5}\d s ago, completed \d s ago, next in 5 min$/);
+  expect(lines.slice(2)).toEqual(['  tickers    2: 2 fresh', '  contracts  2,000 of 2,000 expected (100.0 %)']);
+  expect((await feeds('--all')).stdout).toMatch(/\n {4}SPY {5}fresh .* 1000 of 1000 {2}2 bad_symbol\n/);
+});
+
+test('shows the reason for each problem, and the exit code reports it', async () => {
+  ledger((store, now) => {
+    store.openFeeds([{ name: 'massive', simulated: false, tickers: ['GS', 'SPY', 'XOM'] }]);
+    store.snapshotCame(came('massive', 'SPY', now, 1_000, 600));
+    const refusal = { feed: 'massive', ticker: 'XOM', origin: 'massive:XOM', reason: 'answered 503', at: now };
+    for (const _ of [1, 2]) store.rejected(refusal);
+    store.rejected({ ...refusal, ticker: null, origin: 'massive:stream', reason: 'the socket rejects the key' });
+    store.connection('massive', false, now - MINUTE_MS, 'cut');
+    store.pollBegan('massive', now);
+  });
+  const { code, stdout } = await feeds('--check');
+  expect(code).toBe(1);
+  for (const line of [
+    /^massive {2}DEGRADED\n {2}polled .* polling now$/m,
+    /^ {2}stream {5}DOWN since 60 s: cut$/m,
+    /^ {2}tickers {4}3: 2 missing, 1 partial$/m,
+    /^ {2}contracts {2}600 of 1,000 expected \(60\.0 %\)$/m,
+    /^ {4}GS {6}missing {2}none .* never .* never .* none$/m,
+    /^ {4}XOM {5}missing {2}none .*2 attempts: answered 503$/m,
+    /^ {2}rejected \(1\)\n {4}massive:stream .* the socket rejects the key$/m,
+    /^ {2}gaps \(1\)\n {4}\S+ {2}ongoing {2}cut$/m,
+  ]) {
+    expect(stdout).toMatch(line);
+  }
+  expect(JSON.parse((await feeds('--json')).stdout)).toMatchObject({ healthy: false, feeds: [{ feed: 'massive' }] });
+});

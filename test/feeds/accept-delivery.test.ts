@@ -1,0 +1,101 @@
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { acceptDelivery } from '../../src/feeds/accept-delivery.ts';
+import type { Chain } from '../../src/market/chain.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
+import { inFolder } from '../store/samples.ts';
+
+/** What the store does with a new snapshot, depending on the stored one. */
+const AS_OF = Date.parse('2026-01-05T20:00:00Z');
+const MINUTE_MS = 60_000;
+const chain = (asOf: number, strikes = 10, openInterest = 10): Chain =>
+  chainOf(
+    quoted({ strikes: range(90, 89 + strikes) }).map((row) => contract({ ...row, openInterest })),
+    { asOf },
+  );
+const came = (its: Chain, store: Store, rules = {}, nowMs = AS_OF + 60 * MINUTE_MS) =>
+  acceptDelivery({ kind: 'chain', chain: its }, store, nowMs, rules).snapshot;
+
+function inMemory(work: (store: Store) => void): void {
+  const store = openStore(':memory:');
+  work(store);
+  store.close();
+}
+
+describe('a snapshot', () => {
+  test.each<[string, Chain, object, object, number]>([
+    ['newer', chain(AS_OF + MINUTE_MS), {}, { isNew: true, isFresh: true }, 2],
+    ['older', chain(AS_OF - MINUTE_MS), {}, { isNew: true, isFresh: false }, 2],
+    ['identical', chain(AS_OF), {}, { isNew: false, isFresh: false }, 1],
+    ['of the same moment with other figures', chain(AS_OF, 10, 11), {}, { isNew: true, isFresh: false }, 1],
+    ['of the same moment from a polled source', chain(AS_OF, 10, 11), { isPolled: true }, { isNew: false }, 1],
+    ['slightly older from a polled source', chain(AS_OF - MINUTE_MS), { isPolled: true }, { isNew: false }, 1],
+    ['newer from a polled source', chain(AS_OF + MINUTE_MS), { isPolled: true }, { isNew: true }, 2],
+    ['dated ahead of the clock', chain(AS_OF + 80 * MINUTE_MS), {}, { isNew: true, isAhead: true }, 2],
+    ['with fewer contracts', chain(AS_OF + MINUTE_MS, 6), {}, { isNew: true, expected: 20 }, 2],
+  ])('%s', (_name, its, rules, expected, kept) =>
+    inMemory((store) => {
+      expect(came(chain(AS_OF), store)).toEqual({ isNew: true, isAhead: false, isFresh: true, expected: 20 });
+      const before = store.latestChainId('ACME', false);
+      const snapshot = came(its, store, rules);
+      expect(snapshot).toMatchObject(expected);
+      expect(store.snapshots()).toHaveLength(kept);
+      if (snapshot?.isNew === false) expect(store.latestChainId('ACME', false)).toBe(before!);
+    }),
+  );
+
+  test('recognizes a stored older snapshot after a newer one was stored', () =>
+    inMemory((store) => {
+      for (const its of [chain(AS_OF - MINUTE_MS), chain(AS_OF)]) came(its, store);
+      expect(came(chain(AS_OF - MINUTE_MS), store)).toMatchObject({ isNew: false, isFresh: false });
+    }));
+
+  test('a snapshot dated ahead does not stop the current one from being fresh', () =>
+    inMemory((store) => {
+      came(chain(AS_OF + 300 * MINUTE_MS), store);
+      came(chain(AS_OF - MINUTE_MS), store);
+      expect(came(chain(AS_OF), store)).toMatchObject({ isNew: true, isFresh: true });
+    }));
+});
+
+const unpriced = (asOf: number): Chain => ({ ...chain(asOf), ...nothing(20) });
+const nothing = (count: number) => {
+  const column = new Float64Array(count).fill(Number.NaN);
+  return { bid: column, ask: column, last: column, iv: column };
+};
+
+describe('the stored snapshot stays, and the refusal names the reason', () => {
+  const asked = { isPolled: true };
+  test.each<[string, Chain, object, RegExp | undefined]>([
+    ['80 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 8), asked, /16 contracts, but 20 of the last snapshot/],
+    ['90 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 9), asked, undefined],
+    ['80 % of the contracts, from a file', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
+    ['80 % of the contracts five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), asked, undefined],
+    ['much older quotes, polled', chain(AS_OF - 20 * MINUTE_MS), asked, /older than the stored ones of 2026-01-05/],
+    ['older quotes, from a file', chain(AS_OF - MINUTE_MS), {}, undefined],
+    ['without any price', unpriced(AS_OF + MINUTE_MS), {}, /no contract has a quote, a price or a volatility/],
+  ])('%s', (_name, its, rules, reason) =>
+    inMemory((store) => {
+      came(chain(AS_OF), store);
+      const { delivery } = acceptDelivery({ kind: 'chain', chain: its }, store, AS_OF + 6 * 1440 * MINUTE_MS, rules);
+      expect(delivery).toMatchObject(
+        reason ? { kind: 'refusal', ticker: 'ACME', reason: expect.stringMatching(reason) } : { kind: 'chain' },
+      );
+      expect(store.snapshots()).toHaveLength(reason ? 1 : 2);
+    }),
+  );
+});
+
+test('a damaged stored snapshot does not block a new one', () =>
+  inFolder((folder) => {
+    const path = join(folder, 'z.sqlite');
+    const store = openStore(path);
+    came(chain(AS_OF), store);
+    const db = new Database(path);
+    db.run("UPDATE snapshots SET columns = x'00'");
+    db.close();
+    expect(came(chain(AS_OF + MINUTE_MS), store)).toMatchObject({ isNew: true, isFresh: true });
+    store.close();
+  }));
