@@ -76,3 +76,15 @@ const SPACES: ReadonlySet<number> = new Set([0x20, 0x0a, 0x0d, 0x09]);
 function isClosing(code: number): boolean {
   return code === 0x7d || code === 0x5d;
 }
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object: neither an array nor null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the value at a path. Returns `undefined` if a value on the path is not an object. */
+export function entryOf(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), value);
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 
 // Holds the code and the documentation to the parts of CONTRIBUTING.md that a program can check.
 
@@ -27,6 +27,37 @@ const BARRED_PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = 
 ];
 
 const PAGES = ['README.md', 'SECURITY.md', ...pagesIn('docs'), ...pagesIn('docs/decisions')];
+
+/** Names that the style page replaces by standard terms. Matched in the code, without its comments. */
+const BARRED_NAMES: readonly (readonly [name: RegExp, instead: string])[] = [
+  [/\b(?!Tape|Summed)[A-Z]\w*Parts\b/, '*Deps for injected parts'],
+  [/\bFailure\b|\bFault\b/, 'ClientError, FieldError'],
+  [/\bStreamWatch\b|\bSignsOfLife\b|\bKeptAnswers\b|\bHeldStream\b/, 'the standard term'],
+];
+
+test('exported names are unique in src', () => {
+  const files = new Map<string, string[]>();
+  for (const file of sourceFiles()) {
+    const exported =
+      /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm;
+    const names = new Set([...read(file).matchAll(exported)].map(([, name]) => name!));
+    for (const name of names) files.set(name, [...(files.get(name) ?? []), file]);
+  }
+  expect(files.size).toBeGreaterThan(500);
+  expect([...files].filter(([, places]) => places.length > 1)).toEqual([]);
+});
+
+test('file names are unique in src', () => {
+  const byName = Map.groupBy(sourceFiles(), (file) => basename(file));
+  expect([...byName.values()].filter((files) => files.length > 1)).toEqual([]);
+});
+
+test.each(BARRED_NAMES)('no exported name is like %p', (name, instead) => {
+  const found = sourceFiles().flatMap((file) =>
+    linesWith(file, read(file), name).filter((line) => /: (?:export|import) /.test(line)),
+  );
+  expect({ instead, found }).toEqual({ instead, found: [] });
+});
 
 test.each(BARRED_PHRASES)('no comment and no page says %p', (phrase, instead) => {
   const found = [

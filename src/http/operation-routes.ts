@@ -1,10 +1,10 @@
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
+import { isRecord } from '../json-shape.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { datedToolView, extendedView, perform, performInSteps, restView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
-import { isRecord } from '../operations/validate.ts';
 import type { Steps } from '../steps.ts';
 import { countBody, FREE_BYTES, parseJson, readBytes, readJson, readText } from './body.ts';
 import { respondCounted } from './counted-response.ts';

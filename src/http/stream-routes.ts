@@ -1,5 +1,5 @@
 import { ClientError } from '../errors.ts';
-import { isRecord } from '../operations/validate.ts';
+import { isRecord } from '../json-shape.ts';
 import { readJson, refuseOtherThanJson } from './body.ts';
 import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';

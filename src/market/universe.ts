@@ -1,4 +1,5 @@
 import { ClientError, type FieldError } from '../errors.ts';
+import { isRecord } from '../json-shape.ts';
 import { canonicalTicker } from './option-symbol.ts';
 
 /** The tickers that Zomma watches, by theme, and the sector ETF of each single name. Immutable. */
@@ -25,26 +26,27 @@ export function loadUniverse(json: string): Universe {
   if (!isRecord(parsed) || !isRecord(parsed.themes)) {
     throw new ClientError('invalid_parameter', 'The universe has no object `themes`', { hint: HINT });
   }
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   for (const key of Object.keys(parsed)) {
-    if (key !== 'themes' && key !== 'proxies') faults.push({ field: pointer(key), expected: 'themes or proxies' });
+    if (key !== 'themes' && key !== 'proxies') fieldErrors.push({ field: pointer(key), expected: 'themes or proxies' });
   }
-  const themes = tickerLists(parsed.themes, '/themes', faults);
-  const proxies = parsed.proxies === undefined ? SECTOR_PROXIES : tickerLists(parsed.proxies, '/proxies', faults);
+  const themes = tickerLists(parsed.themes, '/themes', fieldErrors);
+  const proxies = parsed.proxies === undefined ? SECTOR_PROXIES : tickerLists(parsed.proxies, '/proxies', fieldErrors);
   for (const etf of Object.keys(proxies)) {
-    if (!TICKER.test(etf)) faults.push({ field: `/proxies${pointer(etf)}`, expected: 'an upper-case ticker as key' });
+    if (!TICKER.test(etf))
+      fieldErrors.push({ field: `/proxies${pointer(etf)}`, expected: 'an upper-case ticker as key' });
   }
   const count = Object.values(themes).reduce((sum, tickers) => sum + tickers.length, 0);
-  if (count === 0) faults.push({ field: '/themes', expected: 'at least one ticker' });
-  if (count > TICKERS_MAX) faults.push({ field: '/themes', expected: `at most ${TICKERS_MAX} tickers` });
-  if (faults.length > 0) {
-    const [first] = faults;
+  if (count === 0) fieldErrors.push({ field: '/themes', expected: 'at least one ticker' });
+  if (count > TICKERS_MAX) fieldErrors.push({ field: '/themes', expected: `at most ${TICKERS_MAX} tickers` });
+  if (fieldErrors.length > 0) {
+    const [first] = fieldErrors;
     throw new ClientError(
       'invalid_parameter',
       `The universe is not valid: ${first?.field} must be ${first?.expected}`,
       {
         hint: HINT,
-        fieldErrors: faults,
+        fieldErrors,
       },
     );
   }
@@ -57,24 +59,25 @@ const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
 const TICKERS_MAX = 1_000;
 
 /** Lists of tickers by name. No ticker may appear twice. */
-function tickerLists(value: unknown, at: string, faults: FieldError[]): Record<string, string[]> {
+function tickerLists(value: unknown, at: string, fieldErrors: FieldError[]): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   if (!isRecord(value)) {
-    faults.push({ field: at, expected: 'an object of ticker lists' });
+    fieldErrors.push({ field: at, expected: 'an object of ticker lists' });
     return lists;
   }
   const seen = new Set<string>();
   for (const [name, list] of Object.entries(value)) {
     const field = `${at}${pointer(name)}`;
     if (!Array.isArray(list)) {
-      faults.push({ field, expected: 'a list of tickers' });
+      fieldErrors.push({ field, expected: 'a list of tickers' });
       continue;
     }
     lists[name] = list.map((entry, index) => {
       const ticker = typeof entry === 'string' ? canonicalTicker(entry) : '';
-      if (!TICKER.test(ticker)) faults.push({ field: `${field}/${index}`, expected: 'a ticker such as SPY or BRK.B' });
+      if (!TICKER.test(ticker))
+        fieldErrors.push({ field: `${field}/${index}`, expected: 'a ticker such as SPY or BRK.B' });
       else if (seen.has(ticker))
-        faults.push({ field: `${field}/${index}`, expected: `listed once (${ticker} is listed twice)` });
+        fieldErrors.push({ field: `${field}/${index}`, expected: `listed once (${ticker} is listed twice)` });
       seen.add(ticker);
       return ticker;
     });
@@ -91,10 +94,6 @@ function universeOf(
     tickers: new Set(Object.values(themes).flat()),
     proxies: new Map(Object.entries(proxies).flatMap(([etf, names]) => names.map((name) => [name, etf] as const))),
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** One step of a JSON Pointer (RFC 6901), escaped. */

@@ -1,9 +1,10 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
+import { isRecord } from '../json-shape.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
 import { answerSchema, type Context, type Operation, type Provenance, pickFields } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
-import { isRecord, satisfies, validate } from './validate.ts';
+import { satisfies, validate } from './validate.ts';
 
 /** An adapter's view of an operation: the arguments that it takes and the keys of its answer. */
 export interface View {

@@ -1,11 +1,12 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { ClientError, type ClientErrorCode, type FieldError } from '../errors.ts';
+import { isRecord } from '../json-shape.ts';
 
 /** Schema keyword: all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
-/** Enough faults for a person to correct a request. The limits keep the answer to a hostile request short. */
+/** Enough fieldErrors for a person to correct a request. The limits keep the answer to a hostile request short. */
 const FAULTS_MAX = 10;
 const NAME_MAX = 40;
 
@@ -19,16 +20,20 @@ export function validate(schema: TObject, value: unknown, code: ClientErrorCode)
   const candidate = isRecord(value) ? withDefaults(defaults, value) : value;
   const isValid = check.Check(candidate);
   if (isValid && !schema[EQUAL_LENGTHS]) return candidate as Record<string, unknown>;
-  const faults = isValid
+  const fieldErrors = isValid
     ? lengthFaults(schema, candidate as Record<string, unknown>)
     : faultsOf(schema, check, candidate);
-  if (faults.length === 0) return candidate as Record<string, unknown>;
-  throw new ClientError(code, faults.map((fault) => `${fault.field || 'The input'} ${fault.expected}`).join('; '), {
-    fieldErrors: faults,
-    hint: `Fields: ${Object.keys(schema.properties)
-      .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
-      .join(', ')}.`,
-  });
+  if (fieldErrors.length === 0) return candidate as Record<string, unknown>;
+  throw new ClientError(
+    code,
+    fieldErrors.map((fault) => `${fault.field || 'The input'} ${fault.expected}`).join('; '),
+    {
+      fieldErrors,
+      hint: `Fields: ${Object.keys(schema.properties)
+        .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
+        .join(', ')}.`,
+    },
+  );
 }
 
 /** Whether a value matches the schema. Every answer is checked this way before it is sent. */
@@ -64,17 +69,17 @@ function withDefaults(defaults: Compiled['defaults'], value: Record<string, unkn
 }
 
 function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): FieldError[] {
-  const faults = new Map<string, FieldError>();
+  const fieldErrors = new Map<string, FieldError>();
   for (const error of withinColumns(check.Errors(value))) {
-    if (faults.has(error.path)) continue;
+    if (fieldErrors.has(error.path)) continue;
     const [key = ''] = error.path.slice(1).split('/');
     const known = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
     // The name of an unknown field comes from the caller, so it is truncated before it is repeated.
     const field = known ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
-    faults.set(error.path, { field, expected: known ? expected(error) : 'is not a field of this request' });
-    if (faults.size >= FAULTS_MAX) break;
+    fieldErrors.set(error.path, { field, expected: known ? expected(error) : 'is not a field of this request' });
+    if (fieldErrors.size >= FAULTS_MAX) break;
   }
-  return [...faults.values()];
+  return [...fieldErrors.values()];
 }
 
 function expected({ type, schema }: ValueError): string {
@@ -156,8 +161,4 @@ function bounds(schema: TSchema): string {
   if (schema.minimum !== undefined) parts.push(`at least ${schema.minimum}`);
   if (schema.maximum !== undefined) parts.push(`at most ${schema.maximum}`);
   return parts.length > 0 ? `, ${parts.join(' and ')}` : '';
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

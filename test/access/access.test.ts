@@ -54,8 +54,8 @@ function failureOf(act: () => unknown): ClientError {
 }
 
 /** Every field of a failure that a caller can see. */
-function visible({ code, message, status, title, hint, fieldErrors: faults }: ClientError) {
-  return { code, message, status, title, hint, faults };
+function visible({ code, message, status, title, hint, fieldErrors }: ClientError) {
+  return { code, message, status, title, hint, fieldErrors };
 }
 
 test('addMember returns a working key, and issueKey returns the same key', () => {

@@ -82,7 +82,7 @@ describe('errors', () => {
       expect.objectContaining({
         code: 'unprocessable',
         message: '/twice of the answer is not a finite number for these arguments',
-        faults: [{ field: '/x', expected: expect.any(String) }],
+        fieldErrors: [{ field: '/x', expected: expect.any(String) }],
       }),
     );
     // Without an argument of the caller it is a defect.

@@ -55,8 +55,8 @@ export function refusalOf(work: () => unknown): { code: string; message: string;
   try {
     work();
   } catch (error) {
-    const { code, message, hint = '', fieldErrors: faults } = error as import('../../src/errors.ts').ClientError;
-    return { code, message, hint, fields: faults.map(({ field }) => field) };
+    const { code, message, hint = '', fieldErrors } = error as import('../../src/errors.ts').ClientError;
+    return { code, message, hint, fields: fieldErrors.map(({ field }) => field) };
   }
   throw new Error('was not refused');
 }

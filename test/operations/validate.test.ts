@@ -83,7 +83,7 @@ describe('rejects, and names the field and the constraint', () => {
     expect(faultsOf(value)).toEqual([{ field: '', expected: 'must be a JSON object' }]);
   });
 
-  test('with the code of the view, all faults in the message, and the known fields', () => {
+  test('with the code of the view, all fieldErrors in the message, and the known fields', () => {
     const work = () => validate(SCHEMA, { ...GOOD, iv: -1, days: 99 }, 'invalid_parameter');
     expect(work).toThrow('/iv must be a finite number');
     expect(work).toThrow('; /days must be an integer');
@@ -131,8 +131,8 @@ describe('columns', () => {
       { put_call: 'C', iv: Array(COLUMN_ROWS_MAX + 1).fill(0) },
       [['/iv', `must be an array of at most ${COLUMN_ROWS_MAX} items`]],
     ],
-  ])('the fault is %s', (_what, given, faults) => {
-    expect(faultsOf(given, COLUMNS).map(({ field, expected }) => [field, expected])).toEqual(faults);
+  ])('the fault is %s', (_what, given, fieldErrors) => {
+    expect(faultsOf(given, COLUMNS).map(({ field, expected }) => [field, expected])).toEqual(fieldErrors);
   });
 
   test('names at most ten items', () => {
@@ -186,8 +186,8 @@ describe('a hostile request gets no longer error than a valid one', () => {
     try {
       validate(SCHEMA, value, 'invalid_body');
     } catch (error) {
-      const { message, hint, fieldErrors: faults } = error as ClientError;
-      return JSON.stringify([message, hint, faults]);
+      const { message, hint, fieldErrors } = error as ClientError;
+      return JSON.stringify([message, hint, fieldErrors]);
     }
     throw new Error('was taken');
   }

@@ -1,11 +1,10 @@
-import { jsonExcess } from '../../json-shape.ts';
+import { entryOf, isRecord, type JsonRecord, jsonExcess } from '../../json-shape.ts';
 import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
-import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
 import { type Format, sourceOf } from './format.ts';

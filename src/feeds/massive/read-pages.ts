@@ -1,7 +1,7 @@
+import { entryOf, isRecord, type JsonRecord } from '../../json-shape.ts';
 import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { Gathered } from '../http/provider-snapshot.ts';
-import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
 import { instantMs } from './instant.ts';

@@ -1,5 +1,4 @@
-import { jsonExcess } from '../../json-shape.ts';
-import { isRecord } from '../json.ts';
+import { isRecord, jsonExcess } from '../../json-shape.ts';
 
 export interface SocketOptions {
   readonly url: string;

@@ -1,7 +1,7 @@
+import { isRecord, type JsonRecord } from '../../json-shape.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { Print } from '../../market/prints.ts';
-import { isRecord, type JsonRecord } from '../json.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
 import { CONDITIONS } from '../print-execution.ts';
 import { countRefused } from '../refused.ts';

@@ -1,7 +1,7 @@
+import { entryOf, isRecord, type JsonRecord } from '../../json-shape.ts';
 import type { ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Gathered } from '../http/provider-snapshot.ts';
-import { entryOf, isRecord, type JsonRecord } from '../json.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRefused, unreadable } from '../refused.ts';
 

@@ -19,8 +19,8 @@ export function sessionOf<Session extends { readonly account: Account }>(
   { what, field, missing, unknown }: SessionPlace,
 ): Session {
   if (!id) {
-    const faults = [{ field, expected: 'must be given' }];
-    throw new ClientError('invalid_parameter', `The ${what} is missing`, { hint: missing, fieldErrors: faults });
+    const fieldErrors = [{ field, expected: 'must be given' }];
+    throw new ClientError('invalid_parameter', `The ${what} is missing`, { hint: missing, fieldErrors });
   }
   const session = sessions.get(id);
   if (!session) throw new ClientError('not_found', 'There is no such session', { hint: unknown });

@@ -8,7 +8,7 @@ import {
 import type { Account } from '../../access/access.ts';
 import { cleaned } from '../../clean-text.ts';
 import { ClientError } from '../../errors.ts';
-import { isRecord } from '../../operations/validate.ts';
+import { isRecord } from '../../json-shape.ts';
 import { createMcpServer, FOLLOWED_MAX } from '../mcp-server.ts';
 import { batchOf } from './batch.ts';
 import { guardResponse, isEventStream } from './guarded-stream.ts';

@@ -6,7 +6,7 @@ const JSON_TEXT = JSON.stringify({
   data: 'x'.repeat(20_000),
   figures: Array.from({ length: 2_000 }, (_, at) => at / 7),
 });
-const ASK = join(import.meta.dir, '../../../src/feeds/http/fetch-json.ts');
+const FETCH_JSON = join(import.meta.dir, '../../../src/feeds/http/fetch-json.ts');
 
 function damaged(bytes: Buffer): Buffer {
   return Buffer.from(bytes).fill(0xff, bytes.length >> 1);
@@ -30,8 +30,8 @@ test.each([
     },
   });
   const script = `
-    import { ask } from ${JSON.stringify(ASK)};
-    const answer = await ask(new URL('${server.url}'), { headers: {}, timeoutMs: 5_000, nowMs: Date.now });
+    import { fetchJson } from ${JSON.stringify(FETCH_JSON)};
+    const answer = await fetchJson(new URL('${server.url}'), { headers: {}, timeoutMs: 5_000, nowMs: Date.now });
     console.log(answer.kind);
   `;
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'pipe' });
