@@ -46,7 +46,7 @@ export interface App {
 export function buildApp(settings: AppSettings, observe: Observe, offered: Partial<Catalog> = {}): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
-  const policy = settings.rateLimit;
+  const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
   const store = openData(settings.dataDir, () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }));
   store.openFeeds(feeds);
   const access = openAccess(store, settings.dataDir);

@@ -12,7 +12,10 @@ export interface Setting {
   readonly help: string;
   /** As text, in the form of the flag's value. */
   readonly default?: string;
-  /** Converts the text of the flag or the variable. Throws `OperatorError` if the text is invalid. Without it, the value is the text. */
+  /**
+   * Converts the text of the flag or the variable. Throws `OperatorError` if the text is invalid. Without it, the value is the text. Never
+   * returns undefined, because the command line would make it an empty text.
+   */
   readonly parse?: (text: string) => unknown;
 }
 
@@ -317,9 +320,9 @@ function feedHoursOf(text: string): 'session' | 'always' {
   throw new OperatorError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
 }
 
-/** Returns the policy of a text such as `600/min`, or undefined for `off`. */
-function rateLimitOf(text: string): RateLimitPolicy | undefined {
-  if (text === 'off') return undefined;
+/** Returns the policy of a text such as `600/min`. */
+function rateLimitOf(text: string): RateLimitPolicy | 'off' {
+  if (text === 'off') return text;
   const [, count, unit] = /^([1-9]\d{0,6})\/(s|min|h)$/.exec(text) ?? [];
   if (count !== undefined) return { burst: Number(count), windowS: WINDOW_S[unit as keyof typeof WINDOW_S] };
   throw new OperatorError(

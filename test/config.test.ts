@@ -7,7 +7,7 @@ test.each<[SettingName, string, unknown]>([
   ['rateLimit', '10/s', { burst: 10, windowS: 1 }],
   ['rateLimit', '1000/h', { burst: 1000, windowS: 3600 }],
   ['rateLimit', '1/s', { burst: 1, windowS: 1 }],
-  ['rateLimit', 'off', undefined],
+  ['rateLimit', 'off', 'off'],
   ['dataMax', '20GB', 20e9],
   ['dataMax', '0.025GB', 25e6],
   ['dataMax', '3 mb', 3e6],

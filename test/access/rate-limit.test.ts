@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createRateLimiter, rateLimitHeaders } from '../../src/access/rate-limit.ts';
-import { parseSetting } from '../../src/config.ts';
+import { parseSetting, type RateLimitPolicy } from '../../src/config.ts';
 
 function limiterOf(setting: string, accountsMax?: number) {
   const clock = { ms: 1_000_000 };
-  const limiter = createRateLimiter(parseSetting('rateLimit', setting)!, () => clock.ms, accountsMax);
+  const limiter = createRateLimiter(parseSetting('rateLimit', setting) as RateLimitPolicy, () => clock.ms, accountsMax);
   return { clock, limiter };
 }
 
