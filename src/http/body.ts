@@ -82,9 +82,14 @@ export function refuseOtherThanJson(headers: Headers): void {
  * declares more than DRAIN_BYTES_MAX is not read.
  */
 export async function drain(request: Request): Promise<void> {
-  if (!request.url.startsWith('https:')) return;
+  if (!isDrained(request)) return;
   if (request.bodyUsed || declaredBytes(request) > DRAIN_BYTES_MAX) return;
   await inTime(readCounted(request, 0)).catch(() => {});
+}
+
+/** Whether the body of a rejected request is read to its end. */
+export function isDrained({ url }: Pick<Request, 'url'>): boolean {
+  return url.startsWith('https:');
 }
 
 function declaredBytes({ headers }: Request): number {

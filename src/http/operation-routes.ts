@@ -6,7 +6,7 @@ import type { Context, Operation } from '../operations/operation.ts';
 import { datedToolView, extendedView, perform, performInSteps, restView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import type { Steps } from '../steps.ts';
-import { countBody, FREE_BYTES, parseJson, readBytes, readJson, readText } from './body.ts';
+import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -62,7 +62,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const asked = { request, account: account!.id, set };
-    deps.scheduler.refuseFull(asked.account);
+    // A body that has to be read anyway takes less memory as one text than in pieces.
+    if (!isDrained(request)) deps.scheduler.refuseFull(asked.account);
     let held = countBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
     // A body without Content-Length may turn out to be small.
     const settle = (length: number) => {
