@@ -76,7 +76,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded: recorded });
     recorder.wake();
     retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
-    packing = startPacking({ store, observe, nowMs: Date.now });
+    packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
     await Promise.race([recorder.idle(), stopped.promise]);
     // Returns memory that only the load needed to the system: a third of 115 MiB with the simulated market.
     Bun.shrink();
