@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { quantile } from '../../src/bench/race.ts';
 import { BINARY, FROM_SOURCE, type Server, startServer, withFolder } from '../support/process.ts';
+import { StolenTime } from '../support/stolen-time.ts';
 import type { AttackName, Orders } from './members/attacks.ts';
 import { type MarketSize, storeMarket, TAPED } from './members/data.ts';
 
@@ -24,15 +25,23 @@ export interface Figures {
   /** Count of each status, by attack. */
   readonly seen: Readonly<Record<AttackName, Readonly<Record<string, number>>>>;
   /** Answers to honest clients: times in ms and failures, by path. */
-  readonly honest: Readonly<
-    Record<string, { readonly p95: number; readonly worst: number; readonly failures: number }>
-  >;
+  readonly honest: Readonly<Record<string, ProbeFigures>>;
+  /** The longest time for which the hypervisor kept one processor from running, ms in all. */
+  readonly stolenMs: number;
   /** The longest step that the server's watchdog reported, by its CPU time in ms. */
   readonly longestStep: { readonly name: string | undefined; readonly cpuMs: number };
   /** Resident memory in MiB: before, and at its peak. NaN if the system has no /proc. */
   readonly memory: { readonly before: number; readonly peak: number };
   /** Answers with a status of 5xx other than 503. */
   readonly defects: number;
+}
+
+/** Times of answers, ms. `worst` leaves out the time for which the hypervisor kept a processor from running, and `slowest` has it. */
+interface ProbeFigures {
+  readonly p95: number;
+  readonly worst: number;
+  readonly slowest: number;
+  readonly failures: number;
 }
 
 /** Runs a server over a generated market while `work` runs. */
@@ -63,7 +72,8 @@ async function measured(server: Server, honestKey: string, orders: Orders): Prom
   const logged = server.log().length;
   resetPeak(server.pid);
   let isOver = false;
-  const probes = HONEST_PATHS.map((path) => probe(server.url + path, honestKey, () => isOver));
+  const stolen = new StolenTime();
+  const probes = HONEST_PATHS.map((path) => probe(server.url + path, honestKey, stolen, () => isOver));
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'members/attacks.ts'), JSON.stringify(orders)], {
     stdout: 'pipe',
     stderr: 'inherit',
@@ -72,22 +82,27 @@ async function measured(server: Server, honestKey: string, orders: Orders): Prom
   await child.exited;
   const peak = residentMib(server.pid, 'VmHWM');
   isOver = true;
-  const honest = Object.fromEntries((await Promise.all(probes)).map((each, at) => [HONEST_PATHS[at], each]));
+  const honest = Object.fromEntries((await Promise.all(probes)).map((each, i) => [HONEST_PATHS[i], each]));
+  stolen.stop();
   const statuses = Object.values(seen).flatMap((counts) => Object.entries(counts));
   const defects = statuses
     .filter(([status]) => /^5(?!03)\d\d$/.test(status))
     .reduce((sum, [, count]) => sum + count, 0);
-  return { seen, honest, longestStep: longestStepOf(server.log().slice(logged)), memory: { before, peak }, defects };
+  const longestStep = longestStepOf(server.log().slice(logged));
+  return { seen, honest, stolenMs: stolen.total(), longestStep, memory: { before, peak }, defects };
 }
 
-async function probe(url: string, key: string, isOver: () => boolean) {
+async function probe(url: string, key: string, stolen: StolenTime, isOver: () => boolean): Promise<ProbeFigures> {
   const times: number[] = [];
+  let worst = 0;
   let failures = 0;
   while (!isOver()) {
     const askedAt = performance.now();
     const answer = await fetch(url, { headers: { 'X-API-Key': key } });
     await answer.arrayBuffer();
-    times.push(performance.now() - askedAt);
+    const now = performance.now();
+    times.push(now - askedAt);
+    if (now - askedAt > worst) worst = Math.max(worst, now - askedAt - stolen.between(askedAt, now));
     // The probe may reach its own rate limit: it sends some hundred requests per second.
     if (answer.status !== 200 && answer.status !== 429) failures++;
     await Bun.sleep(LOOK_MS);
@@ -97,7 +112,8 @@ async function probe(url: string, key: string, isOver: () => boolean) {
       times.toSorted((a, b) => a - b),
       0.95,
     ),
-    worst: Math.max(...times),
+    worst,
+    slowest: Math.max(...times),
     failures,
   };
 }
@@ -130,9 +146,14 @@ function resetPeak(pid: number): void {
   } catch {}
 }
 
+/** The largest share of a processor's time that the hypervisor may take for a failed round to count. */
+const STOLEN_SHARE_MAX = 0.1;
+const ATTEMPTS_MAX = 4;
+
 /**
  * `bun test/faults/hostile-members.ts [SECONDS] [SEED]` runs each attack for 5 s, and then random attacks for SECONDS, against the compiled
  * binary without a rate limit. Exits with 1 if an honest client waited too long or the service failed. The seed repeats a run.
+ * A round that failed is repeated if the hypervisor took the processor away meanwhile.
  */
 if (import.meta.main) {
   const seconds = Number(process.argv[2] ?? 60);
@@ -142,25 +163,36 @@ if (import.meta.main) {
   await withBattle({ size: FULL_SIZE, command, limits: ['--rate-limit', 'off'] }, async ({ attack, keys }) => {
     const { ATTACKS } = await import('./members/attacks.ts');
     let isGood = true;
-    const tell = (what: string, figures: Figures) => {
-      const { honest, longestStep, memory, defects, seen } = figures;
-      const worst = Math.max(...Object.values(honest).map((each) => each.worst));
-      const p95 = Math.max(...Object.values(honest).map((each) => each.p95));
-      const failures = Object.values(honest).reduce((sum, each) => sum + each.failures, 0);
-      const isFine = worst < 250 && p95 < 100 && failures === 0 && defects === 0;
-      isGood &&= isFine;
-      console.log(
-        `${isFine ? 'ok  ' : 'FAIL'} ${what}: honest p95 ${p95.toFixed(1)} worst ${worst.toFixed(1)} ms, ${failures} failures; ` +
-          `longest step ${longestStep.cpuMs} ms (${longestStep.name}); memory ${memory.before.toFixed(0)} to ${memory.peak.toFixed(0)} MiB; ` +
-          JSON.stringify(seen),
+    const isFine = ({ honest, defects }: Figures) =>
+      defects === 0 &&
+      Object.values(honest).every(({ p95, worst, failures }) => worst < 250 && p95 < 100 && failures === 0);
+    const describe = ({ honest, stolenMs, longestStep, memory, seen }: Figures) => {
+      const most = (of: (each: ProbeFigures) => number) => Math.max(...Object.values(honest).map(of)).toFixed(1);
+      return (
+        `honest p95 ${most(({ p95 }) => p95)} worst ${most(({ worst }) => worst)} ms, ${most(({ failures }) => failures)} failures; ` +
+        `slowest ${most(({ slowest }) => slowest)} ms with ${stolenMs} ms stolen by the hypervisor; ` +
+        `longest step ${longestStep.cpuMs} ms (${longestStep.name}); memory ${memory.before.toFixed(0)} to ${memory.peak.toFixed(0)} MiB; ` +
+        JSON.stringify(seen)
       );
     };
+    /** Repeats a round that failed while the hypervisor often kept a processor from running: such a round says nothing. */
+    const round = async (what: string, orders: Parameters<typeof attack>[0]) => {
+      for (let attempt = 1; ; attempt++) {
+        const figures = await attack(orders);
+        const isVoid = figures.stolenMs > STOLEN_SHARE_MAX * 1_000 * orders.seconds && attempt < ATTEMPTS_MAX;
+        const verdict = isFine(figures) ? 'ok  ' : isVoid ? 'void' : 'FAIL';
+        console.log(`${verdict} ${what}: ${describe(figures)}`);
+        if (verdict === 'void') continue;
+        isGood &&= verdict === 'ok  ';
+        return;
+      }
+    };
     for (const name of Object.keys(ATTACKS) as AttackName[]) {
-      tell(name, await attack({ name, keys: keys.slice(0, 1), seconds: 5, seed }));
+      await round(name, { name, keys: keys.slice(0, 1), seconds: 5, seed });
     }
     // In pieces of 20 s, so that the seed of a failure reproduces it soon.
-    for (let at = 0; at < seconds; at += 20) {
-      tell(`at random, seed ${seed + at}`, await attack({ seconds: Math.min(20, seconds - at), seed: seed + at }));
+    for (let s = 0; s < seconds; s += 20) {
+      await round(`at random, seed ${seed + s}`, { seconds: Math.min(20, seconds - s), seed: seed + s });
     }
     process.exitCode = isGood ? 0 : 1;
   });
