@@ -1,23 +1,23 @@
 /** Builds Zomma: `bun build.ts [step ...]`. Without a step, runs all steps in order. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
 
 const steps: Record<string, () => void | Promise<void>> = { kernels, binary };
 
-const asked = process.argv.slice(2);
-for (const name of asked.length > 0 ? asked : Object.keys(steps)) {
+const named = process.argv.slice(2);
+for (const name of named.length > 0 ? named : Object.keys(steps)) {
   const step = steps[name];
   if (!step) fail(`no step "${name}"; the steps are: ${Object.keys(steps).join(', ')}`);
   await step();
 }
 
-/** Compiles assembly/ to build/kernels.wasm. Does nothing if the existing file was built from the same sources. */
+/** Compiles assembly/ to build/kernels.wasm and its types. Does nothing if the existing files were built from the same sources. */
 function kernels(): void {
-  const wasm = join(ROOT, 'build/kernels.wasm');
+  const outputs = ['kernels.d.ts', 'kernels.wasm'].map((name) => join(ROOT, 'build', name));
   const stamp = join(ROOT, 'build/kernels.stamp');
   const sources = readdirSync(join(ROOT, 'assembly')).toSorted();
   const digest = digestOf([
@@ -25,25 +25,24 @@ function kernels(): void {
     'node_modules/assemblyscript/package.json',
     ...sources.map((name) => `assembly/${name}`),
   ]);
-  if (existsSync(wasm) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
+  if ([...outputs, stamp].every((file) => existsSync(file)) && readFileSync(stamp, 'utf8') === digest) return;
 
   const started = performance.now();
   // Built in a temporary folder and then renamed, so that another build or a server sees the old file or the new one, never a partial file.
   const aside = mkdtempSync(join(ROOT, 'build/kernels-'));
   try {
-    const made = join(aside, 'kernels.wasm');
     const { exitCode, stderr } = Bun.spawnSync(
-      [process.execPath, ASC, '--config', 'asconfig.json', '--outFile', made],
+      [process.execPath, ASC, '--config', 'asconfig.json', '--outFile', join(aside, 'kernels.wasm')],
       { cwd: ROOT },
     );
     if (exitCode !== 0) fail(`assembly/ does not compile\n${stderr.toString()}`);
-    renameSync(made, wasm);
+    for (const output of outputs) renameSync(join(aside, basename(output)), output);
     writeFileSync(join(aside, 'stamp'), digest);
     renameSync(join(aside, 'stamp'), stamp);
   } finally {
     rmSync(aside, { recursive: true });
   }
-  told('kernels compiled', started);
+  report('kernels compiled', started);
 }
 
 /** Compiles the server with its kernels into one self-contained file, build/zomma. */
@@ -67,11 +66,11 @@ function binary(): void {
     { cwd: ROOT },
   );
   if (exitCode !== 0) fail(`src/ does not compile\n${stderr.toString()}`);
-  told('build/zomma written', started);
+  report('build/zomma written', started);
 }
 
 /** Reports a completed step on stderr. stdout is reserved for output that programs read. */
-function told(what: string, started: number): void {
+function report(what: string, started: number): void {
   console.error(`build: ${what} in ${Math.round(performance.now() - started)} ms`);
 }
 

@@ -1,5 +1,6 @@
 /** Worst error found: price 1.84, at call, S=4131.63, K=4461.94, T=0.00275451, v=0.0413862, r=0.0379116, q=0.0459202. */
 import { COLUMN, PAIR, rowAt } from './block';
+import { BlackScholesColumn } from './columns';
 import { Exponential } from './exp';
 import { add, atLeast, atMost, choose, div, half, magnitude, mul, one, sub, times, unless } from './lanes';
 import { Logarithm } from './log';
@@ -14,28 +15,28 @@ const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 const STRIP: i32 = 128;
 
 // Inputs.
-const CALL_PUT: usize = 0;
-const SPOT: usize = 1 * COLUMN;
-const STRIKE: usize = 2 * COLUMN;
-const TTE: usize = 3 * COLUMN;
-const IV: usize = 4 * COLUMN;
-const RATE: usize = 5 * COLUMN;
-const DIVIDEND: usize = 6 * COLUMN;
+const CALL_PUT: usize = <usize>BlackScholesColumn.callPut * COLUMN;
+const SPOT: usize = <usize>BlackScholesColumn.spot * COLUMN;
+const STRIKE: usize = <usize>BlackScholesColumn.strike * COLUMN;
+const TTE: usize = <usize>BlackScholesColumn.tte * COLUMN;
+const IV: usize = <usize>BlackScholesColumn.iv * COLUMN;
+const RATE: usize = <usize>BlackScholesColumn.rate * COLUMN;
+const DIVIDEND: usize = <usize>BlackScholesColumn.dividend * COLUMN;
 /** e^(-rT) and e^(-qT), if the caller gives them. */
-const DISCOUNT: usize = 7 * COLUMN;
-const DIVIDEND_DISCOUNT: usize = 8 * COLUMN;
-// Outputs that differ between call and put. If both are computed, those of the put lie PUT further.
-const PRICE: usize = 9 * COLUMN;
-export const DELTA: usize = 10 * COLUMN;
-const THETA: usize = 11 * COLUMN;
-const RHO: usize = 12 * COLUMN;
-export const CHARM: usize = 13 * COLUMN;
-const PUT: usize = 9 * COLUMN;
+const DISCOUNT: usize = <usize>BlackScholesColumn.discount * COLUMN;
+const DIVIDEND_DISCOUNT: usize = <usize>BlackScholesColumn.dividendDiscount * COLUMN;
+// Outputs that differ between call and put. If both are computed, those of the put are PUT bytes after those of the call.
+const PRICE: usize = <usize>BlackScholesColumn.price * COLUMN;
+export const DELTA: usize = <usize>BlackScholesColumn.delta * COLUMN;
+const THETA: usize = <usize>BlackScholesColumn.theta * COLUMN;
+const RHO: usize = <usize>BlackScholesColumn.rho * COLUMN;
+export const CHARM: usize = <usize>BlackScholesColumn.charm * COLUMN;
+const PUT: usize = <usize>(BlackScholesColumn.putPrice - BlackScholesColumn.price) * COLUMN;
 // Outputs that are the same for call and put.
-export const GAMMA: usize = 14 * COLUMN;
-const VEGA: usize = 15 * COLUMN;
-export const VANNA: usize = 16 * COLUMN;
-const VOLGA: usize = 17 * COLUMN;
+export const GAMMA: usize = <usize>BlackScholesColumn.gamma * COLUMN;
+const VEGA: usize = <usize>BlackScholesColumn.vega * COLUMN;
+export const VANNA: usize = <usize>BlackScholesColumn.vanna * COLUMN;
+const VOLGA: usize = <usize>BlackScholesColumn.volga * COLUMN;
 // Between passes.
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;

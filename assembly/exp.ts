@@ -85,7 +85,7 @@ export class Exponential {
 const UNDERFLOW: f64 = -750.0;
 const SHIFT: f64 = 6755399441055744.0;
 
-// From test/fixtures/coefficients.ts; ln 2 in two parts, the first of 40 bits.
+// From scripts/coefficients.ts; ln 2 in two parts, the first of 40 bits.
 const PER_LN_2: f64 = 1.4426950408889634;
 const LN_2_HIGH: f64 = 0.6931471805592082;
 const LN_2_LOW: f64 = 7.371002565167799e-13;

@@ -1,10 +1,10 @@
 /** Worst error found: charm 0.0972, at options 7000 to 8000 of reference and vectors.ts. */
 import { blackScholes, CHARM, DELTA, GAMMA, VANNA } from './black-scholes';
 import { COLUMN, PAIR, rowAt } from './block';
+import { ExposureColumn } from './columns';
 import { add, mul, unless } from './lanes';
 
-/** The column after the inputs and outputs of `blackScholes`. */
-const WEIGHT: usize = 18 * COLUMN;
+const WEIGHT: usize = <usize>ExposureColumn.weight * COLUMN;
 /** Rows that stay in the first-level cache between the computation of their Greeks and the sums. */
 const STRIP: i32 = 128;
 

@@ -1,5 +1,6 @@
 /** Worst error found: levels a step apart 61.9, at level=187, first=17526.6, step=0.005, count=200, K=1000000000, T=0.00462271, v=62.7362, r=-0.175691, q=-0.247387. */
 import { BLOCK_ROWS, COLUMN, PAIR, rowAt } from './block';
+import { GammaProfileColumn } from './columns';
 import { Exponential } from './exp';
 import { add, atMost, choose, div, half, mul, one, sub, times, unless } from './lanes';
 import { Logarithm } from './log';
@@ -19,12 +20,12 @@ const FACTOR_MAX: f64 = 709.0;
 const STRIP: i32 = 128;
 
 // Inputs.
-const STRIKE: usize = 0;
-const TTE: usize = 1 * COLUMN;
-const IV: usize = 2 * COLUMN;
-const RATE: usize = 3 * COLUMN;
-const DIVIDEND: usize = 4 * COLUMN;
-const WEIGHT: usize = 5 * COLUMN;
+const STRIKE: usize = <usize>GammaProfileColumn.strike * COLUMN;
+const TTE: usize = <usize>GammaProfileColumn.tte * COLUMN;
+const IV: usize = <usize>GammaProfileColumn.iv * COLUMN;
+const RATE: usize = <usize>GammaProfileColumn.rate * COLUMN;
+const DIVIDEND: usize = <usize>GammaProfileColumn.dividend * COLUMN;
+const WEIGHT: usize = <usize>GammaProfileColumn.weight * COLUMN;
 // Between passes: a row's gamma at reference * e^move is SCALE e^(-d^2 / 2 - move), d = D + move * PER_DEVIATION.
 const D: usize = 6 * COLUMN;
 const PER_DEVIATION: usize = 7 * COLUMN;

@@ -91,7 +91,7 @@ const BIAS: f64 = 2047.0;
 const BIAS_BITS: i64 = 2047 << 52;
 const TWO_TO_52: f64 = 4503599627370496.0;
 
-// From test/fixtures/coefficients.ts; ln 2 in two parts, the first of 40 bits.
+// From scripts/coefficients.ts; ln 2 in two parts, the first of 40 bits.
 const LN_2_HIGH: f64 = 0.6931471805592082;
 const LN_2_LOW: f64 = 7.371002565167799e-13;
 const L1: f64 = 0.6666666666666666;

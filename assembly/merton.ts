@@ -1,5 +1,6 @@
 /** Worst error found: probAbove alone 4.75, at S=55.9937, K=348.34, T=0.0365464, v=0.0414077, r=0.0770765, q=0.0630611, l=2183.31, m=-0.171504, d=0.138812. */
 import { COLUMN, PAIR, rowAt } from './block';
+import { MertonColumn } from './columns';
 import { Exponential } from './exp';
 import { add, atLeast, choose, div, half, magnitude, mul, one, sub, times } from './lanes';
 import { Logarithm } from './log';
@@ -17,20 +18,20 @@ const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 
 // Inputs.
-const SPOT: usize = 0;
-const STRIKE: usize = 1 * COLUMN;
-const TTE: usize = 2 * COLUMN;
-const IV: usize = 3 * COLUMN;
-const RATE: usize = 4 * COLUMN;
-const DIVIDEND: usize = 5 * COLUMN;
-const JUMP_INTENSITY: usize = 6 * COLUMN;
-const JUMP_MEAN: usize = 7 * COLUMN;
-const JUMP_VOL: usize = 8 * COLUMN;
+const SPOT: usize = <usize>MertonColumn.spot * COLUMN;
+const STRIKE: usize = <usize>MertonColumn.strike * COLUMN;
+const TTE: usize = <usize>MertonColumn.tte * COLUMN;
+const IV: usize = <usize>MertonColumn.iv * COLUMN;
+const RATE: usize = <usize>MertonColumn.rate * COLUMN;
+const DIVIDEND: usize = <usize>MertonColumn.dividend * COLUMN;
+const JUMP_INTENSITY: usize = <usize>MertonColumn.jumpIntensity * COLUMN;
+const JUMP_MEAN: usize = <usize>MertonColumn.jumpMean * COLUMN;
+const JUMP_VOL: usize = <usize>MertonColumn.jumpVol * COLUMN;
 // Outputs.
-const PROB_ABOVE: usize = 9 * COLUMN;
-const PROB_BELOW: usize = 10 * COLUMN;
-const CALL: usize = 11 * COLUMN;
-const PUT: usize = 12 * COLUMN;
+const PROB_ABOVE: usize = <usize>MertonColumn.probAbove * COLUMN;
+const PROB_BELOW: usize = <usize>MertonColumn.probBelow * COLUMN;
+const CALL: usize = <usize>MertonColumn.call * COLUMN;
+const PUT: usize = <usize>MertonColumn.put * COLUMN;
 // Of each row, between passes.
 const STRIKE_NOW: usize = 13 * COLUMN;
 const SPOT_NOW: usize = 14 * COLUMN;

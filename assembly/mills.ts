@@ -59,7 +59,7 @@ export class Mills {
   }
 }
 
-// From test/fixtures/coefficients.ts.
+// From scripts/coefficients.ts.
 const P0: f64 = 1.2533141373155003;
 const P1: f64 = 1.934653577146081;
 const P2: f64 = 1.477734861707109;

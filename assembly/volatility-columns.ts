@@ -1,18 +1,19 @@
 import { COLUMN } from './block';
+import { ImpliedVolatilityColumn } from './columns';
 
 // Columns of the block that the parts of implied-volatility.ts share. From FIRST on, a part may use columns between its own passes, except
 // MONEYNESS_LOW.
 
 // Inputs.
-export const CALL_PUT: usize = 0;
-export const PRICE: usize = 1 * COLUMN;
-export const SPOT: usize = 2 * COLUMN;
-export const STRIKE: usize = 3 * COLUMN;
-export const TTE: usize = 4 * COLUMN;
-export const RATE: usize = 5 * COLUMN;
-export const DIVIDEND: usize = 6 * COLUMN;
+export const CALL_PUT: usize = <usize>ImpliedVolatilityColumn.callPut * COLUMN;
+export const PRICE: usize = <usize>ImpliedVolatilityColumn.price * COLUMN;
+export const SPOT: usize = <usize>ImpliedVolatilityColumn.spot * COLUMN;
+export const STRIKE: usize = <usize>ImpliedVolatilityColumn.strike * COLUMN;
+export const TTE: usize = <usize>ImpliedVolatilityColumn.tte * COLUMN;
+export const RATE: usize = <usize>ImpliedVolatilityColumn.rate * COLUMN;
+export const DIVIDEND: usize = <usize>ImpliedVolatilityColumn.dividend * COLUMN;
 // Output.
-export const IV: usize = 7 * COLUMN;
+export const IV: usize = <usize>ImpliedVolatilityColumn.iv * COLUMN;
 // Between passes.
 export const MONEYNESS: usize = 8 * COLUMN;
 export const PART: usize = 9 * COLUMN;

@@ -10,7 +10,7 @@ const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
 /** A little more than the largest error of `inverseTail`. */
 const GUESS_ERROR: f64 = 0.0006;
 
-// From test/fixtures/coefficients.ts.
+// From scripts/coefficients.ts.
 const U0: f64 = -0.13331;
 const U1: f64 = 0.72193;
 const U2: f64 = -0.78354;

@@ -1,3 +1,4 @@
+import { BlackScholesColumn } from '../../assembly/columns.ts';
 import { arenaColumn, type Column, kernels, mapColumns, mapRow } from './kernels.ts';
 
 /** Options as columns of `count` rows. A number stands for a column with that value in every row. */
@@ -24,29 +25,29 @@ export type GreekColumns = Readonly<Record<GreekName, Float64Array>>;
 
 export type GreekName = keyof typeof COLUMNS;
 
-/** Index of each Greek's column in the kernel's block. */
+/** The column of each Greek. */
 const COLUMNS = {
-  price: 9,
-  delta: 10,
-  gamma: 14,
-  vega: 15,
-  theta: 11,
-  rho: 12,
-  vanna: 16,
-  charm: 13,
-  volga: 17,
+  price: BlackScholesColumn.price,
+  delta: BlackScholesColumn.delta,
+  gamma: BlackScholesColumn.gamma,
+  vega: BlackScholesColumn.vega,
+  theta: BlackScholesColumn.theta,
+  rho: BlackScholesColumn.rho,
+  vanna: BlackScholesColumn.vanna,
+  charm: BlackScholesColumn.charm,
+  volga: BlackScholesColumn.volga,
 } as const;
 
 const GREEKS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 /** The same for the put of a pair. Some Greeks of the put have columns of their own. */
-const PUT_COLUMNS: Readonly<Record<GreekName, number>> = {
+const PUT_COLUMNS: Readonly<Record<GreekName, BlackScholesColumn>> = {
   ...COLUMNS,
-  price: 18,
-  delta: 19,
-  theta: 20,
-  rho: 21,
-  charm: 22,
+  price: BlackScholesColumn.putPrice,
+  delta: BlackScholesColumn.putDelta,
+  theta: BlackScholesColumn.putTheta,
+  rho: BlackScholesColumn.putRho,
+  charm: BlackScholesColumn.putCharm,
 };
 
 /** Greeks that differ between call and put. */
@@ -81,11 +82,12 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
   const outputs = mapColumns(
     discounts ? discounted : generic,
     options.count,
+    BlackScholesColumn,
     inputs(options, options.callPut, discounts),
     OUTPUTS,
     into && GREEKS.map((name) => into[name]),
   );
-  return named((_, at) => outputs[at]!);
+  return named((_, i) => outputs[i]!);
 }
 
 /**
@@ -93,7 +95,7 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
  * @throws RangeError if the length of a column is not `count`.
  */
 export function oneGreek(name: GreekName, options: OptionColumns): Float64Array {
-  return mapColumns(generic, options.count, inputs(options, options.callPut), [COLUMNS[name]])[0]!;
+  return mapColumns(generic, options.count, BlackScholesColumn, inputs(options, options.callPut), [COLUMNS[name]])[0]!;
 }
 
 /**
@@ -109,11 +111,12 @@ export function callPutGreeks(
   const outputs = mapColumns(
     discounts ? discountedPair : genericPair,
     options.count,
+    BlackScholesColumn,
     inputs(options, 0, discounts),
     PAIR_OUTPUTS,
     into && [...GREEKS.map((name) => into.call[name]), ...PUT_OWN.map((name) => into.put[name])],
   );
-  return { call: named((_, at) => outputs[at]!), put: named((_, at) => outputs[PUT_OUTPUTS[at]!]!) };
+  return { call: named((_, i) => outputs[i]!), put: named((_, i) => outputs[PUT_OUTPUTS[i]!]!) };
 }
 
 export interface CallPutGreeks {
@@ -121,7 +124,6 @@ export interface CallPutGreeks {
   readonly put: GreekColumns;
 }
 
-/** In the order of the kernel's block. */
 function inputs(
   options: Omit<OptionColumns, 'callPut'>,
   callPut: Column,
@@ -189,8 +191,8 @@ export function inMarketUnits(raw: GreekColumns, into?: GreekColumns): GreekColu
   });
 }
 
-function named<T>(of: (name: GreekName, at: number) => T): Record<GreekName, T> {
+function named<T>(of: (name: GreekName, i: number) => T): Record<GreekName, T> {
   const result = {} as Record<GreekName, T>;
-  for (let at = 0; at < GREEKS.length; at++) result[GREEKS[at]!] = of(GREEKS[at]!, at);
+  for (let i = 0; i < GREEKS.length; i++) result[GREEKS[i]!] = of(GREEKS[i]!, i);
   return result;
 }

@@ -1,3 +1,4 @@
+import { BlackScholesColumn, ExposureColumn } from '../../assembly/columns.ts';
 import type { OptionColumns } from './black-scholes.ts';
 import { arenaColumn, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
@@ -16,8 +17,7 @@ export interface ExposureSums {
   readonly charm: number;
 }
 
-/** Columns of the kernel's block that no Greek of a single side uses. `SUMS` holds ten partial sums. */
-const [WEIGHT, SUMS] = [18, 19];
+/** Two partial sums of each exposure. */
 const PARTIAL_SUMS = 10;
 
 /**
@@ -29,16 +29,16 @@ const PARTIAL_SUMS = 10;
 export function exposureSums(options: WeightedOptionColumns, partial: Float64Array = partialSums()): ExposureSums {
   const { count, callPut, spot, strike, tte, iv, rate, dividend, weight } = options;
   checkLengths(count, { weight });
-  const weights = arenaColumn(WEIGHT);
-  const sums = arenaColumn(SUMS);
+  const weights = arenaColumn(ExposureColumn.weight);
+  const sums = arenaColumn(ExposureColumn.sums);
   sums.set(partial);
-  inChunks(count, { callPut, spot, strike, tte, iv, rate, dividend }, (block, start, end) => {
+  inChunks(count, BlackScholesColumn, { callPut, spot, strike, tte, iv, rate, dividend }, (block, start, end) => {
     if (typeof weight === 'number') weights.fill(weight);
     else weights.set(weight.subarray(start, end));
     kernels.addExposures(end - start, block, sums.byteOffset);
   });
-  for (let at = 0; at < PARTIAL_SUMS; at++) partial[at] = sums[at]!;
-  const [delta, gamma, grossGamma, vanna, charm] = [0, 2, 4, 6, 8].map((at) => partial[at]! + partial[at + 1]!);
+  for (let i = 0; i < PARTIAL_SUMS; i++) partial[i] = sums[i]!;
+  const [delta, gamma, grossGamma, vanna, charm] = [0, 2, 4, 6, 8].map((i) => partial[i]! + partial[i + 1]!);
   return { delta: delta!, gamma: gamma!, grossGamma: grossGamma!, vanna: vanna!, charm: charm! };
 }
 

@@ -1,3 +1,4 @@
+import { GammaProfileColumn } from '../../assembly/columns.ts';
 import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
 /** Contracts as columns of `count` rows. A number stands for a column with that value in every row. Units as in `OptionColumns`. */
@@ -23,12 +24,6 @@ export interface LogLevels {
 export function logLevels({ first, step, count }: LogLevels): Float64Array {
   return Float64Array.from({ length: count }, (_, at) => first * Math.exp(at * step));
 }
-
-/**
- * The arena's columns for the kernels' levels, the logarithms of the levels, and the sums (two for each level). They lie above the
- * contracts' columns and lists.
- */
-const [LEVELS, MOVES, SUMS] = [20, 21, 22];
 
 /**
  * For each level of spot (> 0), the sum over contracts of weight * gamma at that level, gamma per 1.00 of spot. Volatility stays with the
@@ -72,7 +67,8 @@ export function addGammaProfile(
   const { count, strike, tte, iv, rate, dividend, weight } = contracts;
   const inputs = { strike, tte, iv, rate, dividend, weight };
   checkLengths(count, inputs);
-  const [level, moves, sums] = [arenaColumn(LEVELS), arenaColumn(MOVES), arenaSpan(SUMS, 2)];
+  const { levels: levelColumn, moves: moveColumn, sums: sumColumn } = GammaProfileColumn;
+  const [level, moves, sums] = [arenaColumn(levelColumn), arenaColumn(moveColumn), arenaSpan(sumColumn, 2)];
   const listed = levels instanceof Float64Array;
   const all = levelCount(levels);
   for (let from = 0; from < all; from += CHUNK_ROWS) {
@@ -83,7 +79,7 @@ export function addGammaProfile(
       kernels.logMoves(length, level.byteOffset, reference, moves.byteOffset);
     }
     sums.set(partial.subarray(2 * from, 2 * (from + length)));
-    inChunks(count, inputs, (block, start, end) => {
+    inChunks(count, GammaProfileColumn, inputs, (block, start, end) => {
       if (listed) kernels.addGammaProfile(end - start, block, reference, length, moves.byteOffset, sums.byteOffset);
       else kernels.addGammaLogProfile(end - start, block, reference, levels.step, length, sums.byteOffset);
     });

@@ -1,3 +1,4 @@
+import { ImpliedVolatilityColumn } from '../../assembly/columns.ts';
 import type { OptionColumns } from './black-scholes.ts';
 import { type Column, kernels, mapColumns } from './kernels.ts';
 
@@ -16,5 +17,7 @@ export interface PricedOptionColumns extends Omit<OptionColumns, 'iv'> {
 export function impliedVolatility(options: PricedOptionColumns): Float64Array {
   const { count, callPut, price, spot, strike, tte, rate, dividend } = options;
   const inputs = { callPut, price, spot, strike, tte, rate, dividend };
-  return mapColumns(kernels.impliedVolatility, count, inputs, [7])[0]!;
+  return mapColumns(kernels.impliedVolatility, count, ImpliedVolatilityColumn, inputs, [
+    ImpliedVolatilityColumn.iv,
+  ])[0]!;
 }

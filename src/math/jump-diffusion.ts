@@ -1,3 +1,4 @@
+import { MertonColumn } from '../../assembly/columns.ts';
 import { type Column, kernels, mapColumns } from './kernels.ts';
 
 /** Options on a spot that diffuses and jumps, as columns of `count` rows. A number stands for a column with that value in every row. */
@@ -41,7 +42,12 @@ export interface JumpDiffusionResult {
  * @throws RangeError if the length of a column is not `count`.
  */
 export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
-  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, options.count, inputs(options), [9, 10, 11, 12]);
+  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, options.count, MertonColumn, inputs(options), [
+    MertonColumn.probAbove,
+    MertonColumn.probBelow,
+    MertonColumn.call,
+    MertonColumn.put,
+  ]);
   return { probAbove: probAbove!, probBelow: probBelow!, call: call!, put: put! };
 }
 
@@ -52,11 +58,13 @@ export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
 export function mertonProbabilities(
   options: JumpDiffusionColumns,
 ): Pick<JumpDiffusionResult, 'probAbove' | 'probBelow'> {
-  const [probAbove, probBelow] = mapColumns(kernels.mertonProbabilities, options.count, inputs(options), [9, 10]);
+  const [probAbove, probBelow] = mapColumns(kernels.mertonProbabilities, options.count, MertonColumn, inputs(options), [
+    MertonColumn.probAbove,
+    MertonColumn.probBelow,
+  ]);
   return { probAbove: probAbove!, probBelow: probBelow! };
 }
 
-/** In the order of the kernel's block. */
 function inputs(options: JumpDiffusionColumns): Record<string, Column> {
   const { spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol } = options;
   return { spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol };

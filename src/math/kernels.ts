@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { instantiate } from '../../build/kernels.d.ts';
 import wasmPath from '../../build/kernels.wasm' with { type: 'file' };
 
 /** One value for each row, or one for all rows. */
@@ -13,32 +14,11 @@ const PAGES = 6;
 
 type Offset = number;
 
-/** What assembly/index.ts exports. */
-interface Kernels {
-  heapBase(): number;
-  blockRows(): number;
-  columnBytes(): number;
-  blackScholes(count: number, block: Offset, discounted: boolean): void;
-  blackScholesPair(count: number, block: Offset, discounted: boolean): void;
-  impliedVolatility(count: number, block: Offset): void;
-  merton(count: number, block: Offset): void;
-  mertonProbabilities(count: number, block: Offset): void;
-  addExposures(count: number, block: Offset, sums: Offset): void;
-  addGammaByStrike(
-    count: number,
-    gamma: Offset,
-    weight: Offset,
-    strikeIndex: Offset,
-    first: number,
-    strikes: number,
-    sums: Offset,
-  ): void;
-  addGammaProfile(count: number, block: Offset, reference: number, levels: number, moves: Offset, sums: Offset): void;
-  addGammaLogProfile(count: number, block: Offset, reference: number, step: number, levels: number, sums: Offset): void;
-  logMoves(count: number, levels: Offset, reference: number, moves: Offset): void;
-  cumulative(x: number): number;
-  inverseCumulative(p: number): number;
-}
+/** What assembly/index.ts exports, as the compiler declares it. */
+type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
+
+/** The places of a kernel's columns by their names: an enumeration of assembly/columns.ts. */
+export type ColumnLayout = { readonly [name: string]: number | string; readonly [place: number]: string };
 
 // The size is fixed, because growing a memory detaches every view of it.
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
@@ -51,7 +31,7 @@ export const CHUNK_ROWS = kernels.blockRows();
 
 const columns = Array.from(
   { length: COLUMNS_MAX },
-  (_, at) => new Float64Array(memory.buffer, ARENA_START + at * kernels.columnBytes(), CHUNK_ROWS),
+  (_, i) => new Float64Array(memory.buffer, ARENA_START + i * kernels.columnBytes(), CHUNK_ROWS),
 );
 
 /** The arena's column at `index`, for at most CHUNK_ROWS rows at a time. Its content is valid until the next kernel call. */
@@ -73,25 +53,26 @@ export function arenaSpan(index: number, columns: number): Float64Array {
 }
 
 /**
- * Copies columns of any length into the arena, chunk by chunk, from its first column on. Calls `work` for each chunk.
- * @throws RangeError if `count` is not a whole number >= 0, or a column has another length.
+ * Copies columns of any length into the arena, chunk by chunk, to their places in the layout. Calls `work` for each chunk.
+ * @throws RangeError if `count` is not a whole number >= 0, a column has another length, or the layout has no column of that name.
  */
 export function inChunks(
   count: number,
+  layout: ColumnLayout,
   inputs: Readonly<Record<string, Column>>,
   work: (block: Offset, start: number, end: number) => void,
 ): void {
   checkLengths(count, inputs);
   const given = Object.values(inputs);
-  given.forEach((column, at) => {
-    if (typeof column === 'number') arenaColumn(at).fill(column, 0, Math.min(count, CHUNK_ROWS));
-    else arenaColumn(at);
+  const places = Object.keys(inputs).map((name) => arenaColumn(layout[name] as number));
+  given.forEach((column, i) => {
+    if (typeof column === 'number') places[i]!.fill(column, 0, Math.min(count, CHUNK_ROWS));
   });
   for (let start = 0; start < count; start += CHUNK_ROWS) {
     const end = Math.min(start + CHUNK_ROWS, count);
-    for (let at = 0; at < given.length; at++) {
-      const column = given[at]!;
-      if (typeof column !== 'number') columns[at]!.set(part(column, start, end));
+    for (let i = 0; i < given.length; i++) {
+      const column = given[i]!;
+      if (typeof column !== 'number') places[i]!.set(part(column, start, end));
     }
     work(ARENA_START, start, end);
   }
@@ -105,6 +86,7 @@ export function inChunks(
 export function mapColumns(
   kernel: (count: number, block: Offset) => void,
   count: number,
+  layout: ColumnLayout,
   inputs: Readonly<Record<string, Column>>,
   outputs: readonly number[],
   into?: readonly Float64Array[],
@@ -112,12 +94,12 @@ export function mapColumns(
   const answers = outputs.map(arenaColumn);
   checkLengths(count, inputs);
   const results = into ?? outputs.map(() => new Float64Array(count));
-  results.forEach((column, at) => {
-    if (column.length !== count) throw lengthError(`into[${at}]`, column.length, count);
+  results.forEach((column, i) => {
+    if (column.length !== count) throw lengthError(`into[${i}]`, column.length, count);
   });
-  inChunks(count, inputs, (block, start, end) => {
+  inChunks(count, layout, inputs, (block, start, end) => {
     kernel(end - start, block);
-    for (let at = 0; at < results.length; at++) results[at]!.set(part(answers[at]!, 0, end - start), start);
+    for (let i = 0; i < results.length; i++) results[i]!.set(part(answers[i]!, 0, end - start), start);
   });
   return results;
 }
@@ -127,7 +109,7 @@ export function mapColumns(
  * tenth of the time that columns of one row take.
  */
 export function mapRow(kernel: (count: number, block: Offset) => void, inputs: readonly number[]): void {
-  for (let at = 0; at < inputs.length; at++) columns[at]![0] = inputs[at]!;
+  for (let i = 0; i < inputs.length; i++) columns[i]![0] = inputs[i]!;
   kernel(1, ARENA_START);
 }
 

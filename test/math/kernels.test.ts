@@ -22,9 +22,10 @@ test('the arena lies above the module’s own data, and its columns do not overl
 
 test('rejects a column beyond the arena', () => {
   expect(() => arenaColumn(32)).toThrow('the kernel arena has 32 columns, there is no column 32');
-  const inputs = Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`x${at}`, 0]));
-  expect(() => mapColumns(() => {}, 1, inputs, [])).toThrow('there is no column 32');
-  expect(() => mapColumns(() => {}, 1, { x: 0 }, [32])).toThrow('there is no column 32');
+  const layout = { a: 0, far: 32 };
+  expect(() => mapColumns(() => {}, 1, layout, { far: 0 }, [])).toThrow('there is no column 32');
+  expect(() => mapColumns(() => {}, 1, layout, { a: 0 }, [layout.far])).toThrow('there is no column 32');
+  expect(() => mapColumns(() => {}, 1, layout, { b: 0 }, [])).toThrow('there is no column undefined');
 });
 
 test('chunks cover every row once, with the constants in each chunk', () => {
@@ -32,12 +33,12 @@ test('chunks cover every row once, with the constants in each chunk', () => {
   const add = (count: number, block: number) => {
     counts.push(count);
     expect(block).toBe(arenaColumn(0).byteOffset);
-    const [x, y, z] = [arenaColumn(0), arenaColumn(1), arenaColumn(5)];
+    const [x, y, z] = [arenaColumn(3), arenaColumn(1), arenaColumn(5)];
     for (let row = 0; row < count; row++) z[row] = x[row]! + y[row]!;
   };
   const count = 2 * CHUNK_ROWS + 5;
   const a = Float64Array.from({ length: count }, (_, at) => at);
-  const [sum] = mapColumns(add, count, { a, b: 0.5 }, [5]);
+  const [sum] = mapColumns(add, count, { b: 1, a: 3 }, { a, b: 0.5 }, [5]);
   expect(sum).toEqual(a.map((value) => value + 0.5));
   expect(counts).toEqual([CHUNK_ROWS, CHUNK_ROWS, 5]);
 });
