@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { REFERENCE_FOLDER, referencePages } from '../scripts/reference.ts';
+import { table } from '../scripts/reference-tables.ts';
+import { fieldsOf, limitsOf, typeOf } from '../scripts/reference-words.ts';
 import { SETTINGS } from '../src/config.ts';
 import { OPERATIONS, TOOLS } from '../src/operations/registry.ts';
-import { FOLDER, referencePages } from './fixtures/reference.ts';
-import { table } from './fixtures/reference-tables.ts';
-import { fieldsOf, limitsOf, typeOf } from './fixtures/reference-words.ts';
 
 const pages = referencePages();
 const linesOf = (file: string) => pages.get(file)!.split('\n');
 
-test('the pages of docs/reference match the code (bun test/fixtures/reference.ts --write)', () => {
-  expect(readdirSync(FOLDER).sort()).toEqual([...pages.keys()].sort());
-  for (const [file, text] of pages) expect(readFileSync(join(FOLDER, file), 'utf8')).toBe(text);
+test('the pages of docs/reference match the code (bun run gen)', () => {
+  expect(readdirSync(REFERENCE_FOLDER).sort()).toEqual([...pages.keys()].sort());
+  for (const [file, text] of pages) expect(readFileSync(join(REFERENCE_FOLDER, file), 'utf8')).toBe(text);
 });
 
 test('each operation has a section with its arguments and every key of its answer', () => {

@@ -1,4 +1,4 @@
-import { table } from '../fixtures/reference-tables.ts';
+import { table } from '../../scripts/reference-tables.ts';
 import { type Check, type Outcome, versionOf } from './suites.ts';
 
 /** The reasons by expected failure: a scenario, or a single check as `scenario:check`. */

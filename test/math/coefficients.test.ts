@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { COEFFICIENTS } from '../fixtures/coefficients.ts';
+import { COEFFICIENTS } from '../../scripts/coefficients.ts';
 
 describe.each(Object.entries(COEFFICIENTS))('assembly/%s', (file, constants) => {
   const source = readFileSync(join(import.meta.dir, '../../assembly', file), 'utf8');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { measureAll, statedIn, volatilityErrors, worstOf } from '../fixtures/worst-errors.ts';
+import { measureAll, statedIn, volatilityErrors, worstOf } from '../../scripts/worst-errors.ts';
 
 const volatilities = volatilityErrors();
 const measured = await measureAll(volatilities);
@@ -29,7 +29,7 @@ describe.each(Object.entries(measured))('assembly/%s', (file, outputs) => {
   });
 
   test('the file states its worst error', () => {
-    expect(statedIn(file), 'bun test/fixtures/worst-errors.ts --write').toBe(worstOf(outputs));
+    expect(statedIn(file), 'bun scripts/worst-errors.ts --write').toBe(worstOf(outputs));
   });
 });
 

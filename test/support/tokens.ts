@@ -3,7 +3,6 @@ import ranks from 'js-tiktoken/ranks/o200k_base';
 
 /** Limits for text that may reach a model's context, in tokens of o200k_base over compact JSON. */
 export const DEFINITION_TOKENS_MAX = 600;
-export const DEFINITIONS_TOKENS_MAX = 4_000;
 export const DEFAULT_ANSWER_TOKENS_MAX = 2_000;
 export const ANSWER_TOKENS_MAX = 20_000;
 

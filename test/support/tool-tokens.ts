@@ -1,3 +1,4 @@
+import { type ExampleCalls, exampleCalls } from '../../scripts/example-calls.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
@@ -5,7 +6,6 @@ import { PAGE_MAX } from '../../src/operations/pages.ts';
 import { extendedView, perform } from '../../src/operations/perform.ts';
 import { findTool, TOOLS } from '../../src/operations/registry.ts';
 import { runToCompletion } from '../../src/steps.ts';
-import { type ExampleCalls, exampleCalls } from '../fixtures/example-calls.ts';
 import { smallMarket } from '../operations/small-market.ts';
 import { tokensOf } from './tokens.ts';
 

@@ -1,0 +1,30 @@
+/**
+ * `bun run gen` writes every generated page: docs/reference, and from recorded chains docs/examples and the table in docs/methods.md. Without
+ * `ZOMMA_RECORDED_CHAINS=DIR` it leaves the pages of recorded chains as they are, and says so. Tests compare the pages with the code.
+ */
+import { join } from 'node:path';
+import { EXAMPLES_FOLDER, examplePages } from './examples.ts';
+import { METHODS_PAGE, renewedPage } from './recorded-table.ts';
+import { REFERENCE_FOLDER, referencePages } from './reference.ts';
+
+const dir = process.env.ZOMMA_RECORDED_CHAINS;
+const pages = new Map<string, string>();
+for (const [file, text] of referencePages()) pages.set(join(REFERENCE_FOLDER, file), text);
+if (dir) {
+  for (const [file, text] of examplePages(dir)) pages.set(join(EXAMPLES_FOLDER, file), text);
+  pages.set(METHODS_PAGE, renewedPage(dir));
+}
+
+let changed = 0;
+for (const [path, text] of pages) {
+  const file = Bun.file(path);
+  if ((await file.exists()) && (await file.text()) === text) continue;
+  await Bun.write(path, text);
+  changed++;
+  process.stdout.write(`wrote ${path.slice(path.indexOf('docs/'))}\n`);
+}
+process.stdout.write(`${changed} of ${pages.size} generated pages changed\n`);
+if (!dir)
+  process.stdout.write(
+    'docs/examples and docs/methods.md need recorded chains: set ZOMMA_RECORDED_CHAINS to their folder\n',
+  );
