@@ -35,19 +35,13 @@ const TAGS = [
   { name: 'streams', description: 'Server-sent events, including MCP. They do not end, so use another client' },
 ];
 
-/** Returns the arguments of the example call at the end of an operation's description. Returns undefined if there is no example. */
-export function exampleOf({ description }: Operation): Readonly<Record<string, unknown>> | undefined {
-  const example = description.match(/Example: (\{.*\})\.?$/)?.[1];
-  return example === undefined ? undefined : JSON.parse(example);
-}
-
 function operationPaths() {
   return Object.fromEntries(
     OPERATIONS.filter(({ rest }) => rest).map((operation) => {
       const { method, path, binary } = operation.rest!;
       const view = restView(operation);
       const properties = Object.entries(view.input.properties);
-      const example = exampleOf(operation);
+      const { example } = operation;
       return [
         path,
         {
@@ -62,7 +56,12 @@ function operationPaths() {
                 }
               : {
                   parameters: properties.map(([name, schema]) =>
-                    parameter(name, path.includes(`{${name}}`) ? 'path' : 'query', schema, example?.[name]),
+                    parameter(
+                      name,
+                      path.includes(`{${name}}`) ? 'path' : 'query',
+                      schema,
+                      (example as Readonly<Record<string, unknown>>)[name],
+                    ),
                   ),
                 }),
             responses: {
@@ -101,7 +100,7 @@ function toolPaths() {
               },
               ...(input.properties.at ? [parameter('at', 'query', input.properties.at)] : []),
             ],
-            requestBody: body(input, exampleOf(tool)),
+            requestBody: body(input, tool.example),
             responses: {
               200: json('The default answer, or the extended answer.', {
                 anyOf: [output, extendedView(tool).output],

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { TObject, TSchema } from '@sinclair/typebox';
-import type { Operation } from '../operations/operation.ts';
+import { describe, type Operation } from '../operations/operation.ts';
 import { toolView } from '../operations/perform.ts';
 
 /** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds them once for each registry. */
@@ -30,7 +30,7 @@ function definitionOf(tool: Operation): Tool {
   return {
     name: tool.name,
     title: tool.title,
-    description: tool.description,
+    description: describe(tool),
     inputSchema: input as Tool['inputSchema'],
     outputSchema: brief(output),
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -15,8 +15,8 @@ export const evaluateEtfContagion = defineOperation({
   title: 'Spill into the sector ETF',
   description:
     "Names the sector ETF that a single name's large flow spills into, if its volatility has reached the ceiling, the flow is " +
-    'large and both move together; else null. ' +
-    'Example: {"single_name_ticker":"NVDA","whale_fiat":25000000,"current_iv":0.62,"iv_ceiling":0.55}.',
+    'large and both move together; else null.',
+  example: { single_name_ticker: 'NVDA', whale_fiat: 25_000_000, current_iv: 0.62, iv_ceiling: 0.55 },
   input: Type.Object(
     {
       single_name_ticker: { ...ticker, description: 'Symbol of a single name in any case, e.g. NVDA.' },

@@ -114,6 +114,7 @@ export const getFeedStatus = defineOperation({
   description:
     'Health of the feeds of market data. Per ticker: expected and received contracts, the last attempt, the last fresh data, and what was ' +
     'rejected and why. A feed without data is never ok. Tickers, refusals and gaps come in pages.',
+  example: {},
   input: Type.Object(
     {
       limit: limit('Maximum number of tickers, refusals and gaps of all feeds; by default, as many as fit.'),

@@ -42,6 +42,7 @@ export const getFlowByAggressor = defineOperation({
   description:
     'Premium and delta of option prints by aggressor. Bought: the feed says ask, or the price is above the middle of the quote. Sold: ' +
     "the opposite. Otherwise by the contract's last price change. In total, by manner of execution, by day and by expiry.",
+  example: { ticker: 'SPY' },
   input: Type.Object(tapeInput, { additionalProperties: false }),
   full: Type.Object(
     {

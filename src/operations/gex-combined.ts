@@ -29,6 +29,7 @@ export const getGexCombined = defineOperation({
   description:
     'GEX levels of an index and the fund that tracks it, taken together (SPX with SPY). Prices of the fund are converted at the ratio of ' +
     'both spots, which the answer states. Prices are on the scale of the requested ticker. Dollars.',
+  example: { ticker: 'SPX', with: 'SPY' },
   input: Type.Object(
     {
       ...chainInput.properties,

@@ -19,6 +19,7 @@ export const getGexByExpiry = defineOperation({
   description:
     'One row per series (root and expiry), in order of settlement, as columns: gamma that expires with it, max pain, forward, ' +
     'at-the-money volatility, expected move, 25-delta skew. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
+  example: { ticker: 'SPY' },
   input: chainInput,
   full: Type.Object(
     {

@@ -41,6 +41,7 @@ export const getGexHistory = defineOperation({
     'Levels of a ticker over time as columns, as they were computed when each snapshot arrived: gamma, delta, vanna and charm ' +
     'exposure, flip, walls, max pain and the at-the-money volatility at 30 days with its rank over a year. Dealers are assumed ' +
     'long calls and short puts. Dollars.',
+  example: { ticker: 'SPY', per: 'day' },
   input,
   full: Type.Object(
     {

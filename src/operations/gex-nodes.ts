@@ -36,7 +36,8 @@ export const getLiveGexNodes = defineOperation({
   title: 'GEX levels',
   description:
     "A ticker's price levels from its newest option chain, dollars: spot, call wall, put wall, gamma flip, max pain of the " +
-    'dominant expiry. Dealers are assumed long calls, short puts. Example: {"ticker":"SPY"}.',
+    'dominant expiry. Dealers are assumed long calls, short puts.',
+  example: { ticker: 'SPY' },
   input: Type.Object({ ticker }, { additionalProperties: false }),
   full: Type.Object(
     {

@@ -15,6 +15,7 @@ export const getGexProfile = defineOperation({
   description:
     'Net dealer gamma over levels of spot, and the level at which it changes sign. Every contract is re-priced at each level: volatilities stay ' +
     'with their strikes, forwards move in proportion. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
+  example: { ticker: 'SPY' },
   input: chainInput,
   full: Type.Object(
     {

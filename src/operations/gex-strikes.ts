@@ -13,6 +13,7 @@ export const getGexByStrike = defineOperation({
   description:
     'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and ' +
     'the contracts behind them by open interest and by volume. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
+  example: { ticker: 'SPY' },
   input: chainInput,
   full: Type.Object(
     {

@@ -77,8 +77,8 @@ export const computeGreeksBatch = defineOperation({
   title: 'Option Greeks in columns',
   description:
     `Price and Greeks of up to ${COLUMN_ROWS_MAX} European options, Black-Scholes-Merton with continuous dividend yield. Each field is an ` +
-    'array, all of equal length, or one value for all rows. ' +
-    'Example: {"put_call":["C","P"],"spot":100,"strike":[105,95],"tte":0.25,"iv":[0.22,0.25]}.',
+    'array, all of equal length, or one value for all rows.',
+  example: { put_call: ['C', 'P'], spot: 100, strike: [105, 95], tte: 0.25, iv: [0.22, 0.25] },
   input: table({
     put_call: column(putCall),
     spot: column(spot),

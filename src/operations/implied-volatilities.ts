@@ -28,8 +28,8 @@ export const solveImpliedVolatilities = defineOperation({
   title: 'Implied volatilities in columns',
   description:
     `The volatilities at which Black-Scholes-Merton gives the prices of up to ${COLUMN_ROWS_MAX} European options. Each field is an array, all of ` +
-    'equal length, or one value for all rows. A row whose price no volatility gives has iv 0 and says why in status. ' +
-    'Example: {"put_call":"C","price":[4.2,2.9],"spot":100,"strike":[100,105],"tte":0.25}.',
+    'equal length, or one value for all rows. A row whose price no volatility gives has iv 0 and says why in status.',
+  example: { put_call: 'C', price: [4.2, 2.9], spot: 100, strike: [100, 105], tte: 0.25 },
   input: table({
     put_call: column(putCall),
     price: column(optionPrice),

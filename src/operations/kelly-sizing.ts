@@ -6,8 +6,8 @@ import { defaulted, number } from './schemas.ts';
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
   title: 'Kelly sizing',
-  description:
-    'Share of capital to risk on a bet by the Kelly criterion, times fractional_kelly, from 0 to 100 %. Example: {"win_prob":0.55,"payout_ratio":2}.',
+  description: 'Share of capital to risk on a bet by the Kelly criterion, times fractional_kelly, from 0 to 100 %.',
+  example: { win_prob: 0.55, payout_ratio: 2 },
   input: Type.Object(
     {
       win_prob: number('Probability of winning, 0 to 1: your own estimate; one taken from prices has no edge.', {

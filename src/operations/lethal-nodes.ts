@@ -28,7 +28,8 @@ export const detectLethalNodes = defineOperation({
   title: 'Hedging nodes',
   description:
     'The contracts whose hedging makes dealers trade most shares on a 1 % move, largest first, with the shares traded as time passes. ' +
-    'Dealers are assumed long calls, short puts. Example: {"ticker":"TSLA","limit":20}.',
+    'Dealers are assumed long calls, short puts.',
+  example: { ticker: 'TSLA', limit: 20 },
   input: Type.Object(
     { ticker, limit: limit(`Nodes to list, ${TOP} by default.`), cursor },
     { additionalProperties: false },

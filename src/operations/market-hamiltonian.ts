@@ -12,8 +12,8 @@ export const evaluateMarketHamiltonian = defineOperation({
   title: 'Flow against friction',
   description:
     "Weighs a day's large flow against dealers' hedging, both in dollars, and names the regime. " +
-    'run_strategic_omni_radar gives both terms under the same names (gex_boundaries). ' +
-    'Example: {"ticker":"SPY","whale_fiat_kinetic":250000000,"gex_potential_friction":900000000,"iv_crush_factor":1}.',
+    'run_strategic_omni_radar gives both terms under the same names (gex_boundaries).',
+  example: { ticker: 'SPY', whale_fiat_kinetic: 250_000_000, gex_potential_friction: 900_000_000, iv_crush_factor: 1 },
   input: Type.Object(
     {
       ticker,

@@ -18,8 +18,8 @@ export const calculateMertonProbability = defineOperation({
   title: 'Jump probability',
   description:
     "Risk-neutral probability that a ticker's price ends at or above a strike at or above spot, or at or below a strike " +
-    "below spot, by Merton's jump diffusion with the variance of the ticker's smile. " +
-    'Example: {"ticker":"NVDA","spot_price":215,"ambush_strike":225,"days_to_expiry":7}.',
+    "below spot, by Merton's jump diffusion with the variance of the ticker's smile. ",
+  example: { ticker: 'NVDA', spot_price: 215, ambush_strike: 225, days_to_expiry: 7 },
   input: Type.Object(
     {
       ticker,

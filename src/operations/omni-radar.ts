@@ -60,7 +60,8 @@ export const runStrategicOmniRadar = defineOperation({
   title: 'Full scan',
   description:
     "Start here on a ticker: the options' price density at the expiry nearest target_dte, gamma boundaries, concentration of " +
-    'gamma on few strikes, whipsaw risk index. Example: {"ticker":"SPY","target_dte":30}.',
+    'gamma on few strikes, whipsaw risk index.',
+  example: { ticker: 'SPY', target_dte: 30 },
   input: Type.Object(
     {
       ticker,

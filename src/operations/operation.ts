@@ -20,6 +20,8 @@ export interface Operation<
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
+  /** Arguments of an example call. `describe` adds them to the description. */
+  readonly example: Partial<Static<Input>>;
   /** Arguments. Each description gives the unit. */
   readonly input: Input;
   /** Every key that the operation can answer: the extended answer. */
@@ -107,6 +109,11 @@ export function defineOperation<
   const Key extends keyof Static<Full> & string = never,
 >(operation: Operation<Input, Full, Key>): Operation<Input, Full, Key> {
   return operation;
+}
+
+/** The description of an operation, followed by its example call if it has arguments. */
+export function describe({ description, example }: Operation): string {
+  return Object.keys(example).length === 0 ? description : `${description} Example: ${JSON.stringify(example)}.`;
 }
 
 /** The schema of an answer with some keys of the full result. No other keys are allowed. */

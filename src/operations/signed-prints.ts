@@ -20,6 +20,7 @@ export const getSignedPrints = defineOperation({
   title: 'Signed prints',
   description:
     'The newest option prints, newest first, each with its aggressor and how that was determined, as columns.',
+  example: { ticker: 'SPY', limit: 20 },
   input: Type.Object(
     {
       ...tapeInput,

@@ -5,6 +5,7 @@ export const targetUniverse = defineOperation({
   name: 'get_target_universe',
   title: 'Target universe',
   description: 'The tickers that are tracked, by theme.',
+  example: {},
   input: Type.Object({}, { additionalProperties: false }),
   full: Type.Object(
     {

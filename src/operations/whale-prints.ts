@@ -22,8 +22,8 @@ export const getWhalePrints = defineOperation({
   title: 'Large-print flow',
   description:
     'Premium (dollars) and contracts of large option trades in one listed expiry over the last 30 calendar days, calls against ' +
-    'puts. If the feed has no prints, daily volumes are used and a note says so. ' +
-    'Example: {"ticker":"NVDA","target_expiry":"2026-12-18"}.',
+    'puts. If the feed has no prints, daily volumes are used and a note says so.',
+  example: { ticker: 'NVDA', target_expiry: '2026-12-18' },
   input: Type.Object(
     { ticker, target_expiry: date('A listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.') },
     { additionalProperties: false },

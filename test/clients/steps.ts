@@ -23,7 +23,7 @@ type Step = (client: ClientUnderTest, service: Service) => Promise<Seen>;
 
 /** The steps of every client. Each step uses a new connection. */
 export const STEPS: Readonly<Record<string, Step>> = {
-  'lists nine tools': (client, service) =>
+  'lists the tools': (client, service) =>
     connected(client, targetOf(service), async (connection) => {
       const names = (await connection.list()).toSorted().join(', ');
       if (names === NAMES) return { verdict: 'ok' };

@@ -60,7 +60,7 @@ const WITH_SCHEMA: Operation = {
 
 function tool(name: string, description: string, run: Operation['run']): Operation {
   return {
-    ...{ name, title: name, description, run },
+    ...{ name, title: name, description, example: {}, run },
     input: Type.Object({}, { additionalProperties: false }),
     full: Type.Object({ text: Type.String({ description: 'What is said.' }) }, { additionalProperties: false }),
     tool: { answers: ['text'] },

@@ -7,6 +7,7 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createClient, ProblemError } from '../../src/client/client.ts';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
 import { CLIENT_NAMES, CLIENTS, type McpClient } from '../mcp/connect.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
@@ -69,7 +70,7 @@ describe('agents', () => {
   /** Calls each listed tool with the example in its description, calls an unknown tool, and reads the longest resource. */
   async function useAll(client: McpClient): Promise<void> {
     const { tools } = await client.listTools();
-    expect(tools).toHaveLength(9);
+    expect(tools).toHaveLength(TOOLS.length);
     for (const { name, description } of tools) {
       const [, example] = /Example: (\{.*\})/.exec(description!)!;
       const answer = await client.callTool({ name, arguments: JSON.parse(example!) });

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
-import { exampleOf } from '../../src/http/openapi.ts';
-import { datedToolView, toolView } from '../../src/operations/perform.ts';
+import { datedToolView, restView, toolView } from '../../src/operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { validate } from '../../src/operations/validate.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -82,12 +81,17 @@ test('the document names every served route except the parts of the page', () =>
   );
 });
 
-test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the example of %s is a valid call', (_, tool) => {
-  const example = exampleOf(tool);
-  expect(example).toBeDefined();
-  for (const { input } of [toolView(tool), datedToolView(tool)])
-    expect(() => validate(input, example, 'invalid_body')).not.toThrow();
-});
+test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
+  'the example of %s is a valid call',
+  (_, operation) => {
+    const { example, tool, rest } = operation;
+    const views = [
+      ...(tool ? [toolView(operation), datedToolView(operation)] : []),
+      ...(rest ? [restView(operation)] : []),
+    ];
+    for (const { input } of views) expect(() => validate(input, { ...example }, 'invalid_body')).not.toThrow();
+  },
+);
 
 test('every endpoint has a heading, and every parameter of an operation a description', () => {
   const headings = document.tags.map(({ name }) => name);

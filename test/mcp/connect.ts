@@ -2,6 +2,7 @@ import { type FetchLike, Client as NewClient, StreamableHTTPClientTransport } fr
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as OldStreamableTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { TOOLS } from '../../src/operations/registry.ts';
 import type { Service } from '../support/service.ts';
 
 /** The common part of the two official clients, as far as the tests use it. */
@@ -57,18 +58,10 @@ export async function connectNew(mode: 'legacy' | 'auto', url: string, headers: 
   return Object.assign(client, { callTool: asBefore }) as unknown as McpClient;
 }
 
-/** Valid arguments of each tool, in the order of the registry. `listed` replaces the placeholder with a listed expiry. */
-export const VALID: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  compute_options_greeks: { put_call: 'P', spot: 100, strike: 95, tte: 0.1, iv: 0.3, rate: 0.04 },
-  get_live_gex_nodes: { ticker: 'SPY' },
-  get_whale_prints: { ticker: 'SPY', target_expiry: '(a listed one)' },
-  calculate_merton_probability: { ticker: 'SPY', spot_price: 500, ambush_strike: 480 },
-  calculate_kelly_sizing: { win_prob: 0.6 },
-  run_strategic_omni_radar: { ticker: 'AAPL' },
-  evaluate_market_hamiltonian: { ticker: 'SPY', whale_fiat_kinetic: 1, gex_potential_friction: -5, iv_crush_factor: 1 },
-  detect_lethal_nodes: { ticker: 'TSLA' },
-  evaluate_etf_contagion: { single_name_ticker: 'NVDA', whale_fiat: 1, current_iv: 0.6, iv_ceiling: 0.5 },
-};
+/** The example arguments of each tool, in the order of the registry. `listed` replaces their expiry with a listed one. */
+export const VALID: Readonly<Record<string, Readonly<Record<string, unknown>>>> = Object.fromEntries(
+  TOOLS.map(({ name, example }) => [name, example]),
+);
 
 /** Returns the arguments with a listed expiry if they have an expiry. */
 export function listed(args: Readonly<Record<string, unknown>>, { app }: Service): Record<string, unknown> {

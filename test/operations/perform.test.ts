@@ -14,6 +14,7 @@ const double = defineOperation({
   name: 'double',
   title: 'Double',
   description: 'Twice a number.',
+  example: { x: 4 },
   input: Type.Object({ x: number('Any number.') }, { additionalProperties: false }),
   full: Type.Object(
     { twice: number('Twice it.'), half: number('Half of it.'), thrice: number('Thrice it.') },

@@ -41,7 +41,7 @@ describe('with sessions, up to 2025-11-25', () => {
       const within = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
       expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, within)).status).toBe(202);
       const listed = await answerOf(await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, within));
-      expect(listed.result.tools).toHaveLength(9);
+      expect(listed.result.tools).toHaveLength(TOOLS.length);
       const before = service.app.mcp.loaded!.streamable.sessions;
       expect((await send('DELETE', undefined, within)).status).toBe(200);
       expect(service.app.mcp.loaded!.streamable.sessions).toBe(before - 1);
@@ -197,7 +197,7 @@ describe('without sessions, from 2026-07-28', () => {
     expect(response.headers.get('mcp-session-id')).toBeNull();
     const { result } = await answerOf(response);
     expect(result).toMatchObject({ resultType: 'complete', ttlMs: 3_600_000, cacheScope: 'private' });
-    expect(result.tools).toHaveLength(9);
+    expect(result.tools).toHaveLength(TOOLS.length);
     expect(service.app.mcp.loaded!.streamable.sessions).toBe(before);
   });
 

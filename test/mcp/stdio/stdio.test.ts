@@ -73,7 +73,7 @@ describe('in front of a running server', () => {
   test.each(NAMES)('%s has the same tools and answers', async (name) => {
     await withServer(async ({ service, url }) => {
       const client = await CLIENTS[name](['--url', url, '--key', service.key]);
-      expect((await client.listTools()).tools).toHaveLength(9);
+      expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
       const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
       expect(answer.structuredContent).toMatchObject({ ticker: 'SPY' });
       const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
@@ -92,7 +92,7 @@ describe('in front of a running server', () => {
         expect((await call()).isError).toBeFalsy();
         await started.restart();
         expect((await call()).isError).toBeFalsy();
-        expect((await client.listTools()).tools).toHaveLength(8);
+        expect((await client.listTools()).tools).toHaveLength(TOOLS.length - 1);
         await told;
         await followTools(client);
         await client.close();
