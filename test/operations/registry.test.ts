@@ -30,13 +30,6 @@ test('finds a tool only by its exact name', () => {
   }
 });
 
-test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the example of %s matches its input schema', (_, tool) => {
-  const [, example] = /Example: (\{.*\})\.$/.exec(tool.description) ?? [];
-  const keys = Object.keys(JSON.parse(example!));
-  expect(Object.keys(tool.input.properties)).toEqual(expect.arrayContaining(keys));
-  expect(keys).toEqual(expect.arrayContaining([...(tool.input.required ?? [])]));
-});
-
 interface Field {
   readonly path: string;
   readonly schema: TSchema;
