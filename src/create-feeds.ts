@@ -8,25 +8,25 @@ import type { ProviderOptions } from './feeds/http/provider-client.ts';
 import { createMassiveFeed } from './feeds/massive/massive-feed.ts';
 import { createSimulatedFeed } from './feeds/simulated/simulated-feed.ts';
 import { createTradierFeed } from './feeds/tradier/tradier-feed.ts';
-import { type Feed, isAtHand } from './market/feed.ts';
+import { type Feed, isLocal } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 
 /** The settings that choose and create feeds. The `files` feed records in the data folder which file it is reading. */
 export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 
 /** Returns the stored checkpoints of the `files` feed. The feed calls it at its first poll. */
-type Remembered = () => ReadonlyMap<string, string>;
+type StoredCheckpoints = () => ReadonlyMap<string, string>;
 
 /**
  * Creates the feeds that `settings.feed` names, separated by commas. Throws `OperatorError` if a feed cannot be created, or if the feeds
  * cannot be combined.
  */
-export function createFeeds(settings: FeedSettings, universe: Universe, remembered: Remembered): Feed[] {
+export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
   const feeds = settings.feed
     .split(BETWEEN_FEEDS)
-    .map((feed) => paced(createFeed({ ...settings, feed: feed.trim() }, universe, remembered), settings));
-  const twice = feeds.find(({ name }, at) => feeds.findIndex((each) => each.name === name) !== at);
-  if (twice) throw new OperatorError(`there are two feeds ${twice.name}`, 'Name each kind of feed once.');
+    .map((feed) => paced(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings));
+  const duplicate = feeds.find(({ name }, i) => feeds.findIndex((each) => each.name === name) !== i);
+  if (duplicate) throw new OperatorError(`there are two feeds ${duplicate.name}`, 'Name each kind of feed once.');
   if (feeds.length > 1 && feeds.some(({ simulated }) => simulated)) {
     throw new OperatorError(
       'the feed "simulated" cannot be combined with other feeds',
@@ -38,7 +38,7 @@ export function createFeeds(settings: FeedSettings, universe: Universe, remember
 
 /** Applies `--feed-every` and `--feed-hours` to a feed that is polled over a network. Other feeds are returned unchanged. */
 function paced(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
-  if (isAtHand(feed)) return feed;
+  if (isLocal(feed)) return feed;
   const everyMs = feedEvery === undefined ? feed.pace.everyMs : feedEvery * 1000;
   return { ...feed, pace: { ...feed.pace, hours: feedHours, everyMs } };
 }
@@ -59,13 +59,13 @@ const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSett
 };
 
 /** Throws `OperatorError` if no feed has this name, if its folder does not exist, or if its credential is missing. */
-function createFeed(settings: FeedSettings, universe: Universe, remembered: Remembered): Feed {
+function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
   const { feed, seed, feedRate, setAside } = settings;
   if (feed === 'simulated') return createSimulatedFeed({ seed, universe });
   if (feed.startsWith('files:')) {
     const dir = existingFolder(feed.slice('files:'.length));
     return createFilesFeed(dir, {
-      remembered,
+      checkpoints,
       setAside: setAside && folderApart(setAside, dir),
       journal: join(settings.dataDir, 'reading.json'),
     });
@@ -87,9 +87,9 @@ function credential(name: 'tradierToken' | 'massiveKey'): string {
   const { env, provider } = SETTINGS[name];
   const value = process.env[env]?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  const fault = value === '' ? 'is not set' : 'is not a credential: it contains spaces or special characters';
+  const problem = value === '' ? 'is not set' : 'is not a credential: it contains spaces or special characters';
   throw new OperatorError(
-    `${env} ${fault}`,
+    `${env} ${problem}`,
     `Set it in the environment of the service. The feed "${provider}" sends it to its provider.`,
   );
 }

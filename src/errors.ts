@@ -39,9 +39,15 @@ export class OperatorError extends Error {
   }
 }
 
+/** The code of an error of the system or of SQLite, such as `ENOENT`. Returns `undefined` if the error has no code. */
+export function errorCode(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
 /** Whether a write failed because another process was writing. It can succeed once that process is done. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+  return errorCode(error)?.startsWith('SQLITE_BUSY') ?? false;
 }
 
 export interface FieldError {

@@ -5,7 +5,7 @@ import { createFeeds } from './create-feeds.ts';
 import { createDataRoom } from './feeds/data-room.ts';
 import { startIngest } from './feeds/ingest.ts';
 import { createLog } from './log.ts';
-import { type Feed, isAtHand } from './market/feed.ts';
+import { type Feed, isLocal } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 import { CATALOG } from './mcp/catalog.ts';
 import { serveOverStdio } from './mcp/stdio/serve-over-stdio.ts';
@@ -31,8 +31,8 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
     startIngest({ feed, store, observe, nowMs: Date.now, ...(room && { room }), onStored: () => recorder?.wake() }),
   );
   try {
-    const atHand = ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded);
-    if (await Promise.race([Promise.all(atHand).then(() => undefined), stopped.promise])) return;
+    const localLoaded = ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded);
+    if (await Promise.race([Promise.all(localLoaded).then(() => undefined), stopped.promise])) return;
 
     const { largePrintMinUsd } = context;
     const stdio = serveOverStdio({ context, version, observe, ...CATALOG, log: store, simulated });

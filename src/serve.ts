@@ -7,7 +7,7 @@ import { startPacking } from './feeds/packing.ts';
 import { startRetention } from './feeds/retention.ts';
 import { listen, listenOptions } from './http/listen.ts';
 import { createLog } from './log.ts';
-import { isAtHand } from './market/feed.ts';
+import { isLocal } from './market/feed.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
 
@@ -63,9 +63,9 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
     // The server does not wait for feeds over a network. It serves the stored data until they deliver.
-    const atHand = Promise.all(ingests.filter((_, at) => isAtHand(feeds[at]!)).map(({ loaded }) => loaded));
-    loading.begin(atHand);
-    if (!(await Promise.race([atHand, stopped.promise.then(() => undefined)]))) return await shutDown(server);
+    const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
+    loading.begin(localLoaded);
+    if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
 
     observe({ kind: 'loaded', duration_ms: since() });
     const { largePrintMinUsd } = app.context;

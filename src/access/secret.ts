@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError } from '../errors.ts';
+import { errorCode, OperatorError } from '../errors.ts';
 
 /** 256 bits: the full strength of HMAC-SHA-256. */
 export const SECRET_BYTES = 32;
@@ -97,7 +97,7 @@ function create(dataDir: string, path: string): Uint8Array {
   try {
     linkSync(draft, path);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   } finally {
     unlinkSync(draft);
   }
@@ -120,11 +120,7 @@ function openIfPresent(path: string): number | undefined {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

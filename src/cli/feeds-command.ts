@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
+import { DAY_MS } from '../market/calendar.ts';
 import { type FeedReport, type FeedStatus, feedReport } from '../operations/feed-status.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
@@ -117,7 +118,7 @@ function share(part: number, whole: number): string {
 }
 
 const SPANS: readonly [unit: string, ms: number][] = [
-  ['d', 86_400_000],
+  ['d', DAY_MS],
   ['h', 3_600_000],
   ['min', 60_000],
 ];

@@ -157,7 +157,7 @@ interface FileFlags {
   readonly largePrintMin: number;
 }
 
-const NO_PRINTS: PrintsAround = { large: [], tape: { count: 0, mark: '', prints: [] } };
+const NO_PRINTS: PrintsAround = { large: [], tape: { count: 0, version: '', prints: [] } };
 
 function analysisOptions(flags: Record<string, string>): ChainReadOptions {
   return {

@@ -22,7 +22,7 @@ export async function readPrintsFile(
   const byId = new Map<string, Print>();
   const today = newYorkDate(chain.asOf);
   for await (const delivery of ports.readFile(path)) {
-    if (delivery.kind === 'refusal') throw new OperatorError(`${path}: ${delivery.reason}`, 'Name a CSV of prints.');
+    if (delivery.kind === 'rejection') throw new OperatorError(`${path}: ${delivery.reason}`, 'Name a CSV of prints.');
     if (delivery.kind !== 'prints') continue;
     for (const print of delivery.prints) {
       // Expired contracts do not affect positions. Their prints affect flow only if they are large.
@@ -40,7 +40,7 @@ export async function readPrintsFile(
       prints.filter(({ at }) => at >= from),
       minPremiumUsd,
     ).map(sumOf),
-    tape: { count: prints.length, mark: path, prints },
+    tape: { count: prints.length, version: path, prints },
   };
 }
 
@@ -51,7 +51,7 @@ export async function readPrintsFile(
 export async function chainOf(path: string, ticker: string | undefined, ports: Ports): Promise<Chain> {
   const deliveries = await Array.fromAsync(ports.readFile(path));
   const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));
-  const refusal = deliveries.find((each) => each.kind === 'refusal');
+  const refusal = deliveries.find((each) => each.kind === 'rejection');
   const named =
     ticker === undefined ? chains : chains.filter(({ underlying }) => underlying === canonicalTicker(ticker));
   const underlyings = [...new Set(named.map(({ underlying }) => underlying))];
@@ -64,7 +64,7 @@ export async function chainOf(path: string, ticker: string | undefined, ports: P
   const newest = named.toSorted((a, b) => b.asOf - a.asOf)[0];
   if (newest) return newest;
   throw new OperatorError(
-    refusal?.kind === 'refusal' ? `${path}: ${refusal.reason}` : `${path} holds no option chain`,
+    refusal?.kind === 'rejection' ? `${path}: ${refusal.reason}` : `${path} holds no option chain`,
     'Use a chain as CSV or Parquet, a quote-table CSV or a delayed-quote JSON.',
   );
 }

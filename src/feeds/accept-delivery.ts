@@ -64,13 +64,13 @@ export function acceptDelivery(
       store.saveCloses(delivery.closes);
       return { delivery, known: 0 };
     case 'chain':
-      return keepChain(delivery, store, nowMs, rules);
+      return acceptChain(delivery, store, nowMs, rules);
     default:
       return { delivery, known: 0 };
   }
 }
 
-function keepChain(
+function acceptChain(
   delivery: Delivery & { kind: 'chain' },
   store: IngestStore,
   nowMs: number,
@@ -80,32 +80,33 @@ function keepChain(
   const { underlying, source, simulated } = chain;
   // The newest stored chain up to this chain's moment. Chains of the past may arrive in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
-  const standing = id === undefined ? undefined : readable(store, id);
+  const stored = id === undefined ? undefined : readChain(store, id);
   const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
   const isNewest = id === newestId;
-  const newest = isPolled && newestId !== undefined ? (isNewest ? standing : readable(store, newestId)) : undefined;
-  const reason = whyImplausible(chain, standing, nowMs) ?? (newest && whyNotNewer(chain, newest));
+  const newest = isPolled && newestId !== undefined ? (isNewest ? stored : readChain(store, newestId)) : undefined;
+  const reason = whyImplausible(chain, stored, nowMs) ?? (newest && whyNotNewer(chain, newest));
   if (reason) {
-    const refusal = {
-      kind: 'refusal',
+    const rejection = {
+      kind: 'rejection',
       origin: source,
       reason: `${underlying}: ${reason}`,
       ticker: underlying,
     } as const;
-    return { delivery: refusal, known: 0 };
+    return { delivery: rejection, known: 0 };
   }
-  const isFresh = standing === undefined || (isNewest && chain.asOf > standing.asOf);
+  const isFresh = stored === undefined || (isNewest && chain.asOf > stored.asOf);
   const isBehind = newest !== undefined && chain.asOf < newest.asOf;
-  const stays = isBehind || (standing?.asOf === chain.asOf && (isPolled || sameQuotes(standing, chain)));
-  if (!stays) store.saveChain(chain);
-  const listed = delivery.offered ?? chain.count + rowsRefused(chain);
-  const expected = Math.max(listed, isFresh && standing ? contractsLeft(standing, chain.asOf) : 0);
+  const isKnown = stored?.asOf === chain.asOf && (isPolled || sameQuotes(stored, chain));
+  const isNew = !isBehind && !isKnown;
+  if (isNew) store.saveChain(chain);
+  const listed = delivery.offered ?? chain.count + countRejectedRows(chain);
+  const expected = Math.max(listed, isFresh && stored ? contractsLeft(stored, chain.asOf) : 0);
   const isAhead = chain.asOf > nowMs + AHEAD_MS;
-  return { delivery, known: 0, snapshot: { isNew: !stays, isAhead, isFresh, expected } };
+  return { delivery, known: 0, snapshot: { isNew, isAhead, isFresh, expected } };
 }
 
 /** A chain that cannot be read because of disk damage counts as missing. A request for that chain reports the damage. */
-function readable(store: IngestStore, id: number): Chain | undefined {
+function readChain(store: IngestStore, id: number): Chain | undefined {
   try {
     return store.chain(id);
   } catch (error) {
@@ -128,24 +129,24 @@ const AHEAD_MS_MAX = 366 * DAY_MS;
 /** The same snapshot with less than this share of its contracts comes from a truncated file. */
 const REPLACEMENT_SHARE_MIN = 0.9;
 /** A table does not replace a stored one if more than this share of its rows is rejected. */
-const REFUSED_SHARE_MAX = 0.2;
+const REJECTED_SHARE_MAX = 0.2;
 
 /** Why a chain must not replace the stored one. Returns `undefined` if it may. */
-function whyImplausible(chain: Chain, standing: Chain | undefined, nowMs: number): string | undefined {
+function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
     return `the quotes are dated ${new Date(chain.asOf).toISOString()}`;
   }
   if (chain.series.every(({ settlesAt }) => chain.asOf >= settlesAt))
     return 'every contract had settled when it was quoted';
   if (!chain.openInterest.some((each) => each > 0)) return 'no contract has open interest';
-  const refused = rowsRefused(chain);
-  if (standing && refused > REFUSED_SHARE_MAX * (refused + chain.count)) {
+  const refused = countRejectedRows(chain);
+  if (stored && refused > REJECTED_SHARE_MAX * (refused + chain.count)) {
     return `${refused} of ${refused + chain.count} rows cannot be read`;
   }
-  if (standing?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * standing.count) {
-    return `${chain.count} contracts would replace ${standing.count} of the same moment`;
+  if (stored?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * stored.count) {
+    return `${chain.count} contracts would replace ${stored.count} of the same moment`;
   }
-  if (standing && isPriced(standing) && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
+  if (stored && isPriced(stored) && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
   return undefined;
 }
 
@@ -156,10 +157,10 @@ function isPriced({ bid, ask, last, iv }: Chain): boolean {
 
 /** The servers of a source may be some minutes apart. A chain that is older by less than this is not new, but not an error either. */
 const BEHIND_MS_MAX = 15 * 60_000;
-/** The number of contracts of a ticker changes by some contracts a day. A snapshot with less than this share is only a part. */
-const PART_SHARE_MAX = 0.9;
+/** The number of contracts of a ticker changes by some contracts a day. A snapshot with less than this share is incomplete. */
+const COMPLETE_SHARE_MIN = 0.9;
 /** After this time, which covers a long weekend, the stored chain no longer sets the expected size. */
-const BELIEVED_AFTER_MS = 4 * DAY_MS;
+const COMPARED_MS_MAX = 4 * DAY_MS;
 
 /** Why the answer of a polled source is not the present state. Returns `undefined` if it may be. */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
@@ -168,14 +169,14 @@ function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
   }
   if (chain.asOf < newest.asOf) return undefined;
   const left = contractsLeft(newest, chain.asOf);
-  const isYoung = chain.asOf - newest.asOf < BELIEVED_AFTER_MS;
-  return isYoung && chain.count < PART_SHARE_MAX * left
+  const isRecent = chain.asOf - newest.asOf < COMPARED_MS_MAX;
+  return isRecent && chain.count < COMPLETE_SHARE_MIN * left
     ? `${chain.count} contracts, but ${left} of the last snapshot have not settled`
     : undefined;
 }
 
 /** Number of rejected rows. A contract that appears twice or a value that is dropped does not make its row unreadable. */
-export function rowsRefused({ refused }: Chain): number {
+export function countRejectedRows({ refused }: Chain): number {
   return Object.entries(refused).reduce(
     (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),
     0,

@@ -19,13 +19,13 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
   let prints = 0;
   let late: Promise<typeof LATE> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const take = () => {
+  const takeBatch = () => {
     clearTimeout(timer);
-    const taken = batch;
+    const complete = batch;
     [batch, prints, late] = [[], 0, undefined];
-    return taken;
+    return complete;
   };
-  let turnedAt = performance.now();
+  let yieldedAt = performance.now();
   try {
     for (let next = source.next(); ; ) {
       let result: IteratorResult<Delivery> | typeof LATE;
@@ -33,30 +33,30 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
         result = await (late ? Promise.race([next, late]) : next);
       } catch (error) {
         // Deliveries before an error are valid.
-        if (batch.length > 0) yield take();
+        if (batch.length > 0) yield takeBatch();
         throw error;
       }
       if (result === LATE) {
-        yield take();
+        yield takeBatch();
         continue;
       }
       if (result.done) break;
       batch.push(result.value);
       if (result.value.kind === 'prints') prints += result.value.prints.length;
-      if (batch.length >= BATCH_DELIVERIES || prints >= BATCH_PRINTS) yield take();
+      if (batch.length >= BATCH_DELIVERIES || prints >= BATCH_PRINTS) yield takeBatch();
       else {
         late ??= new Promise((resolve) => {
           timer = setTimeout(resolve, WAIT_MS, LATE);
         });
       }
-      if (performance.now() - turnedAt > TURN_MS) {
+      if (performance.now() - yieldedAt > TURN_MS) {
         await new Promise(setImmediate);
-        turnedAt = performance.now();
+        yieldedAt = performance.now();
       }
       began('making deliveries');
       next = source.next();
     }
-    if (batch.length > 0) yield take();
+    if (batch.length > 0) yield takeBatch();
   } finally {
     clearTimeout(timer);
     await source.return?.();

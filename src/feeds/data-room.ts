@@ -5,7 +5,7 @@ import type { Observe } from '../events.ts';
 /** Whether the data folder may grow. */
 export interface DataRoom {
   /** Why nothing more may be stored, in words. Returns `undefined` while there is room. Checks the disk at most once a second. */
-  fault(): string | undefined;
+  fullReason(): string | undefined;
 }
 
 /** Market data cannot be stored now, because the data folder has no room to grow. */
@@ -18,7 +18,7 @@ const FREE_BYTES_MIN = 256 * MB;
 const FREE_SHARE_MIN = 0.1;
 /** There is room again only below this share of the bound. At the bound itself, the state would change with each transaction. */
 const ROOM_SHARE = 0.98;
-const LOOK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 export interface DataRoomDeps {
   readonly dataDir: string;
@@ -39,30 +39,30 @@ export function createDataRoom({
   observe,
   elapsedMs = () => performance.now(),
 }: DataRoomDeps): DataRoom {
-  let fault: string | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let reason: string | undefined;
+  let checkedAt = Number.NEGATIVE_INFINITY;
 
-  const look = (): string | undefined => {
-    const share = fault === undefined ? 1 : ROOM_SHARE;
+  const check = (): string | undefined => {
+    const share = reason === undefined ? 1 : ROOM_SHARE;
     const bytes = bytesIn(dataDir);
     if (bytes >= share * dataMax) {
-      return `The data folder holds ${told(bytes)} of --data-max ${told(dataMax)}: nothing more is stored until there is room.`;
+      return `The data folder holds ${formatBytes(bytes)} of --data-max ${formatBytes(dataMax)}: nothing more is stored until there is room.`;
     }
     const { bavail, bsize, blocks } = statfsSync(dataDir);
     const freeMin = Math.min(FREE_BYTES_MIN, FREE_SHARE_MIN * blocks * bsize);
     if (share * bavail * bsize >= freeMin) return undefined;
-    return `The disk of the data folder has ${told(bavail * bsize)} left, less than ${told(freeMin)}: nothing more is stored until there is room.`;
+    return `The disk of the data folder has ${formatBytes(bavail * bsize)} left, less than ${formatBytes(freeMin)}: nothing more is stored until there is room.`;
   };
 
   return {
-    fault() {
-      if (elapsedMs() - lookedAt < LOOK_MS) return fault;
-      lookedAt = elapsedMs();
-      const had = fault !== undefined;
-      fault = look();
-      if (fault !== undefined && !had) observe?.({ kind: 'data_full', reason: fault });
-      if (fault === undefined && had) observe?.({ kind: 'data_has_room' });
-      return fault;
+    fullReason() {
+      if (elapsedMs() - checkedAt < CHECK_INTERVAL_MS) return reason;
+      checkedAt = elapsedMs();
+      const wasFull = reason !== undefined;
+      reason = check();
+      if (reason !== undefined && !wasFull) observe?.({ kind: 'data_full', reason });
+      if (reason === undefined && wasFull) observe?.({ kind: 'data_has_room' });
+      return reason;
     },
   };
 }
@@ -72,6 +72,6 @@ function bytesIn(dir: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-function told(bytes: number): string {
+function formatBytes(bytes: number): string {
   return bytes < 1_000 * MB ? `${Math.round(bytes / MB)} MB` : `${(bytes / 1_000 / MB).toPrecision(3)} GB`;
 }

@@ -1,11 +1,11 @@
 import type { ContractRow } from '../market/build-chain.ts';
 import { settlementInstant } from '../market/calendar.ts';
 import { settlementOf } from '../market/option-symbol.ts';
-import { unreadable } from './refused.ts';
+import { unreadable } from './rejections.ts';
 
 /**
  * If the given and the implied spot differ by more than this factor, the given spot is of another underlying or has its decimal point in
- * the wrong place. The factor is large, because a volatility index may stand at twice its own forward.
+ * the wrong place. The factor is large, because a volatility index may be twice its forward.
  */
 const CONTRADICTION_RATIO = 3;
 

@@ -1,12 +1,12 @@
 import { isBusy } from '../errors.ts';
 import { began } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
-import { type Delivery, type Feed, isAtHand } from '../market/feed.ts';
+import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
 import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { type DataRoom, NoRoom } from './data-room.ts';
-import { nextAskAt } from './schedule.ts';
+import { nextPollAt } from './schedule.ts';
 
 export interface IngestDeps {
   readonly feed: Feed;
@@ -35,27 +35,27 @@ const SLEEP_MS_MAX = 60_000;
  * Polls a feed by its schedule, and stores what its stream sends, until stopped. A poll that fails is reported. The next poll takes place
  * as usual.
  */
-export function startIngest(parts: IngestDeps): Ingest {
-  const { feed, nowMs } = parts;
+export function startIngest(deps: IngestDeps): Ingest {
+  const { feed, nowMs } = deps;
   const abort = new AbortController();
   const { signal } = abort;
   const loaded = Promise.withResolvers<void>();
 
   const poll = async (): Promise<void> => {
     for (let last: number | undefined; !signal.aborted; ) {
-      const at = nextAskAt(feed.pace, last, nowMs());
+      const at = nextPollAt(feed.pace, last, nowMs());
       if (at > nowMs()) {
         await SYSTEM_CLOCK.pause(Math.min(at - nowMs(), SLEEP_MS_MAX), signal);
         continue;
       }
       last = nowMs();
       // The error has been reported and recorded in the ledger.
-      await ingestOnce(parts, signal).catch(() => {});
+      await ingestOnce(deps, signal).catch(() => {});
       loaded.resolve();
     }
     loaded.resolve();
   };
-  const running = Promise.all([poll(), listenTo(parts, signal)]);
+  const running = Promise.all([poll(), ingestStream(deps, signal)]);
   return {
     loaded: loaded.promise,
     async stop() {
@@ -69,39 +69,41 @@ export function startIngest(parts: IngestDeps): Ingest {
  * Stores everything that a feed delivers now, while there is room. If there is no room, records this as the poll's error. Throws the errors
  * of the feed after they have been reported.
  */
-export async function ingestOnce(parts: IngestDeps, signal?: AbortSignal): Promise<void> {
-  const { feed, store, observe, nowMs } = parts;
+export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promise<void> {
+  const { feed, store, observe, nowMs } = deps;
   const startedAt = performance.now();
-  const began = nowMs();
-  const ended = (error: string | null) => {
+  const beganAt = nowMs();
+  const recordEnd = (error: string | null) => {
     const endedAt = nowMs();
-    const nextAt = nextAskAt(feed.pace, began, endedAt);
-    return written(() => store.pollEnded({ feed: feed.name, beganAt: began, endedAt, nextAt, error }), signal);
+    const nextAt = nextPollAt(feed.pace, beganAt, endedAt);
+    return retryBusy(() => store.pollEnded({ feed: feed.name, beganAt, endedAt, nextAt, error }), signal);
   };
-  const full = parts.room?.fault();
-  if (full !== undefined) return ended(full);
+  const fullReason = deps.room?.fullReason();
+  if (fullReason !== undefined) return recordEnd(fullReason);
   try {
-    if (feed.tickers.length > 0) await written(() => store.pollBegan(feed.name, began), signal);
-    const counts = await storeAll(feed.poll(began, signal), parts, signal);
-    await ended(null);
+    if (feed.tickers.length > 0) await retryBusy(() => store.pollBegan(feed.name, beganAt), signal);
+    const counts = await storeAll(feed.poll(beganAt, signal), deps, signal);
+    await recordEnd(null);
     observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
   } catch (error) {
-    if (error instanceof NoRoom) return ended(error.message);
+    if (error instanceof NoRoom) return recordEnd(error.message);
     observe({ kind: 'ingest_failed', error });
-    await ended('The feed failed; the log has the error.');
+    await recordEnd('The feed failed; the log has the error.');
     throw error;
   }
 }
 
 /** Stores what the stream of a feed sends, and records the times in which the stream was down, because trades are missed then. */
-async function listenTo(parts: IngestDeps, signal: AbortSignal): Promise<void> {
-  const { feed, store, observe, nowMs, room } = parts;
+async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void> {
+  const { feed, store, observe, nowMs, room } = deps;
   const { stream } = feed;
   if (stream === undefined) return;
-  let own: number | undefined;
-  const isDown = (at: number, reason: string) => written(() => store.connection(feed.name, false, at, reason), signal);
+  /** When the connection began that this process recorded last, ms since the epoch. */
+  let connectedAt: number | undefined;
+  const recordDown = (at: number, reason: string) =>
+    retryBusy(() => store.connection(feed.name, false, at, reason), signal);
   const connectionOf = () => store.feedStates().find((each) => each.feed === feed.name)?.connection;
-  const told = async (work: () => Promise<void>) => {
+  const reportErrors = async (work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
@@ -109,30 +111,31 @@ async function listenTo(parts: IngestDeps, signal: AbortSignal): Promise<void> {
     }
   };
 
-  await told(async () => {
+  await reportErrors(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
     // The stream was up when the process was killed. The last poll is the latest time that was recorded.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
-    if (before?.connection?.up) await isDown(last, 'the service ended unexpectedly');
+    if (before?.connection?.up) await recordDown(last, 'the service ended unexpectedly');
   });
   while (!signal.aborted) {
-    let stoodUntil = nowMs();
-    await told(async () => {
+    let lastStoredAt = nowMs();
+    await reportErrors(async () => {
       const onStored = () => {
-        stoodUntil = nowMs();
-        own = connectionOf()?.at;
-        parts.onStored?.();
+        lastStoredAt = nowMs();
+        connectedAt = connectionOf()?.at;
+        deps.onStored?.();
       };
-      await storeAll(stream(signal), { ...parts, onStored }, signal);
+      await storeAll(stream(signal), { ...deps, onStored }, signal);
     });
     if (signal.aborted) break;
-    await told(() => isDown(stoodUntil, room?.fault() ?? 'the stream ended'));
+    await reportErrors(() => recordDown(lastStoredAt, room?.fullReason() ?? 'the stream ended'));
     do await SYSTEM_CLOCK.pause(REOPEN_MS, signal);
-    while (!signal.aborted && room?.fault() !== undefined);
+    while (!signal.aborted && room?.fullReason() !== undefined);
   }
   // Unless another process has opened the stream since.
-  await told(async () => {
-    if (own !== undefined && connectionOf()?.at === own) await isDown(nowMs(), 'the service was stopped');
+  await reportErrors(async () => {
+    const isCurrent = connectedAt !== undefined && connectionOf()?.at === connectedAt;
+    if (isCurrent) await recordDown(nowMs(), 'the service was stopped');
   });
 }
 
@@ -155,7 +158,7 @@ const BUSY_PAUSE_MS = 250;
  * Runs a write and returns its result. Tries again while another process holds the lock of the database. Throws other errors at once, and
  * the lock error after the last try or once `signal` is aborted.
  */
-async function written<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
+async function retryBusy<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return write();
@@ -172,31 +175,32 @@ interface Counts {
   refusals: number;
 }
 
-async function storeAll(deliveries: AsyncIterable<Delivery>, parts: IngestDeps, signal?: AbortSignal): Promise<Counts> {
-  const { feed, store, observe, nowMs, onStored, room } = parts;
+async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
+  const { feed, store, observe, nowMs, onStored, room } = deps;
   const counts = { chains: 0, prints: 0, refusals: 0 };
-  const rules = { isPolled: !isAtHand(feed) };
+  const rules = { isPolled: !isLocal(feed) };
   const step = `ingest ${feed.name}`;
-  const keepSome = (pieces: readonly Delivery[]): AcceptResult[] => {
+  /** Writes the first pieces, at least one and as many as fit into TRANSACTION_MS. */
+  const acceptFirst = (pieces: readonly Delivery[]): AcceptResult[] => {
     const deadline = performance.now() + TRANSACTION_MS;
-    const kept: AcceptResult[] = [];
+    const results: AcceptResult[] = [];
     do {
-      const each = acceptDelivery(pieces[kept.length]!, store, nowMs(), rules);
-      record(each, feed, store, nowMs());
-      kept.push(each);
-    } while (kept.length < pieces.length && performance.now() < deadline);
-    return kept;
+      const result = acceptDelivery(pieces[results.length]!, store, nowMs(), rules);
+      record(result, feed, store, nowMs());
+      results.push(result);
+    } while (results.length < pieces.length && performance.now() < deadline);
+    return results;
   };
   for await (const batch of batchesOf(deliveries)) {
     for (let pieces = batch.flatMap(piecesOf); pieces.length > 0; ) {
       // Requests are served before each transaction.
       await new Promise(setImmediate);
       began(step);
-      const full = room?.fault();
-      if (full !== undefined) throw new NoRoom(full);
-      const kept = await written(() => store.transaction(() => keepSome(pieces)), signal);
-      pieces = pieces.slice(kept.length);
-      for (const each of kept) report(each, counts, observe);
+      const fullReason = room?.fullReason();
+      if (fullReason !== undefined) throw new NoRoom(fullReason);
+      const results = await retryBusy(() => store.transaction(() => acceptFirst(pieces)), signal);
+      pieces = pieces.slice(results.length);
+      for (const result of results) report(result, counts, observe);
       onStored?.();
       if (signal?.aborted) return counts;
     }
@@ -211,10 +215,10 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, parts: IngestDeps, 
 function piecesOf(delivery: Delivery): Delivery[] {
   if (delivery.kind !== 'prints' || delivery.prints.length <= PIECE_PRINTS) return [delivery];
   const { prints, refused } = delivery;
-  return Array.from({ length: Math.ceil(prints.length / PIECE_PRINTS) }, (_, at) => ({
+  return Array.from({ length: Math.ceil(prints.length / PIECE_PRINTS) }, (_, i) => ({
     kind: 'prints' as const,
-    prints: prints.slice(at * PIECE_PRINTS, (at + 1) * PIECE_PRINTS),
-    ...(at === 0 && refused && { refused }),
+    prints: prints.slice(i * PIECE_PRINTS, (i + 1) * PIECE_PRINTS),
+    ...(i === 0 && refused && { refused }),
   }));
 }
 
@@ -235,16 +239,16 @@ function record(
         store.rejected({ feed, origin, reason, ticker, at });
         break;
       }
-      store.snapshotCame({ feed, ticker, at, asOf, isFresh, expected, received, refused });
+      store.snapshotReceived({ feed, ticker, at, asOf, isFresh, expected, received, refused });
       // A feed with tickers has one answer per ticker. A folder has many files.
       store.resolved(feed, tickers.length > 0 ? { ticker } : { origin });
       break;
     }
     case 'closes':
-      store.dataCame(feed, at);
+      store.dataReceived(feed, at);
       break;
     case 'prints': {
-      if (delivery.prints.length > 0) store.dataCame(feed, at);
+      if (delivery.prints.length > 0) store.dataReceived(feed, at);
       const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
       // A file reports its rejected rows itself, once it is read.
       if (tickers.length === 0 || counts.length === 0) break;
@@ -252,19 +256,19 @@ function record(
       store.rejected({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
       break;
     }
-    case 'refusal': {
+    case 'rejection': {
       const { reason, ticker = null } = delivery;
       store.rejected({ feed, origin: originOf(delivery.origin, feed, tickers), reason, ticker, at });
       break;
     }
-    case 'settled':
+    case 'resolved':
       store.resolved(feed, { origin: delivery.origin });
       break;
     case 'connection':
       store.connection(feed, delivery.up, delivery.at, delivery.reason ?? null);
       if (delivery.up) store.resolved(feed, { origin: `${feed}:stream` });
       break;
-    case 'mark':
+    case 'checkpoint':
       store.setCheckpoint(feed, delivery.key, delivery.value);
       break;
   }
@@ -295,7 +299,7 @@ function report({ delivery, snapshot }: AcceptResult, counts: Counts, observe: O
     case 'prints':
       counts.prints += delivery.prints.length;
       break;
-    case 'refusal':
+    case 'rejection':
       counts.refusals++;
       observe({ kind: 'data_refused', origin: delivery.origin, reason: delivery.reason });
       break;

@@ -6,11 +6,11 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { Print } from '../market/prints.ts';
 import { dayOf } from '../market/tape-columns.ts';
-import { acceptDelivery, type IngestStore, rowsRefused } from './accept-delivery.ts';
+import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
 import type { DataRoom } from './data-room.ts';
-import { deliveriesOf, type Reading } from './files/deliveries.ts';
+import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
-import { readFileApart } from './reader/read-apart.ts';
+import { readFileIsolated } from './reader/isolated-reader.ts';
 
 export interface LoadDeps {
   readonly store: IngestStore;
@@ -21,7 +21,7 @@ export interface LoadDeps {
 }
 
 /**
- * Loads files and folders, by the rules of `keep`. Returns for each path the files that are market data. Each delivery is a transaction, so
+ * Loads files and folders, by the rules of `acceptDelivery`. Returns for each path the files that are market data. Each delivery is a transaction, so
  * that an interrupted run can be repeated, and other processes can write between two transactions. In the end, the prints of closed days
  * are packed.
  *
@@ -35,29 +35,31 @@ export async function loadFiles(
   const ofBytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
   const loaded: LoadedFile[][] = paths.map(() => []);
   for (const { path, dir, origin, reason } of problems) {
-    loaded[path]!.push({ ...nothingOf(join(dir, origin)), refusals: [reason] });
+    loaded[path]!.push({ ...emptyResult(join(dir, origin)), refusals: [reason] });
   }
   let bytesBefore = 0;
   let rowsBefore = 0;
   for (const file of files) {
     const { path, dir, origin, stats, isNamed } = file;
-    const result = { ...nothingOf(join(dir, origin)), refusals: [] as string[] };
-    const progressed = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
+    const result = { ...emptyResult(join(dir, origin)), refusals: [] as string[] };
+    const reportProgress = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
-      for await (const delivery of gathered(deliveriesOf(dir, file, readingOf(nowMs(), progressed), isNamed))) {
+      for await (const delivery of groupPrints(
+        deliveriesOf(dir, file, readOptions(nowMs(), reportProgress), isNamed),
+      )) {
         isMarketData = true;
-        result.rows += rowsOf(delivery) + rowsLost(delivery);
+        result.rows += rowsOf(delivery) + rejectedRowsOf(delivery);
         addCounts(result.refused, refusedOf(delivery));
-        const full = room?.fault();
-        if (full !== undefined) throw new OperatorError(full, ROOM_HINT);
+        const fullReason = room?.fullReason();
+        if (fullReason !== undefined) throw new OperatorError(fullReason, ROOM_HINT);
         const {
-          delivery: taken,
+          delivery: accepted,
           known,
           changed = 0,
         } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isLoaded: true }));
-        if (taken.kind === 'refusal') result.refusals.push(taken.reason);
-        result.kept += rowsOf(taken) - known;
+        if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
+        result.kept += rowsOf(accepted) - known;
         result.known += known;
         result.changed += changed;
       }
@@ -78,72 +80,73 @@ export async function loadFiles(
 const ROOM_HINT =
   'Free some of the disk, or raise --data-max. Then run the command again: stored data stays, and nothing counts twice.';
 
-function readingOf(nowMs: number, onProgress: (bytes: number) => void): Reading {
-  return { nowMs, onProgress, readApart: (content) => readFileApart(content, nowMs, onProgress) };
+function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileReadOptions {
+  return { nowMs, onProgress, readIsolated: (content) => readFileIsolated(content, nowMs, onProgress) };
 }
 
 /**
- * Prints held in memory, some 30 MB. With a tape of many underlyings, each underlying then has some thousand prints of a day, which are
+ * Prints buffered in memory, some 30 MB. With a tape of many underlyings, each underlying then has some thousand prints of a day, which are
  * packed together.
  */
-const HELD_MAX = 100_000;
+const BUFFERED_MAX = 100_000;
 /** Prints per transaction. Other processes wait as long for their own writes. */
 const WRITTEN_MAX = 16_384;
 /** Rows that are packed per transaction. This process serves no requests, and other processes wait only for the lock. */
 const PACKED_AT_ONCE = 16_384;
 
 /**
- * Holds prints back, and delivers them together with other prints of their underlying and day. The order of all other deliveries, and of
+ * Buffers prints, and delivers them together with other prints of their underlying and day. The order of all other deliveries, and of
  * the prints of one underlying and day, stays the same.
  */
-async function* gathered(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
+async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
   const days = new Map<string, Print[]>();
-  let held = 0;
-  const taken = function* (left: number): Generator<Delivery, void> {
+  let buffered = 0;
+  /** Yields the largest groups, until at most `left` prints stay in the buffer. */
+  const flush = function* (left: number): Generator<Delivery, void> {
     const largest = [...days].toSorted(([, a], [, b]) => b.length - a.length);
     let prints: Print[] = [];
-    for (const [key, its] of largest) {
-      if (held <= left) break;
+    for (const [key, ofDay] of largest) {
+      if (buffered <= left) break;
       days.delete(key);
-      held -= its.length;
-      if (prints.length > 0 && prints.length + its.length > WRITTEN_MAX) {
+      buffered -= ofDay.length;
+      if (prints.length > 0 && prints.length + ofDay.length > WRITTEN_MAX) {
         yield { kind: 'prints', prints };
         prints = [];
       }
-      prints = prints.concat(its);
+      prints = prints.concat(ofDay);
     }
     if (prints.length > 0) yield { kind: 'prints', prints };
   };
   try {
     for await (const delivery of deliveries) {
       if (delivery.kind !== 'prints') {
-        yield* taken(0);
+        yield* flush(0);
         yield delivery;
         continue;
       }
       yield { ...delivery, prints: [] };
       for (const print of delivery.prints) {
         const key = `${print.underlying} ${dayOf(print.at)}`;
-        const its = days.get(key) ?? [];
-        if (its.length === 0) days.set(key, its);
-        held++;
-        if (its.push(print) < WRITTEN_MAX) continue;
+        const ofDay = days.get(key) ?? [];
+        if (ofDay.length === 0) days.set(key, ofDay);
+        buffered++;
+        if (ofDay.push(print) < WRITTEN_MAX) continue;
         days.delete(key);
-        held -= its.length;
-        yield { kind: 'prints', prints: its };
+        buffered -= ofDay.length;
+        yield { kind: 'prints', prints: ofDay };
       }
-      if (held >= HELD_MAX) yield* taken(HELD_MAX / 2);
+      if (buffered >= BUFFERED_MAX) yield* flush(BUFFERED_MAX / 2);
     }
   } catch (error) {
     // Deliveries before an error are valid.
-    yield* taken(0);
+    yield* flush(0);
     throw error;
   }
-  yield* taken(0);
+  yield* flush(0);
 }
 
 /** The result of a file before anything has been read from it. */
-function nothingOf(path: string) {
+function emptyResult(path: string) {
   return { path, rows: 0, kept: 0, known: 0, changed: 0, refused: {} };
 }
 
@@ -159,8 +162,8 @@ function refusedOf(delivery: Delivery): Readonly<Record<string, number>> {
   return delivery.kind === 'prints' ? (delivery.refused ?? {}) : {};
 }
 
-function rowsLost(delivery: Delivery): number {
-  if (delivery.kind === 'chain') return rowsRefused(delivery.chain);
+function rejectedRowsOf(delivery: Delivery): number {
+  if (delivery.kind === 'chain') return countRejectedRows(delivery.chain);
   return Object.values(refusedOf(delivery)).reduce((sum, count) => sum + count, 0);
 }
 

@@ -1,3 +1,5 @@
+import { parseDecimal } from '../market/digits.ts';
+
 /** Stands for a value that is not a number. No field accepts infinity, so `buildChain` drops and counts the value. */
 const GARBLED = Number.POSITIVE_INFINITY;
 
@@ -8,7 +10,8 @@ export function cellNumber(cell: string | undefined): number {
   const text = cell?.trim() ?? '';
   const short = shortDecimal(text);
   if (!Number.isNaN(short)) return short;
-  if (PLAIN.test(text)) return Number(text);
+  const plain = parseDecimal(text);
+  if (!Number.isNaN(plain)) return plain;
   if (NOT_GIVEN.has(text.toLowerCase())) return Number.NaN;
   return THOUSANDS.test(text) ? Number(text.replaceAll(',', '')) : GARBLED;
 }
@@ -23,8 +26,8 @@ function shortDecimal(text: string): number {
   if (length === 0 || length > SHORT_DIGITS) return Number.NaN;
   let value = 0;
   let places = -1;
-  for (let at = from; at < text.length; at++) {
-    const digit = text.charCodeAt(at) - 0x30;
+  for (let i = from; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
     if (digit >= 0 && digit <= 9) {
       value = 10 * value + digit;
       if (places >= 0) places++;
@@ -50,5 +53,4 @@ export function jsonNumber(value: unknown): number {
 }
 
 const NOT_GIVEN: ReadonlySet<string> = new Set(['', 'nan', 'n/a', 'na', 'null', 'none', '-', '--']);
-const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const THOUSANDS = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;

@@ -2,7 +2,7 @@ import { DAY_MS } from '../market/calendar.ts';
 
 /** Counted from the start of the expiry date in UTC: the expiry date itself, and one more day for time zones and late reports. */
 export const AFTER_EXPIRY_MS_MAX = 2 * DAY_MS;
-/** Dollars per share. No option costs more than its underlying, and no index with options stands this high. */
+/** Dollars per share. No option costs more than its underlying, and no index with options is this high. */
 export const PRICE_MAX = 1e5;
 /** Contracts. Larger than any open interest. */
 export const SIZE_MAX = 1e7;

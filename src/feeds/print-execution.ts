@@ -1,20 +1,20 @@
 import type { Print } from '../market/prints.ts';
 
 export type Execution = Pick<Print, 'multiLeg' | 'sweep' | 'block' | 'canceled'>;
-type Marks = Partial<Execution>;
+type Flags = Partial<Execution>;
 
-const leg: Marks = { multiLeg: true };
-const sweep: Marks = { sweep: true };
-const block: Marks = { block: true };
-const blockLeg: Marks = { multiLeg: true, block: true };
-const canceled: Marks = { canceled: true };
+const leg: Flags = { multiLeg: true };
+const sweep: Flags = { sweep: true };
+const block: Flags = { block: true };
+const blockLeg: Flags = { multiLeg: true, block: true };
+const canceled: Flags = { canceled: true };
 
 /**
  * The flags of each of OPRA's sale conditions, by the four letters that tapes write (OPRA Pillar output specification, message types of a
  * last sale). Trades of stock and options together are orders of several legs too. A compression closes whole portfolios at derived prices:
  * it is agreed away from the quotes, and says nothing about a single contract.
  */
-export const CONDITIONS: ReadonlyMap<string, Marks> = mapOf({
+export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Reported in the regular way, late, out of sequence, after a halt, out of hours.
   ...{ auto: {}, oseq: {}, late: {}, open: {}, opnl: {}, reop: {}, exht: {} },
   // Cancellations: of the trade itself, of the last trade, of the opening trade, of the only trade.
@@ -31,20 +31,20 @@ export const CONDITIONS: ReadonlyMap<string, Marks> = mapOf({
   ...{ cbmo: blockLeg, mctp: blockLeg },
 });
 
-/** The tape's own `report_flags`. */
-const FLAGS: ReadonlyMap<string, Marks> = mapOf({
+/** The flags by the words of a tape's `report_flags`. */
+const FLAGS_BY_WORD: ReadonlyMap<string, Flags> = mapOf({
   ...{ sweep, intermarket_sweep: sweep },
   ...{ floor: block, cross: block, block },
   ...{ multi_leg: leg, multileg: leg, spread: leg },
 });
 
 /** Reads a condition, and flags written as `{sweep,floor}`, `["sweep"]` or words with any separators. Unknown words have no effect. */
-export function executionOf(flags: string, condition: string): Execution {
-  const words = flags.toLowerCase().match(/[a-z_]+/g) ?? [];
-  const marks = [CONDITIONS.get(condition.toLowerCase()), ...words.map((word) => FLAGS.get(word))];
-  return Object.assign({ multiLeg: false, sweep: false, block: false, canceled: false }, ...marks);
+export function executionOf(reportFlags: string, condition: string): Execution {
+  const words = reportFlags.toLowerCase().match(/[a-z_]+/g) ?? [];
+  const flags = [CONDITIONS.get(condition.toLowerCase()), ...words.map((word) => FLAGS_BY_WORD.get(word))];
+  return Object.assign({ multiLeg: false, sweep: false, block: false, canceled: false }, ...flags);
 }
 
-function mapOf(marks: Readonly<Record<string, Marks>>): ReadonlyMap<string, Marks> {
-  return new Map(Object.entries(marks));
+function mapOf(flags: Readonly<Record<string, Flags>>): ReadonlyMap<string, Flags> {
+  return new Map(Object.entries(flags));
 }

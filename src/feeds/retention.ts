@@ -22,10 +22,10 @@ export interface RetentionDeps {
 const EVERY_MS = 3_600_000;
 
 /** Removes data that is past its retention, now and every hour, until stopped. */
-export function startRetention(parts: RetentionDeps): { stop(): void } {
+export function startRetention(deps: RetentionDeps): { stop(): void } {
   let stopped = false;
   const run = () =>
-    void removeOld(parts, () => stopped).catch((error) => parts.observe({ kind: 'retention_failed', error }));
+    void removeOld(deps, () => stopped).catch((error) => deps.observe({ kind: 'retention_failed', error }));
   run();
   const timer = setInterval(run, EVERY_MS);
   return {

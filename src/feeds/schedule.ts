@@ -10,7 +10,7 @@ const AFTER_CLOSE_MS = 15 * 60_000;
  * With `session` hours, the source is polled from the opening at its interval, and a last time when the closing quotes are out. The
  * source's own delay is added to all these times. A service that starts outside a session polls once, and waits for the next opening.
  */
-export function nextAskAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
+export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
   if (lastMs === undefined) return nowMs;
   const due = Math.max(nowMs, lastMs + everyMs);
   if (hours === 'always') return due;

@@ -54,17 +54,17 @@ export const IV_MAX = 100;
  * there are too many contracts or series.
  */
 export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain {
-  if (!isTicker(head.underlying)) throw refusal('the underlying is not a ticker');
-  if (!(head.spot > 0 && head.spot <= VALUE_MAX)) throw refusal(`spot ${head.spot} is not a price`);
-  if (!Number.isFinite(head.asOf)) throw refusal('the time of the quotes is not known');
+  if (!isTicker(head.underlying)) throw unprocessable('the underlying is not a ticker');
+  if (!(head.spot > 0 && head.spot <= VALUE_MAX)) throw unprocessable(`spot ${head.spot} is not a price`);
+  if (!Number.isFinite(head.asOf)) throw unprocessable('the time of the quotes is not known');
   const refused: Record<string, number> = { ...head.refused };
   const count = (reason: string) => {
     refused[reason] = (refused[reason] ?? 0) + 1;
   };
 
   const groups = [...groupBySeries(head.underlying, rows, count).values()];
-  if (groups.length === 0) throw refusal('no usable rows', refused);
-  if (groups.length > SERIES_MAX) throw refusal(`more than ${SERIES_MAX} series`);
+  if (groups.length === 0) throw unprocessable('no usable rows', refused);
+  if (groups.length > SERIES_MAX) throw unprocessable(`more than ${SERIES_MAX} series`);
   for (const group of groups) group.rows = inOrder(group.rows, count);
   groups.sort(bySettlement);
 
@@ -106,7 +106,7 @@ function groupBySeries(underlying: string, rows: Iterable<ContractRow>, count: (
   let total = 0;
   let last: Group | undefined;
   for (const row of rows) {
-    if (++total > CONTRACTS_MAX) throw refusal(`more than ${CONTRACTS_MAX} contracts`);
+    if (++total > CONTRACTS_MAX) throw unprocessable(`more than ${CONTRACTS_MAX} contracts`);
     // Tables list series one after the other, so most rows belong to the same series as the row before.
     const isSame = last?.root === row.root && last.expiry === row.expiry;
     const key = isSame ? '' : `${row.root} ${row.expiry}`;
@@ -178,7 +178,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function refusal(reason: string, refused: Readonly<Record<string, number>> = {}): ClientError {
+function unprocessable(reason: string, refused: Readonly<Record<string, number>> = {}): ClientError {
   const counts = Object.entries(refused).map(([why, rows]) => `${rows} ${why}`);
   return new ClientError('unprocessable', counts.length === 0 ? reason : `${reason} (${counts.join(', ')})`);
 }

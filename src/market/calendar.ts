@@ -102,8 +102,8 @@ export function newYorkTime(atMs: number): string {
  */
 export function newYorkInstant(date: string, time: string): number {
   const key = `${date}T${time}`;
-  const known = INSTANTS.get(key);
-  if (known !== undefined) return known;
+  const cached = INSTANTS.get(key);
+  if (cached !== undefined) return cached;
   const instant = Temporal.PlainDateTime.from(key).toZonedDateTime(NEW_YORK).epochMilliseconds;
   if (INSTANTS.size >= INSTANTS_MAX) INSTANTS.clear();
   INSTANTS.set(key, instant);
@@ -247,7 +247,7 @@ function dayNumber(date: string): number {
   let day = DAY_NUMBERS.get(date);
   if (day === undefined) {
     day = Math.round(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
-    if (!Number.isNaN(day)) remember(date, day);
+    if (!Number.isNaN(day)) cacheDate(date, day);
   }
   return day;
 }
@@ -256,7 +256,7 @@ function dateOf(day: number): string {
   let date = DATES.get(day);
   if (date === undefined) {
     date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-    remember(date, day);
+    cacheDate(date, day);
   }
   return date;
 }
@@ -266,7 +266,7 @@ const DAY_NUMBERS = new Map<string, number>();
 const DATES = new Map<number, string>();
 const DATES_MAX = 3_000;
 
-function remember(date: string, day: number): void {
+function cacheDate(date: string, day: number): void {
   if (DATES.size >= DATES_MAX) {
     DATES.clear();
     DAY_NUMBERS.clear();

@@ -12,7 +12,7 @@ export interface Chain {
   readonly simulated: boolean;
   readonly count: number;
   readonly series: readonly Series[];
-  /** By row: position in `series`. */
+  /** By row: index in `series`. */
   readonly seriesIndex: Uint16Array;
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;

@@ -1,10 +1,20 @@
 /** The number that the digits of `text` in [from, to) write. Returns `NaN` if any of these characters is not a digit. */
 export function parseDigits(text: string, from: number, to: number): number {
   let value = 0;
-  for (let at = from; at < to; at++) {
-    const digit = text.charCodeAt(at) - 0x30;
+  for (let i = from; i < to; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
     if (!(digit >= 0 && digit <= 9)) return Number.NaN;
     value = 10 * value + digit;
   }
   return value;
+}
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * The double nearest to a decimal number such as `-1.5e3`, infinity if the number is too large. Returns `NaN` for any other text, which
+ * `Number` may accept: an empty text, `0x10`, `Infinity`.
+ */
+export function parseDecimal(text: string): number {
+  return DECIMAL.test(text) ? Number(text) : Number.NaN;
 }

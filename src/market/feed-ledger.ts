@@ -9,13 +9,13 @@ export interface FeedLedger {
   /** A poll began. The results of the last poll stay valid until this one ends. */
   pollBegan(feed: string, at: number): void;
   pollEnded(poll: EndedPoll): void;
-  snapshotCame(snapshot: SnapshotCame): void;
+  snapshotReceived(snapshot: ReceivedSnapshot): void;
   /** Prints or closes arrived. */
-  dataCame(feed: string, at: number): void;
-  /** Records a refusal. Repeated refusals of one origin are counted. */
-  rejected(refusal: Rejection): void;
-  /** Clears the refusals of one origin, or of one ticker from any origin. */
-  resolved(feed: string, of: { readonly origin: string } | { readonly ticker: string }): void;
+  dataReceived(feed: string, at: number): void;
+  /** Records a rejection. Repeated rejections of one origin are counted. */
+  rejected(rejection: Rejection): void;
+  /** Clears the rejections of one origin, or of one ticker from any origin. */
+  resolved(feed: string, source: { readonly origin: string } | { readonly ticker: string }): void;
   /** A stream connected or disconnected. The time while it is down is recorded as a gap. */
   connection(feed: string, up: boolean, at: number, reason: string | null): void;
   /** Gaps that overlap a period: times in which a stream was down. The newest comes first. */
@@ -39,7 +39,7 @@ export interface EndedPoll {
 }
 
 /** A snapshot that a feed delivered, even if it contains nothing new. */
-export interface SnapshotCame {
+export interface ReceivedSnapshot {
   readonly feed: string;
   readonly ticker: string;
   readonly at: number;
@@ -74,7 +74,7 @@ export interface FeedState {
   /** Null if the feed has no stream. */
   readonly connection: { readonly up: boolean; readonly at: number; readonly reason: string | null } | null;
   readonly tickers: readonly TickerState[];
-  /** The last refusals, the newest first. */
+  /** The last rejections, the newest first. */
   readonly refusals: readonly (Omit<Rejection, 'feed'> & { readonly times: number })[];
   /** Times in which the stream was down, the newest first. `to` is null while the stream is still down. */
   readonly gaps: readonly Gap[];

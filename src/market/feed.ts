@@ -1,7 +1,7 @@
 import type { Chain } from './chain.ts';
 import type { Close, Print } from './prints.ts';
 
-/** A source of market data. Feeds parse and validate: each delivery is complete data, or a refusal with its reason. */
+/** A source of market data. Feeds parse and validate: each delivery is complete data, or a rejection with its reason. */
 export interface Feed {
   /** Kind of source: `simulated`, `files`, `cboe`, ... At most one feed of each kind runs. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Feed {
   readonly tickers: readonly string[];
   /**
    * Yields what is new since the last poll. The first poll yields everything present. `nowMs` is the wall clock. Ends early, without an
-   * error, once `signal` is aborted. Faults of the source are delivered as refusals and never thrown.
+   * error, once `signal` is aborted. Errors of the source are delivered as rejections and never thrown.
    */
   poll(nowMs: number, signal?: AbortSignal): AsyncIterable<Delivery>;
   /** Yields what the source sends on its own until `signal` is aborted. Reconnects if the connection is lost. */
@@ -19,7 +19,7 @@ export interface Feed {
 }
 
 /** Whether a feed works without a network: it is simulated, or does not request tickers. */
-export function isAtHand({ simulated, tickers }: Feed): boolean {
+export function isLocal({ simulated, tickers }: Feed): boolean {
   return simulated || tickers.length === 0;
 }
 
@@ -40,13 +40,13 @@ export type Delivery =
   | { readonly kind: 'prints'; readonly prints: readonly Print[]; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
   /** Rejected data, or a request that failed, with the reason and, if known, the ticker. */
-  | { readonly kind: 'refusal'; readonly origin: string; readonly reason: string; readonly ticker?: string }
-  /** Earlier refusals of this origin no longer apply: the origin was read again, or no longer exists. */
-  | { readonly kind: 'settled'; readonly origin: string }
+  | { readonly kind: 'rejection'; readonly origin: string; readonly reason: string; readonly ticker?: string }
+  /** Earlier rejections of this origin no longer apply: the origin was read again, or no longer exists. */
+  | { readonly kind: 'resolved'; readonly origin: string }
   /** The stream of a source connected or disconnected. Prints are missed while it is down. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
   /** A checkpoint that the feed needs after a restart. It is stored in one transaction with the deliveries before it. Null removes it. */
-  | { readonly kind: 'mark'; readonly key: string; readonly value: string | null };
+  | { readonly kind: 'checkpoint'; readonly key: string; readonly value: string | null };
 
 /** The result of loading one file. Rows are contracts, prints or closes. */
 export interface LoadedFile {

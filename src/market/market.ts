@@ -6,7 +6,7 @@ import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
 import type { MarketStore } from './store.ts';
 import type { LargeTape, PrintsQuery, TapeVersion } from './tape.ts';
-import { rowsAt, type TapeColumns } from './tape-columns.ts';
+import { pickRows, type TapeColumns } from './tape-columns.ts';
 import type { Universe } from './universe.ts';
 
 /** The market as it is known now, read from the store. It holds one kind of data, simulated or recorded, and never both. */
@@ -56,7 +56,7 @@ export interface Market {
   /** The levels of the given moments, oldest first. */
   levels(ticker: string, times: readonly number[]): LevelRecord[];
   /**
-   * The market as it stood at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The
+   * The market as it was at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The
    * result is the same at any time of the call, as long as no past data is added or removed.
    */
   at(instantMs: number): Market;
@@ -72,26 +72,26 @@ export function createMarket(
   nowMs: () => number = Date.now,
 ): Market {
   /** The newest chain of each ticker, with its store id. A newer snapshot replaces the entry. */
-  const newest = new Map<string, KeptChain>();
+  const newest = new Map<string, CachedChain>();
   /** The past chains that were requested last, by id. Analyses are cached as long as their chain lives. */
   const past = new Map<number, Chain>();
   let flows = new Map<string, readonly PrintSum[]>();
-  let marks = new Map<string, TapeVersion>();
-  let version = '';
+  let tapeVersions = new Map<string, TapeVersion>();
+  let storeVersion = '';
   const refresh = () => {
     const current = store.version();
-    if (current === version) return;
-    version = current;
+    if (current === storeVersion) return;
+    storeVersion = current;
     flows = new Map();
-    marks = new Map();
+    tapeVersions = new Map();
   };
   const newestChain = (ticker: string): Chain | undefined => {
     // A database of an older version may have chains whose names are not tickers.
     if (!isTicker(ticker)) return undefined;
     const id = store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS);
     if (id === undefined) return undefined;
-    const kept = newest.get(ticker);
-    if (kept?.id === id) return kept.chain;
+    const cached = newest.get(ticker);
+    if (cached?.id === id) return cached.chain;
     const chain = store.chain(id);
     if (chain) newest.set(ticker, { id, chain });
     return chain;
@@ -99,8 +99,8 @@ export function createMarket(
   const chainAt = (ticker: string, instantMs: number): Chain | undefined => {
     const id = isTicker(ticker) ? store.chainIdAt(ticker, simulated, instantMs) : undefined;
     if (id === undefined || isThinned(store, ticker, instantMs, simulated)) return undefined;
-    const live = newest.get(ticker);
-    const chain = live?.id === id ? live.chain : (past.get(id) ?? store.chain(id));
+    const cached = newest.get(ticker);
+    const chain = cached?.id === id ? cached.chain : (past.get(id) ?? store.chain(id));
     if (chain === undefined) return undefined;
     past.delete(id);
     past.set(id, chain);
@@ -122,11 +122,11 @@ export function createMarket(
       const toMs = endOf(chain);
       return [toMs - days * DAY_MS, toMs];
     };
-    const markOf = (underlying: string, fromMs: number, toMs: number) => {
+    const tapeVersionOf = (underlying: string, fromMs: number, toMs: number) => {
       const range = `${underlying} ${fromMs} ${toMs}`;
-      const known = marks.get(range) ?? store.tapeMark(underlying, fromMs, toMs, simulated);
-      marks.set(range, known);
-      return { range, ...known };
+      const { count, version } = tapeVersions.get(range) ?? store.tapeVersion(underlying, fromMs, toMs, simulated);
+      tapeVersions.set(range, { count, version });
+      return { range, count, version };
     };
     const tracked = (spelling: string): string => {
       const ticker = tickerOf(spelling);
@@ -151,38 +151,38 @@ export function createMarket(
         return tickers.slice(0, limit);
       },
       tracked,
-      chain: (spelling) => findChain(spelling) ?? refuseNoChain(tracked(spelling), untilMs),
+      chain: (spelling) => findChain(spelling) ?? throwNoChain(tracked(spelling), untilMs),
       flow(chain, days, minPremiumUsd) {
         refresh();
         const [fromMs, toMs] = windowOf(chain, days);
         const key = `${chain.underlying} ${fromMs} ${toMs} ${minPremiumUsd}`;
-        const known = flows.get(key) ?? store.printSums(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
-        flows.set(key, known);
-        return known;
+        const sums = flows.get(key) ?? store.printSums(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
+        flows.set(key, sums);
+        return sums;
       },
       largeOn(chain, day, minPremiumUsd) {
         refresh();
         const { underlying } = chain;
         const [fromMs, nextMs] = [newYorkInstant(day, '00:00'), newYorkInstant(addDays(day, 1), '00:00')];
         const toMs = Math.min(endOf(chain), nextMs - 1);
-        const { range, mark } = markOf(underlying, fromMs, toMs);
+        const { range, version } = tapeVersionOf(underlying, fromMs, toMs);
         const read = function* () {
           const large = store.largePrints(underlying, fromMs, toMs, simulated, minPremiumUsd);
           for (const columns of large) yield withoutAdjusted(columns);
         };
-        return { mark: `${range} ${minPremiumUsd} ${mark}`, columns: { [Symbol.iterator]: read } };
+        return { version: `${range} ${minPremiumUsd} ${version}`, columns: { [Symbol.iterator]: read } };
       },
       printsKeptFrom: () => store.keptFrom('prints'),
       tape(chain, days) {
         refresh();
         const { underlying, asOf } = chain;
         const [fromMs, toMs] = days === undefined ? [0, asOf] : windowOf(chain, days);
-        const { range, count, mark } = markOf(underlying, fromMs, toMs);
+        const { range, count, version } = tapeVersionOf(underlying, fromMs, toMs);
         const fromExpiry = days === undefined ? newYorkDate(asOf) : undefined;
         const read = () => store.tape(underlying, fromMs, toMs, simulated, fromExpiry)[Symbol.iterator]();
         return {
           count,
-          mark: `${range} ${mark}`,
+          version: `${range} ${version}`,
           prints: { [Symbol.iterator]: read },
           *stretches(mostParts, since = fromMs) {
             for (let from = Math.max(since, fromMs); ; ) {
@@ -210,7 +210,7 @@ export function createMarket(
   return marketUntil(undefined);
 }
 
-interface KeptChain {
+interface CachedChain {
   readonly id: number;
   readonly chain: Chain;
 }
@@ -222,8 +222,8 @@ const LISTED_MAX = 1_000;
 const PAST_CHAINS_MAX = 8;
 
 /**
- * Whether the chain that stood at an instant is unknown because its day was thinned. A thinned day, as every simulated day, keeps only its
- * last snapshot. If that snapshot is later than the instant, the one that stood then was removed.
+ * Whether the chain of an instant is unknown because its day was thinned. A thinned day, as every simulated day, keeps only its last
+ * snapshot. If that snapshot is later than the instant, the newest snapshot of that instant was removed.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
@@ -231,7 +231,7 @@ function isThinned(store: MarketStore, ticker: string, instantMs: number, simula
   return store.dailyChainIds(ticker, instantMs + 1, dayEndsAt, simulated).length > 0;
 }
 
-function refuseNoChain(ticker: string, untilMs: number | undefined): never {
+function throwNoChain(ticker: string, untilMs: number | undefined): never {
   if (untilMs === undefined) {
     throw new ClientError('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
       hint: 'Configure a feed that has this ticker, or try again later.',
@@ -250,7 +250,7 @@ function withoutAdjusted(columns: TapeColumns): TapeColumns {
   const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
   if (counts.every(Boolean)) return columns;
   const rows = Uint32Array.from(contract.keys());
-  return rowsAt(
+  return pickRows(
     columns,
     rows.filter((row) => counts[contracts.seriesIndex[contract[row]!]!]),
   );

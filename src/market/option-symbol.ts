@@ -27,14 +27,14 @@ export interface Root {
 export function parseOptionSymbol(text: string): OptionSymbol | undefined {
   // Reads by position. A chain has tens of thousands of symbols, and a pattern with seven groups takes three times as long.
   const from = text.startsWith('O:') ? 2 : 0;
-  const dateAt = text.length - TAIL_LENGTH;
-  let rootEnd = dateAt;
+  const dateStart = text.length - TAIL_LENGTH;
+  let rootEnd = dateStart;
   while (rootEnd > from && text.charCodeAt(rootEnd - 1) === SPACE) rootEnd--;
-  if (!isRoot(text, from, rootEnd) || (rootEnd !== dateAt && dateAt - from !== ROOT_LENGTH)) return undefined;
-  const side = text.charCodeAt(dateAt + 6);
+  if (!isRoot(text, from, rootEnd) || (rootEnd !== dateStart && dateStart - from !== ROOT_LENGTH)) return undefined;
+  const side = text.charCodeAt(dateStart + 6);
   const callPut = side === CALL ? 1 : side === PUT ? -1 : undefined;
-  const thousandths = parseDigits(text, dateAt + 7, text.length);
-  const expiry = expiryOf(text.slice(dateAt, dateAt + 6));
+  const thousandths = parseDigits(text, dateStart + 7, text.length);
+  const expiry = expiryOf(text.slice(dateStart, dateStart + 6));
   if (callPut === undefined || !(thousandths > 0) || expiry === undefined) return undefined;
   const root = text.slice(from, rootEnd);
   const { underlying, adjusted } = rootOf(root);
@@ -52,13 +52,25 @@ export function formatOptionSymbol(
   return `${root}${date}${contract.callPut === 1 ? 'C' : 'P'}${strike}`;
 }
 
+/** Parses the side of an option: `C` or `CALL` gives 1, `P` or `PUT` gives -1, in any case. Returns `undefined` for any other text. */
+export function parseCallPut(text: string): 1 | -1 | undefined {
+  return CALL_PUT.get(text) ?? CALL_PUT.get(text.toUpperCase());
+}
+
+const CALL_PUT: ReadonlyMap<string, 1 | -1> = new Map([
+  ['C', 1],
+  ['CALL', 1],
+  ['P', -1],
+  ['PUT', -1],
+]);
+
 /** The underlying of a root, and whether its deliverable is adjusted. */
 export function rootOf(root: string): Root {
   const known = ROOTS.get(root);
   if (known !== undefined) return known;
   const plain = root.replace(/[1-9]$/, '');
   const found = { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };
-  if (ROOTS.size < ROOTS_REMEMBERED_MAX) ROOTS.set(root, found);
+  if (ROOTS.size < ROOTS_CACHED_MAX) ROOTS.set(root, found);
   return found;
 }
 
@@ -106,10 +118,10 @@ const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
  */
 function isRoot(text: string, from: number, to: number): boolean {
   if (to <= from || to - from > ROOT_LENGTH) return false;
-  for (let at = from; at < to; at++) {
-    const code = text.charCodeAt(at);
+  for (let i = from; i < to; i++) {
+    const code = text.charCodeAt(i);
     const isCapital = code >= 0x41 && code <= 0x5a;
-    if (!isCapital && !(at > from && at === to - 1 && code >= 0x31 && code <= 0x39)) return false;
+    if (!isCapital && !(i > from && i === to - 1 && code >= 0x31 && code <= 0x39)) return false;
   }
   return true;
 }
@@ -120,13 +132,13 @@ function expiryOf(digits: string): string | undefined {
   if (known !== undefined) return known;
   const expiry = `20${digits.slice(0, 2)}-${digits.slice(2, 4)}-${digits.slice(4)}`;
   if (!isDate(expiry)) return undefined;
-  if (EXPIRIES.size < EXPIRIES_REMEMBERED_MAX) EXPIRIES.set(digits, expiry);
+  if (EXPIRIES.size < EXPIRIES_CACHED_MAX) EXPIRIES.set(digits, expiry);
   return expiry;
 }
 
 /** By `YYMMDD`. A chain has some dozens of expiries. Years of two digits allow a century of days, so the map is bounded. */
 const EXPIRIES = new Map<string, string>();
-const EXPIRIES_REMEMBERED_MAX = 4_000;
+const EXPIRIES_CACHED_MAX = 4_000;
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
@@ -157,4 +169,4 @@ const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
 
 /** By root. Every row of a chain looks up the same root. Bounded, since roots come from outside. */
 const ROOTS = new Map<string, Root>();
-const ROOTS_REMEMBERED_MAX = 10_000;
+const ROOTS_CACHED_MAX = 10_000;

@@ -70,7 +70,7 @@ export interface MarketStore {
    */
   savePrints(
     prints: readonly Print[],
-    how?: { readonly atOnce?: boolean },
+    options?: { readonly atOnce?: boolean },
   ): { readonly added: number; readonly changed: number };
   /**
    * Packs the prints of days before `beforeDay` into columns, in short transactions. Other work has its turn between two steps. Each step
@@ -102,7 +102,7 @@ export interface MarketStore {
     minPremiumUsd: number,
   ): readonly PrintSum[];
   /**
-   * From now on, sums the prints of at least that premium as they are written. If the premium changes, the kept prints are summed again.
+   * From now on, sums the prints of at least that premium as they are written. If the premium changes, all stored prints are summed again.
    */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
@@ -115,7 +115,8 @@ export interface MarketStore {
    * that expire on that date or later. Prints of closed days have no id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
-  tapeMark(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeVersion;
+  /** The number of prints in a period, and the version of the tape in this period. */
+  tapeVersion(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeVersion;
   /** Time of the newest valid print up to `untilMs`, ms. Returns `undefined` if there is none. */
   lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
   saveCloses(closes: readonly Close[]): void;

@@ -64,10 +64,10 @@ export class ContractNumbers {
 
   /** This instance's numbers of contracts that another instance numbered, in the other's order. */
   ofAll({ series, seriesIndex, strike }: TapeContracts): Uint32Array {
-    const own = series.map((each) => this.#seriesOf(each));
+    const known = series.map((each) => this.#seriesOf(each));
     const numbers = new Uint32Array(strike.length);
     for (let contract = 0; contract < numbers.length; contract++) {
-      numbers[contract] = this.#number(own[seriesIndex[contract]!]!, strike[contract]!);
+      numbers[contract] = this.#number(known[seriesIndex[contract]!]!, strike[contract]!);
     }
     return numbers;
   }
@@ -127,17 +127,17 @@ export function columnsBy<Row extends TapeRow>(rows: readonly Row[], flagsOf: (r
   const column = () => new Float64Array(count);
   const [at, price, size, multiplier] = [column(), column(), column(), column()];
   const [bid, ask, delta] = [column(), column(), column()];
-  for (let number = 0; number < count; number++) {
-    const row = rows[number]!;
-    contract[number] = numbers.of(row);
-    at[number] = row.at;
-    price[number] = row.price;
-    size[number] = row.size;
-    multiplier[number] = row.multiplier;
-    bid[number] = row.bid ?? Number.NaN;
-    ask[number] = row.ask ?? Number.NaN;
-    delta[number] = row.delta ?? Number.NaN;
-    flags[number] = flagsOf(row);
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!;
+    contract[i] = numbers.of(row);
+    at[i] = row.at;
+    price[i] = row.price;
+    size[i] = row.size;
+    multiplier[i] = row.multiplier;
+    bid[i] = row.bid ?? Number.NaN;
+    ask[i] = row.ask ?? Number.NaN;
+    delta[i] = row.delta ?? Number.NaN;
+    flags[i] = flagsOf(row);
   }
   return { count, contracts: numbers.contracts(), contract, at, price, size, multiplier, bid, ask, delta, flags };
 }
@@ -151,20 +151,20 @@ function flagsOf({ side, multiLeg, sweep, block }: Print): number {
   );
 }
 
-/** Makes a print from a row of columns. `own` has the fields that columns do not hold. */
-export function printAt(
+/** Makes a print from a row of columns. `fields` has the fields that columns do not hold. */
+export function printOfRow(
   columns: TapeColumns,
   row: number,
-  own: Pick<Print, 'id' | 'underlying' | 'canceled' | 'simulated'>,
+  fields: Pick<Print, 'id' | 'underlying' | 'canceled' | 'simulated'>,
 ): Print {
   const { contracts, at, price, size, multiplier, bid, ask, delta, flags } = columns;
   const contract = columns.contract[row]!;
   const { root, expiry, callPut } = contracts.series[contracts.seriesIndex[contract]!]!;
-  const told = (value: number) => (Number.isNaN(value) ? null : value);
+  const nullIfNaN = (value: number) => (Number.isNaN(value) ? null : value);
   const flag = flags[row]!;
   return {
-    id: own.id,
-    underlying: own.underlying,
+    id: fields.id,
+    underlying: fields.underlying,
     root,
     expiry,
     callPut,
@@ -174,19 +174,19 @@ export function printAt(
     multiplier: multiplier[row]!,
     at: at[row]!,
     side: SIDES[flag & FLAG.side]!,
-    bid: told(bid[row]!),
-    ask: told(ask[row]!),
-    delta: told(delta[row]!),
+    bid: nullIfNaN(bid[row]!),
+    ask: nullIfNaN(ask[row]!),
+    delta: nullIfNaN(delta[row]!),
     multiLeg: (flag & FLAG.multiLeg) !== 0,
     sweep: (flag & FLAG.sweep) !== 0,
     block: (flag & FLAG.block) !== 0,
-    canceled: own.canceled,
-    simulated: own.simulated,
+    canceled: fields.canceled,
+    simulated: fields.simulated,
   };
 }
 
 /** The given rows of some columns, in the given order. */
-export function rowsAt(columns: TapeColumns, rows: Uint32Array): TapeColumns {
+export function pickRows(columns: TapeColumns, rows: Uint32Array): TapeColumns {
   const numbers = Object.fromEntries(
     NUMBERS.map((name) => [name, picked(columns[name], rows, new Float64Array(rows.length))]),
   ) as Pick<TapeColumns, (typeof NUMBERS)[number]>;
@@ -204,6 +204,6 @@ function picked<Column extends Float64Array | Uint32Array | Uint8Array>(
   rows: Uint32Array,
   into: Column,
 ): Column {
-  for (let at = 0; at < rows.length; at++) into[at] = from[rows[at]!]!;
+  for (let i = 0; i < rows.length; i++) into[i] = from[rows[i]!]!;
   return into;
 }

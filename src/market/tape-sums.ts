@@ -89,23 +89,23 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   const seen = new Uint8Array(contracts.strike.length);
   const cells = new Cells();
   for (let row = 0; row < count; row++) {
-    const its = contract[row]!;
-    const at = its * BY_CONTRACT.width;
+    const number = contract[row]!;
+    const offset = number * BY_CONTRACT.width;
     const paid = price[row]!;
     const middle = ask[row]! > bid[row]! ? (bid[row]! + ask[row]!) / 2 : Number.NaN;
     let direction = 0;
-    if (seen[its] === 0) {
-      seen[its] = 1;
-      byContract[at + BY_CONTRACT.firstPrice] = paid;
-      byContract[at + BY_CONTRACT.firstMiddle] = middle;
+    if (seen[number] === 0) {
+      seen[number] = 1;
+      byContract[offset + BY_CONTRACT.firstPrice] = paid;
+      byContract[offset + BY_CONTRACT.firstMiddle] = middle;
     } else {
-      const last = byContract[at + BY_CONTRACT.lastPrice]!;
-      direction = moveOf(last, byContract[at + BY_CONTRACT.lastMiddle]!, paid, middle);
-      direction ||= byContract[at + BY_CONTRACT.direction]!;
-      byContract[at + BY_CONTRACT.direction] = direction;
+      const last = byContract[offset + BY_CONTRACT.lastPrice]!;
+      direction = moveOf(last, byContract[offset + BY_CONTRACT.lastMiddle]!, paid, middle);
+      direction ||= byContract[offset + BY_CONTRACT.direction]!;
+      byContract[offset + BY_CONTRACT.direction] = direction;
     }
-    byContract[at + BY_CONTRACT.lastPrice] = paid;
-    byContract[at + BY_CONTRACT.lastMiddle] = middle;
+    byContract[offset + BY_CONTRACT.lastPrice] = paid;
+    byContract[offset + BY_CONTRACT.lastMiddle] = middle;
 
     const contractsTraded = size[row]!;
     const shares = contractsTraded * multiplier[row]!;
@@ -113,13 +113,13 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
     if (premium < minPremium) continue;
     const flag = flags[row]!;
     const side = flag & FLAG.side;
-    const beside = !Number.isNaN(middle) ? change(middle, paid) : 0;
-    const told = side === FLAG.ask ? 1 : side === FLAG.bid ? -1 : beside;
-    const aggressor = told || direction;
+    const signByQuote = !Number.isNaN(middle) ? change(middle, paid) : 0;
+    const knownSign = side === FLAG.ask ? 1 : side === FLAG.bid ? -1 : signByQuote;
+    const aggressor = knownSign || direction;
     const units = Math.round(premium * PREMIUM_UNITS);
-    const own = delta[row]!;
-    const hasDelta = !Number.isNaN(own);
-    const cell = cells.at(its, mannerOf(flag));
+    const printDelta = delta[row]!;
+    const hasDelta = !Number.isNaN(printDelta);
+    const cell = cells.offsetOf(number, mannerOf(flag));
     const { values } = cells;
     values[cell + CELL.prints]! += 1;
     values[cell + CELL.contracts]! += contractsTraded;
@@ -127,19 +127,23 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
       values[cell + CELL.pendingPrints]! += 1;
       values[cell + CELL.pendingContracts]! += contractsTraded;
       cells.add(cell + CELL.pendingPremium, units);
-      if (hasDelta) cells.add(cell + CELL.pendingDeltaShares, toShareParts(own * shares));
+      if (hasDelta) cells.add(cell + CELL.pendingDeltaShares, toShareParts(printDelta * shares));
       else values[cell + CELL.pendingShares]! += shares;
       continue;
     }
     cells.add(cell + (aggressor === 1 ? CELL.bought : CELL.sold), units);
-    if (hasDelta) cells.add(cell + CELL.deltaShares, aggressor * toShareParts(own * shares));
+    if (hasDelta) cells.add(cell + CELL.deltaShares, aggressor * toShareParts(printDelta * shares));
     else values[cell + CELL.shares]! += aggressor * shares;
     const rule =
-      told === 0 ? BY_CONTRACT.tick : side === FLAG.ask || side === FLAG.bid ? BY_CONTRACT.feed : BY_CONTRACT.quote;
-    byContract[at + BY_CONTRACT.net]! += aggressor * contractsTraded;
-    byContract[at + rule]! += 1;
+      knownSign === 0
+        ? BY_CONTRACT.tick
+        : side === FLAG.ask || side === FLAG.bid
+          ? BY_CONTRACT.feed
+          : BY_CONTRACT.quote;
+    byContract[offset + BY_CONTRACT.net]! += aggressor * contractsTraded;
+    byContract[offset + rule]! += 1;
   }
-  return withoutIdle({ contracts, byContract, cells: cells.taken() }, seen);
+  return withoutIdle({ contracts, byContract, cells: cells.takeAll() }, seen);
 }
 
 /** Removes the contracts without a print, since their figures would mean a price of 0. */
@@ -174,49 +178,50 @@ export class TapeSummer {
     const before = this.#numbers.count;
     const numbers = this.#numbers.ofAll(contracts);
     this.#byContract = grown(this.#byContract, this.#numbers.count * BY_CONTRACT.width);
-    const own = this.#byContract;
+    const sums = this.#byContract;
     const leads = new Int8Array(numbers.length);
     for (let from = 0, contract = 0; contract < numbers.length; contract++, from += BY_CONTRACT.width) {
       const to = numbers[contract]! * BY_CONTRACT.width;
       if (numbers[contract]! >= before) {
-        for (let field = 0; field < BY_CONTRACT.width; field++) own[to + field] = byContract[from + field]!;
+        for (let field = 0; field < BY_CONTRACT.width; field++) sums[to + field] = byContract[from + field]!;
         continue;
       }
       const lead =
         moveOf(
-          own[to + BY_CONTRACT.lastPrice]!,
-          own[to + BY_CONTRACT.lastMiddle]!,
+          sums[to + BY_CONTRACT.lastPrice]!,
+          sums[to + BY_CONTRACT.lastMiddle]!,
           byContract[from + BY_CONTRACT.firstPrice]!,
           byContract[from + BY_CONTRACT.firstMiddle]!,
-        ) || own[to + BY_CONTRACT.direction]!;
+        ) || sums[to + BY_CONTRACT.direction]!;
       leads[contract] = lead;
-      own[to + BY_CONTRACT.lastPrice] = byContract[from + BY_CONTRACT.lastPrice]!;
-      own[to + BY_CONTRACT.lastMiddle] = byContract[from + BY_CONTRACT.lastMiddle]!;
-      own[to + BY_CONTRACT.direction] = byContract[from + BY_CONTRACT.direction]! || lead;
+      sums[to + BY_CONTRACT.lastPrice] = byContract[from + BY_CONTRACT.lastPrice]!;
+      sums[to + BY_CONTRACT.lastMiddle] = byContract[from + BY_CONTRACT.lastMiddle]!;
+      sums[to + BY_CONTRACT.direction] = byContract[from + BY_CONTRACT.direction]! || lead;
       for (let field = BY_CONTRACT.net; field < BY_CONTRACT.width; field++)
-        own[to + field]! += byContract[from + field]!;
+        sums[to + field]! += byContract[from + field]!;
     }
     for (let from = 0, cell = 0; cell < cells.count; cell++, from += CELL.width) {
       const contract = cells.contract[cell]!;
-      const to = this.#cells.at(numbers[contract]!, cells.manner[cell]!);
+      const to = this.#cells.offsetOf(numbers[contract]!, cells.manner[cell]!);
       this.#addCell(to, cells, from, leads[contract]!, numbers[contract]! * BY_CONTRACT.width);
     }
   }
 
-  #addCell(to: number, from: TapeCells, at: number, lead: number, contract: number): void {
+  #addCell(to: number, from: TapeCells, offset: number, lead: number, contract: number): void {
     const cells = this.#cells;
-    for (let field = 0; field < CELL.pendingPrints; field++) cells.addFrom(to + field, from, at + field, 1);
-    const { values: its } = from;
-    if (its[at + CELL.pendingPrints] === 0) return;
+    for (let field = 0; field < CELL.pendingPrints; field++) cells.addFrom(to + field, from, offset + field, 1);
+    const { values } = from;
+    if (values[offset + CELL.pendingPrints] === 0) return;
     if (lead === 0) {
-      for (let field = CELL.pendingPrints; field < CELL.width; field++) cells.addFrom(to + field, from, at + field, 1);
+      for (let field = CELL.pendingPrints; field < CELL.width; field++)
+        cells.addFrom(to + field, from, offset + field, 1);
       return;
     }
-    cells.addFrom(to + (lead === 1 ? CELL.bought : CELL.sold), from, at + CELL.pendingPremium, 1);
-    cells.addFrom(to + CELL.shares, from, at + CELL.pendingShares, lead);
-    cells.addFrom(to + CELL.deltaShares, from, at + CELL.pendingDeltaShares, lead);
-    this.#byContract[contract + BY_CONTRACT.net]! += lead * its[at + CELL.pendingContracts]!;
-    this.#byContract[contract + BY_CONTRACT.tick]! += its[at + CELL.pendingPrints]!;
+    cells.addFrom(to + (lead === 1 ? CELL.bought : CELL.sold), from, offset + CELL.pendingPremium, 1);
+    cells.addFrom(to + CELL.shares, from, offset + CELL.pendingShares, lead);
+    cells.addFrom(to + CELL.deltaShares, from, offset + CELL.pendingDeltaShares, lead);
+    this.#byContract[contract + BY_CONTRACT.net]! += lead * values[offset + CELL.pendingContracts]!;
+    this.#byContract[contract + BY_CONTRACT.tick]! += values[offset + CELL.pendingPrints]!;
   }
 
   /** Sums of all stretches that were added. The cells cover only the stretches since the last call. */
@@ -225,7 +230,7 @@ export class TapeSummer {
     return {
       contracts: this.#numbers.contracts(),
       byContract: this.#byContract.slice(0, count * BY_CONTRACT.width),
-      cells: this.#cells.taken(),
+      cells: this.#cells.takeAll(),
     };
   }
 }
@@ -245,52 +250,52 @@ function mannerOf(flag: number): number {
 class Cells {
   values = new Float64Array(CELL.width * 1024);
   #lost: Float64Array | undefined;
-  #places = new Int32Array(4 * 1024);
+  #slots = new Int32Array(4 * 1024);
   #used: number[] = [];
 
-  add(at: number, amount: number): void {
-    const before = this.values[at]!;
+  add(index: number, amount: number): void {
+    const before = this.values[index]!;
     const sum = before + amount;
-    this.values[at] = sum;
+    this.values[index] = sum;
     const lost = lostIn(sum, before, amount);
-    if (lost !== 0) this.#lose(at, lost);
+    if (lost !== 0) this.#addLost(index, lost);
   }
 
-  addFrom(at: number, from: TapeCells, its: number, sign: number): void {
-    this.add(at, sign * from.values[its]!);
-    if (from.lost) this.#lose(at, sign * from.lost[its]!);
+  addFrom(index: number, from: TapeCells, fromIndex: number, sign: number): void {
+    this.add(index, sign * from.values[fromIndex]!);
+    if (from.lost) this.#addLost(index, sign * from.lost[fromIndex]!);
   }
 
-  #lose(at: number, amount: number): void {
+  #addLost(index: number, amount: number): void {
     this.#lost = grown(this.#lost ?? new Float64Array(0), this.values.length);
-    this.#lost[at]! += amount;
+    this.#lost[index]! += amount;
   }
 
   /** Index in `values` at which the figures of a contract and manner begin. The next call may replace `values` by a longer array. */
-  at(contract: number, manner: number): number {
+  offsetOf(contract: number, manner: number): number {
     const key = 4 * contract + manner;
-    this.#places = grown(this.#places, key + 1);
-    const place = this.#places[key]!;
-    if (place > 0) return (place - 1) * CELL.width;
-    this.#places[key] = this.#used.push(key);
+    this.#slots = grown(this.#slots, key + 1);
+    const slot = this.#slots[key]!;
+    if (slot > 0) return (slot - 1) * CELL.width;
+    this.#slots[key] = this.#used.push(key);
     this.values = grown(this.values, this.#used.length * CELL.width);
     return (this.#used.length - 1) * CELL.width;
   }
 
   /** Returns all cells and clears them. */
-  taken(): TapeCells {
+  takeAll(): TapeCells {
     const used = this.#used;
     const count = used.length;
     const values = this.values.slice(0, count * CELL.width);
-    for (const key of used) this.#places[key] = 0;
+    for (const key of used) this.#slots[key] = 0;
     this.values.fill(0, 0, count * CELL.width);
     this.#used = [];
     const lost = this.#lost && grown(this.#lost, values.length).slice(0, values.length);
     this.#lost = undefined;
     const [contract, manner] = [new Uint32Array(count), new Uint8Array(count)];
-    for (let place = 0; place < count; place++) {
-      contract[place] = used[place]! >> 2;
-      manner[place] = used[place]! & 3;
+    for (let cell = 0; cell < count; cell++) {
+      contract[cell] = used[cell]! >> 2;
+      manner[cell] = used[cell]! & 3;
     }
     return { count, contract, manner, values, lost };
   }

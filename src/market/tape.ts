@@ -22,8 +22,8 @@ export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY
 export interface TapeVersion {
   /** Number of prints, including those that were corrected or cancelled later. */
   readonly count: number;
-  /** Version of the tape: the same text as long as the tape does not change. */
-  readonly mark: string;
+  /** The same text as long as the tape does not change. */
+  readonly version: string;
 }
 
 /** Every print of an underlying in a period. */
@@ -36,8 +36,8 @@ export interface PrintsQuery extends TapeVersion {
 
 /** Large prints of an underlying in a period. */
 export interface LargeTape {
-  /** Version of the tape: the same text as long as the tape does not change. */
-  readonly mark: string;
+  /** The same text as long as these prints do not change. */
+  readonly version: string;
   /** In time order, some thousand prints at a time, read while the caller iterates. */
   readonly columns: Iterable<TapeColumns>;
 }
@@ -49,8 +49,8 @@ export function stretchesOf({ prints, stretches }: PrintsQuery, mostParts: numbe
 
 function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Stretch, void> {
   for (const [day, ofDay] of Map.groupBy(prints, ({ at }) => dayOf(at))) {
-    const its = ofDay.filter(({ at }) => at >= fromMs);
-    if (its.length > 0) yield stretchOf(day, its);
+    const wanted = ofDay.filter(({ at }) => at >= fromMs);
+    if (wanted.length > 0) yield stretchOf(day, wanted);
   }
 }
 

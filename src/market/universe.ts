@@ -14,7 +14,7 @@ export interface Universe {
 
 /**
  * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}}`. Without
- * `proxies`, the standard sector map applies. Throws `ClientError` with every fault as a JSON Pointer.
+ * `proxies`, the standard sector map applies. Throws `ClientError` with every invalid field as a JSON Pointer.
  */
 export function loadUniverse(json: string): Universe {
   let parsed: unknown;
@@ -59,15 +59,15 @@ const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
 const TICKERS_MAX = 1_000;
 
 /** Lists of tickers by name. No ticker may appear twice. */
-function tickerLists(value: unknown, at: string, fieldErrors: FieldError[]): Record<string, string[]> {
+function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   if (!isRecord(value)) {
-    fieldErrors.push({ field: at, expected: 'an object of ticker lists' });
+    fieldErrors.push({ field: path, expected: 'an object of ticker lists' });
     return lists;
   }
   const seen = new Set<string>();
   for (const [name, list] of Object.entries(value)) {
-    const field = `${at}${pointer(name)}`;
+    const field = `${path}${pointer(name)}`;
     if (!Array.isArray(list)) {
       fieldErrors.push({ field, expected: 'a list of tickers' });
       continue;

@@ -44,7 +44,7 @@ export function customersOf(chain: Chain, tape: PrintsQuery): CustomerPositions 
 
 /** As `customersOf`, in steps. */
 export function* customersInSteps(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
-  const positions = yield* customers.of(chain, tape.mark, {
+  const positions = yield* customers.of(chain, tape.version, {
     message: 'Signing the tape',
     tokens: tapePrice(tape),
     steps: () => positionsBy(chain, tape),

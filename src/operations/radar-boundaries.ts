@@ -41,8 +41,8 @@ export function* kineticOf({ chain, prepared }: MarketReading, context: Context)
   if (!context.market.hasPrints(chain.underlying)) {
     return yield* volumeDeltaNotional(prepared, context.largePrintMinUsd);
   }
-  const { mark, columns } = context.market.largeOn(chain, newYorkDate(chain.asOf), context.largePrintMinUsd);
-  return yield* kinetics.of(prepared, mark, {
+  const { version, columns } = context.market.largeOn(chain, newYorkDate(chain.asOf), context.largePrintMinUsd);
+  return yield* kinetics.of(prepared, version, {
     message: 'Reading large prints',
     steps: () => printsDeltaNotional(prepared, columns),
   });

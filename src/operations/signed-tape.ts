@@ -37,7 +37,7 @@ export function* ofSignedTape<Result>(
   work: (tape: PrintsQuery) => Steps<Result>,
 ): Steps<Result> {
   const tape = market.tape(chain, days);
-  const key = `${tape.mark} ${min_premium} ${limit}`;
+  const key = `${tape.version} ${min_premium} ${limit}`;
   const tokens = tapePrice(tape, min_premium);
   return yield* cache.of(chain, key, { message: 'Reading the tape', tokens, steps: () => work(tape) });
 }

@@ -31,13 +31,13 @@ export class ColumnWriter {
     if (width > WIDTH_MAX) throw new RangeError('a column of whole numbers too far apart');
     const count = values.length;
     const bytes = this.#head(WHOLE, digits, width, gaps, least, count);
-    let at = HEAD_BYTES;
-    for (let plane = 0; plane < width; plane++, at += count) {
-      const over = 256 ** plane;
+    let offset = HEAD_BYTES;
+    for (let plane = 0; plane < width; plane++, offset += count) {
+      const divisor = 256 ** plane;
       for (let row = 0; row < count; row++) {
         const value = values[row]!;
         const code = !Number.isNaN(value) ? value - least + gaps : 0;
-        bytes[at + row] = plane < 4 && width <= 4 ? code >>> (8 * plane) : Math.floor(code / over) % 256;
+        bytes[offset + row] = plane < 4 && width <= 4 ? code >>> (8 * plane) : Math.floor(code / divisor) % 256;
       }
     }
   }
@@ -45,9 +45,9 @@ export class ColumnWriter {
   floats(values: Float64Array): void {
     const count = values.length;
     const bytes = this.#head(FLOAT, 0, 8, 0, 0, count);
-    const own = new Uint8Array(Float64Array.from(values).buffer);
+    const valueBytes = new Uint8Array(Float64Array.from(values).buffer);
     for (let plane = 0; plane < 8; plane++) {
-      for (let row = 0; row < count; row++) bytes[HEAD_BYTES + plane * count + row] = own[8 * row + plane]!;
+      for (let row = 0; row < count; row++) bytes[HEAD_BYTES + plane * count + row] = valueBytes[8 * row + plane]!;
     }
   }
 
@@ -59,10 +59,10 @@ export class ColumnWriter {
     this.#pieces.push(piece);
   }
 
-  /** The blob of all columns: format mark, u32 | CRC-32 of the rest, u32 | zstd of the columns. */
-  sealed(mark: number): Uint8Array {
+  /** The blob of all columns: magic number, u32 | CRC-32 of the rest, u32 | zstd of the columns. */
+  sealed(magic: number): Uint8Array {
     const packed = Bun.zstdCompressSync(Buffer.concat(this.#pieces), { level: ZSTD_LEVEL });
-    return sealed(mark, packed);
+    return sealed(magic, packed);
   }
 
   #head(kind: number, digits: number, width: number, gaps: number, base: number, count: number): Uint8Array {
@@ -78,25 +78,25 @@ export class ColumnWriter {
 export class ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  #at = 0;
+  #offset = 0;
 
-  /** @throws OperatorError if the mark or the checksum of the blob is wrong. `name` names the blob in the error. */
-  constructor(blob: Uint8Array, mark: number, name: string) {
-    this.#bytes = Bun.zstdDecompressSync(unsealed(blob, mark, name));
+  /** @throws OperatorError if the magic number or the checksum of the blob is wrong. `name` names the blob in the error. */
+  constructor(blob: Uint8Array, magic: number, name: string) {
+    this.#bytes = Bun.zstdDecompressSync(unsealed(blob, magic, name));
     this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
   }
 
   numbers(count: number): Float64Array {
     const { values, digits } = this.decimals(count);
     if (digits === 0) return values;
-    const over = 10 ** digits;
-    for (let row = 0; row < count; row++) values[row]! /= over;
+    const divisor = 10 ** digits;
+    for (let row = 0; row < count; row++) values[row]! /= divisor;
     return values;
   }
 
   /** Whole numbers, and how many of their digits are decimals. For a float64 column, the numbers themselves and 0 digits. */
   decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
-    const head = this.#at;
+    const head = this.#offset;
     const [kind, digits, width, gaps] = this.#bytes.subarray(head, head + 4) as unknown as [
       number,
       number,
@@ -104,30 +104,30 @@ export class ColumnReader {
       number,
     ];
     const base = this.#view.getFloat64(head + 4, true);
-    let at = head + HEAD_BYTES;
-    this.#at = at + width * count;
+    let offset = head + HEAD_BYTES;
+    this.#offset = offset + width * count;
     const values = new Float64Array(count);
     const bytes = this.#bytes;
     if (kind === FLOAT) {
-      const own = new Uint8Array(values.buffer);
-      for (let plane = 0; plane < 8; plane++, at += count) {
-        for (let row = 0; row < count; row++) own[8 * row + plane] = bytes[at + row]!;
+      const valueBytes = new Uint8Array(values.buffer);
+      for (let plane = 0; plane < 8; plane++, offset += count) {
+        for (let row = 0; row < count; row++) valueBytes[8 * row + plane] = bytes[offset + row]!;
       }
       return { values, digits: 0 };
     }
     const from = base - gaps;
     if (width === 0) return { values: values.fill(base), digits };
-    const [second, third] = [at + count, at + 2 * count];
+    const [second, third] = [offset + count, offset + 2 * count];
     // One pass for the widths of nearly all columns, since this takes most of the time to read a tape.
-    if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[at + row]!;
+    if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[offset + row]!;
     else if (width === 2)
-      for (let row = 0; row < count; row++) values[row] = bytes[at + row]! | (bytes[second + row]! << 8);
+      for (let row = 0; row < count; row++) values[row] = bytes[offset + row]! | (bytes[second + row]! << 8);
     else {
       for (let row = 0; row < count; row++) {
-        values[row] = bytes[at + row]! | (bytes[second + row]! << 8) | (bytes[third + row]! << 16);
+        values[row] = bytes[offset + row]! | (bytes[second + row]! << 8) | (bytes[third + row]! << 16);
       }
       for (let plane = 3; plane < width; plane++) {
-        const [times, start] = [256 ** plane, at + plane * count];
+        const [times, start] = [256 ** plane, offset + plane * count];
         for (let row = 0; row < count; row++) values[row]! += times * bytes[start + row]!;
       }
     }
@@ -137,27 +137,27 @@ export class ColumnReader {
   }
 
   text(): string {
-    const from = this.#at + 4;
-    this.#at = from + this.#view.getUint32(this.#at, true);
-    return new TextDecoder().decode(this.#bytes.subarray(from, this.#at));
+    const from = this.#offset + 4;
+    this.#offset = from + this.#view.getUint32(this.#offset, true);
+    return new TextDecoder().decode(this.#bytes.subarray(from, this.#offset));
   }
 }
 
-/** Prefixes bytes with a format mark and a checksum. */
-export function sealed(mark: number, content: Uint8Array): Uint8Array {
+/** Prefixes bytes with a magic number and a checksum. */
+export function sealed(magic: number, content: Uint8Array): Uint8Array {
   const blob = new Uint8Array(SEAL_BYTES + content.length);
   blob.set(content, SEAL_BYTES);
-  new Uint32Array(blob.buffer, 0, 2).set([mark, Bun.hash.crc32(content)]);
+  new Uint32Array(blob.buffer, 0, 2).set([magic, Bun.hash.crc32(content)]);
   return blob;
 }
 
-/** The bytes of a sealed blob. Throws `OperatorError` if the mark or the checksum is wrong. `name` names the blob in the error. */
-export function unsealed(blob: Uint8Array, mark: number, name: string): Uint8Array {
+/** The bytes of a sealed blob. Throws `OperatorError` if the magic number or the checksum is wrong. `name` names the blob in the error. */
+export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Array {
   const content = blob.subarray(SEAL_BYTES);
   const seal = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
   if (
     blob.byteLength < SEAL_BYTES ||
-    seal.getUint32(0, true) !== mark ||
+    seal.getUint32(0, true) !== magic ||
     seal.getUint32(4, true) !== Bun.hash.crc32(content)
   ) {
     throw new OperatorError(

@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite';
 import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-ledger.ts';
 
-/** Most refusals and gaps stored per feed. The last few hundred of ten thousand bad files say as much as all of them. */
-export const KEPT_MAX = 200;
+/** Most rejections and gaps stored per feed. The last few hundred of ten thousand bad files say as much as all of them. */
+export const LEDGER_ROWS_MAX = 200;
 
 /** Most tickers stored per feed: slightly more than a universe can have. */
 export const TICKERS_MAX = 1_100;
@@ -17,7 +17,7 @@ export function feedStates(db: Database): FeedLedger['feedStates'] {
     `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, failures, refusal
      FROM feed_tickers WHERE feed = ? ORDER BY ticker LIMIT ?`,
   );
-  const selectRefusals = db.prepare<FeedState['refusals'][number], [string, number]>(
+  const selectRejections = db.prepare<FeedState['refusals'][number], [string, number]>(
     'SELECT origin, reason, ticker, at, times FROM feed_refusals WHERE feed = ? ORDER BY at DESC, origin LIMIT ?',
   );
   const selectGaps = db.prepare<Gap, [string]>(
@@ -31,8 +31,10 @@ export function feedStates(db: Database): FeedLedger['feedStates'] {
         connected === null || connectionAt === null
           ? null
           : { up: connected === 1, at: connectionAt, reason: connectionReason },
-      tickers: selectTickers.all(row.feed, TICKERS_MAX).map((its) => ({ ...its, refused: JSON.parse(its.refused) })),
-      refusals: selectRefusals.all(row.feed, KEPT_MAX),
+      tickers: selectTickers
+        .all(row.feed, TICKERS_MAX)
+        .map((ticker) => ({ ...ticker, refused: JSON.parse(ticker.refused) })),
+      refusals: selectRejections.all(row.feed, LEDGER_ROWS_MAX),
       gaps: selectGaps.all(row.feed),
     }));
 }
@@ -68,7 +70,7 @@ export function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'
       set.run(Number(up), at, reason, feed);
       if (up) close.run(at, feed);
       else open.run(feed, at, reason ?? 'the connection was lost');
-      thin.run(feed, KEPT_MAX);
+      thin.run(feed, LEDGER_ROWS_MAX);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import type { EndedPoll, FeedLedger, OpenedFeed, Rejection, SnapshotCame } from '../market/feed-ledger.ts';
-import { feedStates, gapTable, KEPT_MAX, TICKERS_MAX } from './feed-states.ts';
+import type { EndedPoll, FeedLedger, OpenedFeed, ReceivedSnapshot, Rejection } from '../market/feed-ledger.ts';
+import { feedStates, gapTable, LEDGER_ROWS_MAX, TICKERS_MAX } from './feed-states.ts';
 
 /** The ledger of the feeds: their checkpoints, polls, tickers, rejections and gaps. */
 export function feedTable(db: Database): FeedLedger {
@@ -70,8 +70,11 @@ function thinTickers(db: Database): (feed: string) => void {
   return (feed) => void thin.run(feed, TICKERS_MAX, TICKERS_MAX - THINNED);
 }
 
-function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame' | 'rejected' | 'resolved'> {
-  const came = db.prepare<null, [Omit<SnapshotCame, 'refused' | 'isFresh'> & { refused: string; isFresh: number }]>(
+function tickerTable(db: Database): Pick<FeedLedger, 'snapshotReceived' | 'dataReceived' | 'rejected' | 'resolved'> {
+  const upsertTicker = db.prepare<
+    null,
+    [Omit<ReceivedSnapshot, 'refused' | 'isFresh'> & { refused: string; isFresh: number }]
+  >(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, fresh_at, as_of, expected, received, refused)
      VALUES ($feed, $ticker, $at, iif($isFresh, $at, NULL), $asOf, $expected, $received, $refused)
      ON CONFLICT DO UPDATE SET attempted_at = $at, failures = 0, refusal = NULL,
@@ -80,38 +83,39 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotCame' | 'dataCame'
        received = iif($asOf >= ifnull(as_of, $asOf), $received, received),
        refused = iif($asOf >= ifnull(as_of, $asOf), $refused, refused)`,
   );
-  const dataCame = db.prepare<null, [number, string]>('UPDATE feeds SET data_at = ? WHERE feed = ?');
-  const failed = db.prepare<null, [{ feed: string; ticker: string; at: number; reason: string }]>(
+  const dataReceived = db.prepare<null, [number, string]>('UPDATE feeds SET data_at = ? WHERE feed = ?');
+  const upsertFailure = db.prepare<null, [{ feed: string; ticker: string; at: number; reason: string }]>(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, failures, refusal) VALUES ($feed, $ticker, $at, 1, $reason)
      ON CONFLICT DO UPDATE SET attempted_at = $at, failures = failures + 1, refusal = $reason`,
   );
-  const refuse = db.prepare<null, [{ [Field in keyof Rejection]: Rejection[Field] }]>(
+  const insertRejection = db.prepare<null, [{ [Field in keyof Rejection]: Rejection[Field] }]>(
     `INSERT INTO feed_refusals (feed, origin, reason, ticker, at) VALUES ($feed, $origin, $reason, $ticker, $at)
      ON CONFLICT DO UPDATE SET reason = $reason, ticker = $ticker, at = $at, times = times + 1`,
   );
-  const settle = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND origin = ?');
-  const settleTicker = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND ticker = ?');
-  const thinned = thinTickers(db);
+  const removeByOrigin = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND origin = ?');
+  const removeByTicker = db.prepare<null, [string, string]>('DELETE FROM feed_refusals WHERE feed = ? AND ticker = ?');
+  const removeExcessTickers = thinTickers(db);
   const thin = db.prepare<null, [string, number]>(
     `DELETE FROM feed_refusals WHERE feed = ?1 AND (at, origin) <
        (SELECT at, origin FROM feed_refusals WHERE feed = ?1 ORDER BY at DESC, origin DESC LIMIT 1 OFFSET ?2 - 1)`,
   );
   return {
-    snapshotCame(snapshot) {
-      came.run({ ...snapshot, refused: JSON.stringify(snapshot.refused), isFresh: Number(snapshot.isFresh) });
-      thinned(snapshot.feed);
-      dataCame.run(snapshot.at, snapshot.feed);
+    snapshotReceived(snapshot) {
+      upsertTicker.run({ ...snapshot, refused: JSON.stringify(snapshot.refused), isFresh: Number(snapshot.isFresh) });
+      removeExcessTickers(snapshot.feed);
+      dataReceived.run(snapshot.at, snapshot.feed);
     },
-    dataCame: (feed, at) => void dataCame.run(at, feed),
-    rejected(refusal) {
-      const { feed, ticker, at, reason } = refusal;
+    dataReceived: (feed, at) => void dataReceived.run(at, feed),
+    rejected(rejection) {
+      const { feed, ticker, at, reason } = rejection;
       if (ticker !== null) {
-        failed.run({ feed, ticker, at, reason });
-        thinned(feed);
+        upsertFailure.run({ feed, ticker, at, reason });
+        removeExcessTickers(feed);
       }
-      refuse.run(refusal);
-      thin.run(feed, KEPT_MAX);
+      insertRejection.run(rejection);
+      thin.run(feed, LEDGER_ROWS_MAX);
     },
-    resolved: (feed, of) => void ('origin' in of ? settle.run(feed, of.origin) : settleTicker.run(feed, of.ticker)),
+    resolved: (feed, source) =>
+      void ('origin' in source ? removeByOrigin.run(feed, source.origin) : removeByTicker.run(feed, source.ticker)),
   };
 }

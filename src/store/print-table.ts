@@ -3,12 +3,20 @@ import { addDays, newYorkInstant } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
 import { PARTS, type Stretch } from '../market/tape.ts';
-import { columnsBy, dayOf, FLAG, printAt, rowsAt, type TapeColumns, type TapeRow } from '../market/tape-columns.ts';
+import {
+  columnsBy,
+  dayOf,
+  FLAG,
+  pickRows,
+  printOfRow,
+  type TapeColumns,
+  type TapeRow,
+} from '../market/tape-columns.ts';
 import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { printCounts } from './print-counts.ts';
 import { printSums } from './print-sums.ts';
 import { kindsIn } from './remove-old.ts';
-import { CANCELED, CORRECTED, entriesOf, standing } from './tape-codec.ts';
+import { CANCELED, CORRECTED, entriesOf, validRows } from './tape-codec.ts';
 import { digestsOf, merged, PART_MAX, type Part, type PartOfPrint, type TapeDay, tapeParts } from './tape-parts.ts';
 
 type PrintTable = Pick<
@@ -20,7 +28,7 @@ type PrintTable = Pick<
   | 'sumPrintsFrom'
   | 'tape'
   | 'stretch'
-  | 'tapeMark'
+  | 'tapeVersion'
   | 'lastPrintAt'
   | 'packTape'
 >;
@@ -46,12 +54,12 @@ const MOVED_MS = 8;
 
 /**
  * Option trades, each stored once by its id. A later copy with other values corrects the print. A later copy that is marked as cancelled
- * cancels it permanently. A print stands if it was neither corrected nor cancelled. Prints of one moment stay in the order of their arrival,
+ * cancels it permanently. A print is valid if it was neither corrected nor cancelled. Prints of one moment stay in the order of their arrival,
  * because the tick rule depends on it.
  *
  * New prints are stored as rows, and closed days are packed into parts. A save with `atOnce` can also write to the parts directly. Parts
  * store digests of the ids. Rows arrived after the prints in the parts of their day, so at equal times the prints in parts come first. The
- * id of a copy is looked up in the rows, and in the parts of the copy's own underlying and day. So once a day is packed, the same id on
+ * id of a copy is looked up in the rows, and in the parts of the copy's underlying and day. So once a day is packed, the same id on
  * another day or of another underlying is another print.
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
@@ -70,7 +78,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   );
   const cancel = db.prepare<null, [number, string]>('UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ?');
   // The first copy stays as a cancelled row under another id. The correction gets the id.
-  const setAside = db.prepare<null, [number, string]>(
+  const replace = db.prepare<null, [number, string]>(
     `UPDATE prints SET canceled = 1, id = id || '~' || rowid WHERE simulated = ? AND id = ?`,
   );
   const WITHIN = 'WHERE simulated = ? AND underlying = ? AND at BETWEEN ? AND ?';
@@ -78,7 +86,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     db.prepare<PrintRow, [number, string, number, number, number]>(`${SELECT} ${WITHIN} AND canceled = 0 ${more}`);
   const selectAbove = select('AND premium >= ? ORDER BY at, rowid');
   const selectLarge = select(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`);
-  // Not sorted by rowid, which would take as long as the rest. `inOrder` sorts the few prints that share a moment.
+  // Not sorted by rowid, which would take as long as the rest. `sortRows` sorts the few prints that share a moment.
   const selectColumns = db.prepare<ColumnRow, [number, string, number, number]>(
     `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 ORDER BY at`,
   );
@@ -122,6 +130,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
 
   const partsIn = (simulated: number, underlying: string, fromMs: number, toMs: number) =>
     parts.heads({ simulated, underlying }, fromMs, toMs, dayEnd(toMs));
+  const partsOf = ({ simulated, underlying, day }: TapeDay) => partsIn(simulated, underlying, ...rangeOf(day));
 
   const rows: MarketStore['prints'] = (underlying, fromMs, toMs, simulated, minPremiumUsd) =>
     (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
@@ -129,7 +138,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       .map(printOf);
   function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Parameters<MarketStore['prints']>) {
     for (const part of partsIn(Number(simulated), underlying, fromMs, toMs)) {
-      yield { day: part.day, columns: cut(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
+      yield { day: part.day, columns: printsWithin(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
     }
   }
   const read: MarketStore['prints'] = (...range) => {
@@ -147,7 +156,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const sums = printSums(db, { rows, packed, mayHave });
 
   /** Saves a print as a row. `packed` are the copies in parts with its id. Returns `undefined` if the print is neither new nor a change. */
-  const saveRow = (print: Print, packed: readonly Known[]): 'added' | 'changed' | undefined => {
+  const saveRow = (print: Print, packed: readonly StoredCopy[]): 'added' | 'changed' | undefined => {
     const row = rowOf(print);
     const key = [row.simulated, row.id] as const;
     if (packed.length === 0 && insert.run(row).changes > 0) {
@@ -155,21 +164,21 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       if (!print.canceled) sums.count(print, 1);
       return 'added';
     }
-    const known = selectKnown.get(...key);
-    const standing = known?.canceled === 0 ? printOf(known) : undefined;
-    const stood = standing ?? (known ? undefined : packed.find(({ flag }) => flag === 0)?.print());
-    if (stood === undefined || isSame(stood, print)) return undefined;
+    const stored = selectKnown.get(...key);
+    const validRow = stored?.canceled === 0 ? printOf(stored) : undefined;
+    const valid = validRow ?? (stored ? undefined : packed.find(({ flag }) => flag === 0)?.print());
+    if (valid === undefined || isSame(valid, print)) return undefined;
     // A tape that is read again delivers earlier copies before their corrections. These copies change nothing.
     const earlier = [
       ...selectEarlier.all(...key).map(printOf),
       ...packed.filter(({ flag }) => flag === CORRECTED).map((each) => each.print()),
     ];
     if (earlier.some((each) => isSame(each, print))) return undefined;
-    sums.count(stood, -1);
-    if (standing === undefined) packed.find(({ flag }) => flag === 0)!.retire(print.canceled ? CANCELED : CORRECTED);
+    sums.count(valid, -1);
+    if (validRow === undefined) packed.find(({ flag }) => flag === 0)!.retire(print.canceled ? CANCELED : CORRECTED);
     else {
-      (print.canceled ? cancel : setAside).run(...key);
-      counts.count({ ...row, at: standing.at, underlying: standing.underlying }, 0, 1);
+      (print.canceled ? cancel : replace).run(...key);
+      counts.count({ ...row, at: validRow.at, underlying: validRow.underlying }, 0, 1);
     }
     if (!print.canceled) {
       counts.count(row, insert.run(row).changes, 0);
@@ -179,115 +188,119 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   };
 
   /** The copies in parts of some prints of a day, by the index of the print. `retire` writes to the store at once. */
-  const knownIn = (of: TapeDay, digests: Uint32Array, its: readonly Part[]): Map<number, Known[]> => {
-    const columns = new Map<number, TapeColumns>();
-    const knownOf = (found: PartOfPrint): Known => {
-      const own = columns.get(found.part.id) ?? parts.columnsOf(found.part);
-      columns.set(found.part.id, own);
+  const copiesIn = (tapeDay: TapeDay, digests: Uint32Array, dayParts: readonly Part[]): Map<number, StoredCopy[]> => {
+    const { underlying, simulated } = tapeDay;
+    const columnsByPart = new Map<number, TapeColumns>();
+    const copyOf = (found: PartOfPrint): StoredCopy => {
+      const columns = columnsByPart.get(found.part.id) ?? parts.columnsOf(found.part);
+      columnsByPart.set(found.part.id, columns);
       return {
         get flag() {
-          return own.flags[found.row]! & (CANCELED | CORRECTED);
+          return columns.flags[found.row]! & (CANCELED | CORRECTED);
         },
-        print: () => printAt(own, found.row, { ...NAMELESS, underlying: of.underlying, simulated: of.simulated === 1 }),
+        print: () => printOfRow(columns, found.row, { ...WITHOUT_ID, underlying, simulated: simulated === 1 }),
         retire(flag) {
-          own.flags[found.row]! |= flag;
+          columns.flags[found.row]! |= flag;
           parts.retire(found, flag);
         },
       };
     };
-    const found = its.length === 0 ? [] : parts.find(digests, its);
-    return new Map([...found].map(([number, each]) => [number, each.map(knownOf)]));
+    const found = dayParts.length === 0 ? [] : parts.find(digests, dayParts);
+    return new Map([...found].map(([i, rows]) => [i, rows.map(copyOf)]));
   };
 
   /** Saves prints of one day directly into its parts. The day has no rows any more, so its parts have all copies. */
-  const saveInParts = (of: TapeDay, prints: readonly Print[]) => {
-    const range = rangeOf(of.day);
+  const saveInParts = (tapeDay: TapeDay, prints: readonly Print[]) => {
     const digests = digestsOf(prints);
-    const packed = knownIn(of, digests, partsIn(of.simulated, of.underlying, ...range));
-    const numbers = new Map<string, number>();
-    const fresh = new Map<number, number[]>();
+    const packed = copiesIn(tapeDay, digests, partsOf(tapeDay));
+    const firstById = new Map<string, number>();
+    /** Indices of the new prints of an id, by the index of the first print with this id. */
+    const newById = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
-    const taken: number[] = [];
+    const toPack: number[] = [];
     let [added, changed] = [0, 0];
-    const freshOf = (number: number): Known => ({
+    const newCopy = (i: number): StoredCopy => ({
       get flag() {
-        return retired[number]!;
+        return retired[i]!;
       },
-      print: () => prints[number]!,
+      print: () => prints[i]!,
       retire(flag) {
-        retired[number]! |= flag;
+        retired[i]! |= flag;
       },
     });
-    const take = (number: number) => {
-      const print = prints[number]!;
-      if (print.canceled) retired[number] = CANCELED;
+    const add = (i: number) => {
+      const print = prints[i]!;
+      if (print.canceled) retired[i] = CANCELED;
       else sums.count(print, 1);
-      taken.push(number);
+      toPack.push(i);
     };
-    for (let number = 0; number < prints.length; number++) {
-      const print = prints[number]!;
-      checked(print);
-      const first = numbers.get(print.id);
-      if (first === undefined) numbers.set(print.id, number);
-      const before = packed.get(first ?? number);
+    for (let i = 0; i < prints.length; i++) {
+      const print = prints[i]!;
+      assertComplete(print);
+      const first = firstById.get(print.id);
+      if (first === undefined) firstById.set(print.id, i);
+      const before = packed.get(first ?? i);
       if (first === undefined && before === undefined) {
         added++;
-        take(number);
+        add(i);
         continue;
       }
-      const ofId = first ?? number;
+      const ofId = first ?? i;
       // Without copies in parts, the first print with this id is new.
-      const own = fresh.get(ofId) ?? (before === undefined ? [ofId] : []);
-      const known = [...(before ?? []), ...own.map(freshOf)];
-      const stood = known.find(({ flag }) => flag === 0);
-      const standing = stood?.print();
-      if (stood === undefined || standing === undefined || isSame(standing, print)) continue;
-      if (known.some(({ flag, print: earlier }) => flag === CORRECTED && isSame(earlier(), print))) continue;
+      const newOfId = newById.get(ofId) ?? (before === undefined ? [ofId] : []);
+      const copies = [...(before ?? []), ...newOfId.map(newCopy)];
+      const valid = copies.find(({ flag }) => flag === 0);
+      const validPrint = valid?.print();
+      if (valid === undefined || validPrint === undefined || isSame(validPrint, print)) continue;
+      if (copies.some(({ flag, print: earlier }) => flag === CORRECTED && isSame(earlier(), print))) continue;
       changed++;
-      sums.count(standing, -1);
-      stood.retire(print.canceled ? CANCELED : CORRECTED);
+      sums.count(validPrint, -1);
+      valid.retire(print.canceled ? CANCELED : CORRECTED);
       if (print.canceled) continue;
-      take(number);
-      fresh.set(ofId, [...own, number]);
+      add(i);
+      newById.set(ofId, [...newOfId, i]);
     }
-    pack(of, prints, digests, retired, taken);
+    pack(tapeDay, prints, digests, retired, toPack);
     return { added, changed };
   };
 
   /** Writes some of these prints into the parts of their day. */
   const pack = (
-    of: TapeDay,
+    tapeDay: TapeDay,
     prints: readonly Print[],
     digests: Uint32Array,
     retired: Uint8Array,
-    taken: readonly number[],
+    indices: readonly number[],
   ) => {
-    if (taken.length === 0) return;
-    const inOrder = taken.toSorted((a, b) => prints[a]!.at - prints[b]!.at);
-    const ids = new Uint32Array(2 * inOrder.length);
-    for (const [to, from] of inOrder.entries()) ids.set(digests.subarray(2 * from, 2 * from + 2), 2 * to);
+    if (indices.length === 0) return;
+    const sorted = indices.toSorted((a, b) => prints[a]!.at - prints[b]!.at);
+    const ids = new Uint32Array(2 * sorted.length);
+    for (const [to, from] of sorted.entries()) ids.set(digests.subarray(2 * from, 2 * from + 2), 2 * to);
     const entries = entriesOf(
-      inOrder.map((number) => prints[number]!),
+      sorted.map((i) => prints[i]!),
       ids,
-      Uint8Array.from(inOrder, (number) => retired[number]!),
+      Uint8Array.from(sorted, (i) => retired[i]!),
     );
-    parts.merge(of, entries, partsIn(of.simulated, of.underlying, ...rangeOf(of.day)));
+    parts.merge(tapeDay, entries, partsOf(tapeDay));
   };
 
   /** Moves the oldest rows of a day into its parts. Returns the number of rows. */
-  const moveRows = (of: TapeDay, limit: number): number => {
-    const range = rangeOf(of.day);
-    const rows = selectOldest.all(of.simulated, of.underlying, ...range, limit);
+  const moveRows = (tapeDay: TapeDay, limit: number): number => {
+    const { simulated, underlying } = tapeDay;
+    const range = rangeOf(tapeDay.day);
+    const rows = selectOldest.all(simulated, underlying, ...range, limit);
     const last = rows.at(-1);
     if (last === undefined) return 0;
     const prints = rows.map(({ rowid, ...row }) => {
-      const aside = row.canceled === 1 && row.id.endsWith(`~${rowid}`);
-      return { ...printOf(row), id: aside ? row.id.slice(0, row.id.lastIndexOf('~')) : row.id, aside };
+      const isCorrected = row.canceled === 1 && row.id.endsWith(`~${rowid}`);
+      return { ...printOf(row), id: isCorrected ? row.id.slice(0, row.id.lastIndexOf('~')) : row.id, isCorrected };
     });
-    const retired = Uint8Array.from(prints, ({ canceled, aside }) => (aside ? CORRECTED : canceled ? CANCELED : 0));
-    pack(of, prints, digestsOf(prints), retired, [...prints.keys()]);
-    const gone = deleteOldest.run(of.simulated, of.underlying, ...range, last.at, last.rowid).changes;
-    if (gone !== rows.length) throw new Error('rows disappeared while they were packed');
+    const retired = Uint8Array.from(prints, ({ canceled, isCorrected }) =>
+      isCorrected ? CORRECTED : canceled ? CANCELED : 0,
+    );
+    pack(tapeDay, prints, digestsOf(prints), retired, [...prints.keys()]);
+    const deleted = deleteOldest.run(simulated, underlying, ...range, last.at, last.rowid).changes;
+    if (deleted !== rows.length) throw new Error('rows disappeared while they were packed');
     for (const row of rows) counts.count(row, -1, -row.canceled);
     return rows.length;
   };
@@ -297,31 +310,30 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     sums.refresh();
     const days = daysOf(prints);
     for (const day of days) {
-      if (!atOnce || day.numbers.length < sizes.atOnce) continue;
+      if (!atOnce || day.indices.length < sizes.atOnce) continue;
       if (moveRows(day, MOVED_AT_ONCE) === MOVED_AT_ONCE) continue;
       const { added, changed } = saveInParts(
         day,
-        day.numbers.map((number) => prints[number]!),
+        day.indices.map((i) => prints[i]!),
       );
       total.added += added;
       total.changed += changed;
       day.isSaved = true;
     }
-    const known = new Map<number, Known[]>();
+    const copies = new Map<number, StoredCopy[]>();
     for (const day of days) {
-      const its = day.isSaved ? [] : partsIn(day.simulated, day.underlying, ...rangeOf(day.day));
-      if (its.length === 0) continue;
-      const own = day.numbers.map((number) => prints[number]!);
-      const digests = digestsOf(own);
-      const packed = knownIn(day, digests, its);
-      const first = new Map(own.map(({ id }, at) => [id, at] as const).reverse());
-      for (const [at, number] of day.numbers.entries()) known.set(number, packed.get(first.get(own[at]!.id)!) ?? []);
+      const dayParts = day.isSaved ? [] : partsOf(day);
+      if (dayParts.length === 0) continue;
+      const ofDay = day.indices.map((i) => prints[i]!);
+      const packed = copiesIn(day, digestsOf(ofDay), dayParts);
+      const firstById = new Map(ofDay.map(({ id }, row) => [id, row] as const).reverse());
+      for (const [row, i] of day.indices.entries()) copies.set(i, packed.get(firstById.get(ofDay[row]!.id)!) ?? []);
     }
-    const isSaved = new Set(days.flatMap((day) => (day.isSaved ? day.numbers : [])));
-    for (const [number, print] of prints.entries()) {
-      if (isSaved.has(number)) continue;
-      const done = saveRow(print, known.get(number) ?? []);
-      if (done) total[done]++;
+    const saved = new Set(days.flatMap((day) => (day.isSaved ? day.indices : [])));
+    for (const [i, print] of prints.entries()) {
+      if (saved.has(i)) continue;
+      const result = saveRow(print, copies.get(i) ?? []);
+      if (result) total[result]++;
     }
     return total;
   };
@@ -330,48 +342,47 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   );
 
   const columnsOfRows = (simulated: number, underlying: string, fromMs: number, toMs: number) =>
-    columnsBy(inOrder(selectColumns.all(simulated, underlying, fromMs, toMs)), ({ flags }) => flags);
+    columnsBy(sortRows(selectColumns.all(simulated, underlying, fromMs, toMs)), ({ flags }) => flags);
 
   const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
     if (fromMs > toMs) return undefined;
     const kind = { simulated: Number(simulated), underlying };
-    const stretchFrom = (of: string, from: number, until: number, columns: () => TapeColumns): Stretch => ({
-      day: of,
+    const stretchFrom = (day: string, from: number, until: number, columns: () => TapeColumns): Stretch => ({
+      day,
       toMs: until,
       columns,
       sums: () => sumsOf(columns()),
       // Read anew from rows and parts: between two steps, rows can be packed and parts rewritten.
       prints: () => read(underlying, from, until, simulated, 0),
     });
-    const row = selectFirst.get(kind.simulated, underlying, fromMs, toMs)?.at;
+    const rowAt = selectFirst.get(kind.simulated, underlying, fromMs, toMs)?.at;
     const part = parts.first(kind, fromMs, toMs, dayEnd(toMs));
-    if (part === undefined || (row !== undefined && row < part.fromAt)) {
-      if (row === undefined) return undefined;
-      const day = dayOf(row);
-      const until = Math.min(toMs, dayEnd(row), part === undefined ? toMs : part.fromAt - 1);
+    if (part === undefined || (rowAt !== undefined && rowAt < part.fromAt)) {
+      if (rowAt === undefined) return undefined;
+      const day = dayOf(rowAt);
+      const until = Math.min(toMs, dayEnd(rowAt), part === undefined ? toMs : part.fromAt - 1);
       // A stretch ends between two moments.
-      const next = selectNth.get(kind.simulated, underlying, row, until, sizes.rows)?.at;
-      const last = next === undefined ? until : Math.max(row, next - 1);
-      return stretchFrom(day, row, last, () => columnsOfRows(kind.simulated, underlying, row, last));
+      const next = selectNth.get(kind.simulated, underlying, rowAt, until, sizes.rows)?.at;
+      const last = next === undefined ? until : Math.max(rowAt, next - 1);
+      return stretchFrom(day, rowAt, last, () => columnsOfRows(kind.simulated, underlying, rowAt, last));
     }
     const { day } = part;
-    const its = partsIn(kind.simulated, underlying, ...rangeOf(day));
+    const dayParts = partsOf({ ...kind, day });
     const hasRows = (from: number, to: number) => selectAny.get(kind.simulated, underlying, from, to)!.found === 1;
-    const at = its.findIndex(({ id }) => id === part.id);
-    const summed = part.fromAt >= fromMs ? parts.sumsFrom(at, its, toMs, mostParts) : undefined;
+    const i = dayParts.findIndex(({ id }) => id === part.id);
+    const summed = part.fromAt >= fromMs ? parts.sumsFrom(i, dayParts, toMs, mostParts) : undefined;
     if (
       summed &&
       !hasRows(part.fromAt, summed.parts.at(-1)!.toAt) &&
-      !meets(summed.parts, its[at + summed.parts.length])
+      !sharesMoment(summed.parts, dayParts[i + summed.parts.length])
     ) {
-      const own = summed.parts;
-      const columns = () => own.map(parts.standingOf).reduce(merged);
-      return { ...stretchFrom(day, part.fromAt, own.at(-1)!.toAt, columns), sums: summed.sums };
+      const columns = () => summed.parts.map(parts.validColumnsOf).reduce(merged);
+      return { ...stretchFrom(day, part.fromAt, summed.parts.at(-1)!.toAt, columns), sums: summed.sums };
     }
-    const group = groupFrom(part, its);
+    const group = groupFrom(part, dayParts);
     const [from, to] = [Math.max(fromMs, part.fromAt), Math.min(toMs, group.at(-1)!.toAt)];
     const columns = () => {
-      const [one, ...others] = group.map((each) => cut(parts.standingOf(each), from, to));
+      const [one, ...others] = group.map((each) => printsWithin(parts.validColumnsOf(each), from, to));
       const all = others.reduce(merged, one!);
       const rows = columnsOfRows(kind.simulated, underlying, from, to);
       return rows.count === 0 ? all : merged(all, rows);
@@ -386,7 +397,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     let [from, rowsFrom, after] = [fromMs, fromMs, BEFORE_ROWS];
     while (from <= toMs || rowsFrom <= toMs) {
       const part = from <= toMs ? parts.first(kind, from, toMs, dayEnd(toMs)) : undefined;
-      const group = part ? groupFrom(part, partsIn(kind.simulated, underlying, ...rangeOf(part.day))) : [];
+      const group = part ? groupFrom(part, partsOf({ ...kind, day: part.day })) : [];
       let until = Math.min(toMs, group.at(-1)?.toAt ?? toMs);
       const found = selectRows.all(...[kind.simulated, underlying, rowsFrom, until, minPremiumUsd, after, sizes.rows]);
       let [rows, isWhole] = [found, found.length < sizes.rows];
@@ -400,7 +411,7 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       }
       const packed = group
         .filter(({ fromAt }) => fromAt <= until)
-        .map((each) => cut(parts.largeOf(each, minPremiumUsd), from, until, minPremiumUsd));
+        .map((each) => printsWithin(parts.largeOf(each, minPremiumUsd), from, until, minPremiumUsd));
       const all = [...packed, columnsBy(rows, ({ flags }) => flags)].filter(({ count }) => count > 0);
       from = until + 1;
       if (isWhole) [rowsFrom, after] = [from, BEFORE_ROWS];
@@ -427,42 +438,42 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
     const part = parts.part(id);
     if (part !== undefined && part.retired > 0) parts.rewrite(part, part);
   });
-  const join = db.transaction((of: TapeDay): boolean => {
-    const its = parts.neighbours(partsIn(of.simulated, of.underlying, ...rangeOf(of.day)));
-    if (its.length > 0) parts.join(of, its);
-    return its.length > 0;
+  const join = db.transaction((tapeDay: TapeDay): boolean => {
+    const joinable = parts.joinable(partsOf(tapeDay));
+    if (joinable.length > 0) parts.join(tapeDay, joinable);
+    return joinable.length > 0;
   });
   /** Stores the sums of parts, unless the parts have changed meanwhile. */
-  const putSums = db.transaction((of: TapeDay, its: readonly Part[], sums: TapeSums, isDay: boolean) => {
-    const now = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
-    const at = now.findIndex(({ id }) => id === its[0]!.id);
-    const isSame = its.every(({ id, retired }, number) => now[at + number]?.id === id && retired === 0);
-    if (!isSame || (isDay && now.length !== its.length)) return;
-    parts.putSums(its, sums);
-    if (isDay) parts.settled(of, its);
+  const putSums = db.transaction((tapeDay: TapeDay, summed: readonly Part[], sums: TapeSums, isDay: boolean) => {
+    const current = partsOf(tapeDay);
+    const first = current.findIndex(({ id }) => id === summed[0]!.id);
+    const isSame = summed.every(({ id, retired }, i) => current[first + i]?.id === id && retired === 0);
+    if (!isSame || (isDay && current.length !== summed.length)) return;
+    parts.putSums(summed, sums);
+    if (isDay) parts.recordSummedDay(tapeDay, summed);
   });
   /** Adds up the parts of a day in blocks, the blocks in larger blocks, and the whole day. */
-  function* addUp(of: TapeDay): Generator<number, void> {
-    const its = partsIn(of.simulated, of.underlying, ...rangeOf(of.day));
-    const sizes = [PARTS.few, PARTS.many].filter((size) => size < its.length);
+  function* addUp(tapeDay: TapeDay): Generator<number, void> {
+    const dayParts = partsOf(tapeDay);
+    const sizes = [PARTS.few, PARTS.many].filter((size) => size < dayParts.length);
     const summers = new Map(sizes.map((size) => [size, new TapeSummer()]));
     const day = new TapeSummer();
-    for (const [number, part] of its.entries()) {
-      let sums: TapeSums | undefined = sumsOf(standing(parts.columnsOf(part)));
+    for (const [i, part] of dayParts.entries()) {
+      let sums: TapeSums | undefined = sumsOf(validRows(parts.columnsOf(part)));
       // A full block is added to the next larger block.
       for (const size of sizes) {
         summers.get(size)!.add(sums);
         yield 0;
-        const isFull = (number + 1) % size === 0 || number + 1 === its.length;
+        const isFull = (i + 1) % size === 0 || i + 1 === dayParts.length;
         sums = isFull ? summers.get(size)!.sums() : undefined;
         if (sums === undefined) break;
         summers.set(size, new TapeSummer());
-        putSums.immediate(of, its.slice(Math.floor(number / size) * size, number + 1), sums, false);
+        putSums.immediate(tapeDay, dayParts.slice(Math.floor(i / size) * size, i + 1), sums, false);
       }
       if (sums) day.add(sums);
       yield 0;
     }
-    putSums.immediate(of, its, day.sums(), true);
+    putSums.immediate(tapeDay, dayParts, day.sums(), true);
     yield 0;
   }
   function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
@@ -472,9 +483,9 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
       rewrite.immediate(part);
       yield 0;
     }
-    for (const of of selectUnsummed.all(beforeDay)) {
-      while (join.immediate(of)) yield 0;
-      yield* addUp(of);
+    for (const tapeDay of selectUnsummed.all(beforeDay)) {
+      while (join.immediate(tapeDay)) yield 0;
+      yield* addUp(tapeDay);
     }
     // Does nothing for files that were created without auto_vacuum.
     while (selectFree.get()!.pages > FREE_PAGES) {
@@ -500,33 +511,33 @@ export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
         from = next.toMs + 1;
       }
     },
-    tapeMark(underlying, fromMs, toMs, simulated) {
+    tapeVersion(underlying, fromMs, toMs, simulated) {
       const kind = { simulated: Number(simulated), underlying };
       const rows = counts.of(kind.simulated, underlying, fromMs, toMs);
       const packed = parts.counts(kind, fromMs, toMs, dayEnd(toMs));
       const count = rows.entries + packed.entries;
-      return { count, mark: `${count}.${rows.canceled + packed.entries - packed.standing}` };
+      return { count, version: `${count}.${rows.canceled + packed.entries - packed.valid}` };
     },
     lastPrintAt(underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) {
-      const row = selectLast.get(Number(simulated), underlying, untilMs)?.at;
+      const rowAt = selectLast.get(Number(simulated), underlying, untilMs)?.at;
       const kind = { simulated: Number(simulated), underlying };
       for (let part = parts.before(kind, untilMs); part; part = parts.before(kind, part.fromAt - 1)) {
-        if (row !== undefined && row >= part.toAt) return row;
+        if (rowAt !== undefined && rowAt >= part.toAt) return rowAt;
         const { at } =
           part.retired === 0 && part.lastAt !== null && part.lastAt <= untilMs
             ? { at: [part.lastAt] }
-            : cut(parts.standingOf(part), 0, untilMs);
-        if (at.length > 0) return Math.max(at.at(-1)!, row ?? 0);
+            : printsWithin(parts.validColumnsOf(part), 0, untilMs);
+        if (at.length > 0) return Math.max(at.at(-1)!, rowAt ?? 0);
       }
-      return row;
+      return rowAt;
     },
     packTape,
   };
 }
 
 /** One of the stored copies with an id. */
-interface Known {
-  /** 0 if the copy stands, else CANCELED or CORRECTED. */
+interface StoredCopy {
+  /** 0 if the copy is valid, else CANCELED or CORRECTED. */
   readonly flag: number;
   print(): Print;
   retire(flag: typeof CANCELED | typeof CORRECTED): void;
@@ -535,72 +546,74 @@ interface Known {
 /** Less than every rowid. */
 const BEFORE_ROWS = -1;
 
-const NAMELESS = { id: '', canceled: false };
+/** Prints in parts have no id, and only valid ones are read. */
+const WITHOUT_ID = { id: '', canceled: false };
 
 /** Whether a copy has the values of a stored print and is not cancelled. */
-function isSame(known: Print, copy: Print): boolean {
-  return !copy.canceled && Bun.deepEquals({ ...known, id: '', canceled: false }, { ...copy, id: '' });
+function isSame(stored: Print, copy: Print): boolean {
+  return !copy.canceled && Bun.deepEquals({ ...stored, id: '', canceled: false }, { ...copy, id: '' });
 }
 
 /** Throws `RangeError` for a print that SQLite would reject as a row. */
-function checked({ id, at, callPut, strike, price, size, multiplier }: Print): void {
+function assertComplete({ id, at, callPut, strike, price, size, multiplier }: Print): void {
   // The sum is not finite if one of the numbers is not.
   const isWhole = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
   if (!isWhole || (callPut !== 1 && callPut !== -1)) throw new RangeError(`NOT NULL: print ${id} lacks a number`);
 }
 
 interface PrintsOfDay extends TapeDay {
-  readonly numbers: number[];
+  /** Indices of the prints. */
+  readonly indices: number[];
   isSaved: boolean;
 }
 
-/** Groups prints by underlying and New York day. `numbers` are indices of prints. */
+/** Groups prints by underlying and New York day. */
 function daysOf(prints: readonly Print[]): PrintsOfDay[] {
   const days = new Map<string, PrintsOfDay>();
   let last: PrintsOfDay | undefined;
-  for (const [number, { underlying, at, simulated }] of prints.entries()) {
+  for (const [i, { underlying, at, simulated }] of prints.entries()) {
     const day = dayOf(at);
     if (last?.day !== day || last.underlying !== underlying || last.simulated !== Number(simulated)) {
       const key = `${simulated} ${underlying} ${day}`;
-      last = days.get(key) ?? { simulated: Number(simulated), underlying, day, numbers: [], isSaved: false };
+      last = days.get(key) ?? { simulated: Number(simulated), underlying, day, indices: [], isSaved: false };
       days.set(key, last);
     }
-    last.numbers.push(number);
+    last.indices.push(i);
   }
   return [...days.values()];
 }
 
 function printsOf(columns: TapeColumns, underlying: string, simulated: boolean): Print[] {
-  const own = { ...NAMELESS, underlying, simulated };
-  return Array.from({ length: columns.count }, (_, row) => printAt(columns, row, own));
+  const fields = { ...WITHOUT_ID, underlying, simulated };
+  return Array.from({ length: columns.count }, (_, row) => printOfRow(columns, row, fields));
 }
 
 /** A part and the parts after it, as long as each begins in the moment in which the one before ends. They are read together. */
-function groupFrom(part: Part, its: readonly Part[]): Part[] {
+function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
   const group = [part];
-  for (const next of its.slice(its.findIndex(({ id }) => id === part.id) + 1)) {
-    if (!meets(group, next)) break;
+  for (const next of dayParts.slice(dayParts.findIndex(({ id }) => id === part.id) + 1)) {
+    if (!sharesMoment(group, next)) break;
     group.push(next);
   }
   return group;
 }
 
 /** Whether the next part begins in the moment in which some parts end. */
-function meets(parts: readonly Part[], next: Part | undefined): boolean {
+function sharesMoment(parts: readonly Part[], next: Part | undefined): boolean {
   return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
 }
 
 /** Prints in [fromMs, toMs] of at least a premium, dollars. */
-function cut(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
+function printsWithin(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
   const { at, count, price, size, multiplier } = columns;
   if (minPremiumUsd <= 0 && (count === 0 || (at[0]! >= fromMs && at[count - 1]! <= toMs))) return columns;
   const rows = new Uint32Array(count);
-  let left = 0;
+  let found = 0;
   for (let row = 0; row < count; row++) {
     const isWithin = at[row]! >= fromMs && at[row]! <= toMs;
-    if (isWithin && price[row]! * size[row]! * multiplier[row]! >= minPremiumUsd) rows[left++] = row;
+    if (isWithin && price[row]! * size[row]! * multiplier[row]! >= minPremiumUsd) rows[found++] = row;
   }
-  return rowsAt(columns, rows.subarray(0, left));
+  return pickRows(columns, rows.subarray(0, found));
 }
 
 const ranges = new Map<string, readonly [number, number]>();
@@ -610,13 +623,13 @@ function rangeOf(day: string): readonly [fromMs: number, toMs: number] {
   let range = ranges.get(day);
   if (range === undefined) {
     range = [newYorkInstant(day, '00:00'), newYorkInstant(addDays(day, 1), '00:00') - 1];
-    if (ranges.size >= RANGES_KEPT) ranges.clear();
+    if (ranges.size >= RANGES_CACHED_MAX) ranges.clear();
     ranges.set(day, range);
   }
   return range;
 }
 
-const RANGES_KEPT = 1_000;
+const RANGES_CACHED_MAX = 1_000;
 
 /** Dates are written with four digits for the year. */
 const LAST_MS = Date.UTC(9999, 0, 1);
@@ -640,9 +653,9 @@ interface ColumnRow extends TapeRow {
 }
 
 /** Rows in order of time and then of arrival. */
-function inOrder(rows: ColumnRow[]): ColumnRow[] {
-  const isSorted = rows.every(({ at, rowid }, number) => {
-    const before = rows[number - 1];
+function sortRows(rows: ColumnRow[]): ColumnRow[] {
+  const isSorted = rows.every(({ at, rowid }, i) => {
+    const before = rows[i - 1];
     return before === undefined || before.at < at || before.rowid < rowid;
   });
   return isSorted ? rows : rows.sort((a, b) => a.at - b.at || a.rowid - b.rowid);

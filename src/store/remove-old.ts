@@ -23,16 +23,16 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
   const deleteDays = db.prepare<null, [string]>('DELETE FROM tape_days WHERE day < ?');
   const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
   // The newest snapshot of a ticker stays, however old it is. A snapshot without levels stays until they are recorded.
-  const old = `SELECT id FROM snapshots AS its WHERE id NOT IN (SELECT snapshot FROM levels_due)
+  const old = `SELECT id FROM snapshots AS candidate WHERE id NOT IN (SELECT snapshot FROM levels_due)
     AND as_of < (SELECT max(as_of) FROM snapshots
-      WHERE simulated = its.simulated AND underlying = its.underlying AND as_of <= ?1)`;
+      WHERE simulated = candidate.simulated AND underlying = candidate.underlying AND as_of <= ?1)`;
   const deleteChains = db.prepare<null, [number, number, number]>(
     `DELETE FROM snapshots WHERE id IN (${old} AND as_of < ?2 LIMIT ?3)`,
   );
   const deleteIntraday = db.prepare<null, [number, number, number]>(
     `DELETE FROM snapshots WHERE id IN (${old} AND as_of < ?2 AND EXISTS (
-       SELECT * FROM snapshots WHERE simulated = its.simulated AND underlying = its.underlying AND day = its.day
-         AND as_of > its.as_of
+       SELECT * FROM snapshots WHERE simulated = candidate.simulated AND underlying = candidate.underlying AND day = candidate.day
+         AND as_of > candidate.as_of
      ) LIMIT ?3)`,
   );
 
@@ -45,9 +45,9 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     noteKept.run('prints', fromMs);
     let removed = 0;
     for (const { simulated, underlying } of selectKinds.all()) {
-      const gone = deletePrints.all(simulated, underlying, fromMs, PRINTS_MAX - removed);
-      for (const { at, canceled } of gone) counts.count({ simulated, underlying, at }, -1, -canceled);
-      removed += gone.length;
+      const deleted = deletePrints.all(simulated, underlying, fromMs, PRINTS_MAX - removed);
+      for (const { at, canceled } of deleted) counts.count({ simulated, underlying, at }, -1, -canceled);
+      removed += deleted.length;
       if (removed >= PRINTS_MAX) break;
     }
     const part = removed > 0 ? null : selectPart.get(fromMs);

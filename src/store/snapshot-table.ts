@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { MarketStore, SnapshotListing } from '../market/store.ts';
-import { decodeChain, decodeChainAside, encodeChain } from './chain-codec.ts';
+import { decodeChain, decodeChainAsync, encodeChain } from './chain-codec.ts';
 
 type ChainTable = Pick<
   MarketStore,
@@ -69,8 +69,16 @@ export function chainTable(db: Database): ChainTable {
     const day = newYorkDate(chain.asOf);
     const { simulated, underlying, asOf, spot, source } = chain;
     const columns = encodeChain(chain);
-    const kept = insert.run({ simulated: Number(simulated), underlying, asOf, day, spot, source, columns });
-    insertDue.run(kept.lastInsertRowid);
+    const { lastInsertRowid } = insert.run({
+      simulated: Number(simulated),
+      underlying,
+      asOf,
+      day,
+      spot,
+      source,
+      columns,
+    });
+    insertDue.run(lastInsertRowid);
     if (simulated) deleteAllButNewest.run(underlying, day);
   });
 
@@ -97,7 +105,7 @@ export function chainTable(db: Database): ChainTable {
     },
     async readChain(id) {
       const row = selectById.get(id);
-      return row ? { ...fieldsOf(row), ...(await decodeChainAside(row.columns, nameOf(id, row))) } : undefined;
+      return row ? { ...fieldsOf(row), ...(await decodeChainAsync(row.columns, nameOf(id, row))) } : undefined;
     },
 
     underlyings: (simulated, from = '', limit = -1) =>

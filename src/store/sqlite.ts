@@ -76,7 +76,7 @@ function storeOn(db: Database): Store {
 }
 
 /** How often the store checks whether another process has written. A check locks the file, which costs as much as a read. */
-const OTHERS_LOOK_MS = 10;
+const OTHERS_CHECK_MS = 10;
 
 /**
  * The version of what the store says. SQLite counts the rows changed by this connection, and the commits of others. Steps that only change
@@ -85,19 +85,20 @@ const OTHERS_LOOK_MS = 10;
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
   const selectOthers = db.prepare<{ data_version: number }, []>('PRAGMA data_version');
-  let [own, others, version] = [-1, -1, ''];
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let [ownChanges, othersVersion, version] = [-1, -1, ''];
+  let checkedAt = Number.NEGATIVE_INFINITY;
   let discounted = 0;
   const changes = () => selectOwn.get()!.changes;
   return {
     version(): string {
       const nowMs = performance.now();
-      const look = nowMs - lookedAt >= OTHERS_LOOK_MS;
-      if (look) lookedAt = nowMs;
-      const [ownNow, othersNow] = [changes() - discounted, look ? selectOthers.get()!.data_version : others];
-      if (ownNow !== own || othersNow !== others) {
-        [own, others] = [ownNow, othersNow];
-        version = `${others}.${own}`;
+      const isDue = nowMs - checkedAt >= OTHERS_CHECK_MS;
+      if (isDue) checkedAt = nowMs;
+      const ownNow = changes() - discounted;
+      const othersNow = isDue ? selectOthers.get()!.data_version : othersVersion;
+      if (ownNow !== ownChanges || othersNow !== othersVersion) {
+        [ownChanges, othersVersion] = [ownNow, othersNow];
+        version = `${othersVersion}.${ownChanges}`;
       }
       return version;
     },

@@ -1,5 +1,5 @@
 import type { Print } from '../market/prints.ts';
-import { rowsAt, type TapeColumns, type TapeContracts, tapeColumnsOf } from '../market/tape-columns.ts';
+import { pickRows, type TapeColumns, type TapeContracts, tapeColumnsOf } from '../market/tape-columns.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../market/tape-sums.ts';
 import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes } from './column-codec.ts';
 
@@ -11,7 +11,7 @@ export interface TapeEntries extends TapeColumns {
   readonly ids: Uint32Array;
 }
 
-/** Flags of entries that no longer stand: cancelled, and replaced by a correction. */
+/** Flags of entries that are no longer valid: cancelled, and replaced by a correction. */
 export const CANCELED = 32;
 export const CORRECTED = 64;
 
@@ -25,7 +25,7 @@ export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: U
 }
 
 /**
- * Encodes entries as two blobs, of about 8 bytes per print each. The digests have a blob of their own, because they do not compress and are
+ * Encodes entries as two blobs, of about 8 bytes per print each. The digests have a separate blob, because they do not compress and are
  * rarely read.
  *
  *     "ZTP1" | CRC-32 | zstd of: JSON of the head | columns
@@ -45,11 +45,11 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
     JSON.stringify({ count, from, contracts: contracts.strike.length, quote, paid, series: contracts.series }),
   );
   writeContracts(writer, contracts);
-  const its = contract.map((each) => numbers[each]!);
-  writer.decimals(Float64Array.from(its));
+  const renumbered = contract.map((each) => numbers[each]!);
+  writer.decimals(Float64Array.from(renumbered));
   writer.decimals(differences(at, from));
   if (quote !== undefined && paid !== undefined) {
-    const { bids, asks, prices } = quotesAgainst(its, contracts.strike.length, {
+    const { bids, asks, prices } = quoteDifferences(renumbered, contracts.strike.length, {
       bids: wholes(bid, quote),
       asks: wholes(ask, quote),
       prices: wholes(price, paid),
@@ -62,19 +62,19 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
   for (const column of [size, multiplier, delta]) writer.numbers(column);
   writer.decimals(Float64Array.from(flags));
   const ids = new Uint8Array(entries.ids.buffer, entries.ids.byteOffset, entries.ids.byteLength);
-  return { columns: writer.sealed(MARKS.columns), ids: sealed(MARKS.ids, ids) };
+  return { columns: writer.sealed(MAGIC.columns), ids: sealed(MAGIC.ids, ids) };
 }
 
-/** Decodes the columns of entries, including entries that do not stand. Throws `OperatorError` if the blob is damaged. */
+/** Decodes the columns of entries, including entries that are not valid. Throws `OperatorError` if the blob is damaged. */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
-  const reader = new ColumnReader(blob, MARKS.columns, name);
-  const { count, from, contracts: many, quote, paid, series } = JSON.parse(reader.text()) as Head;
-  const contracts = readContracts(reader, many, series);
+  const reader = new ColumnReader(blob, MAGIC.columns, name);
+  const { count, from, contracts: contractCount, quote, paid, series } = JSON.parse(reader.text()) as Head;
+  const contracts = readContracts(reader, contractCount, series);
   const contract = Uint32Array.from(reader.numbers(count));
   const at = sums(reader.numbers(count), from);
   let [bid, ask, price] = [reader.numbers(count), reader.numbers(count), reader.numbers(count)];
   if (quote !== undefined && paid !== undefined) {
-    ({ bid, ask, price } = quotesFrom(contract, many, { bid, ask, price, quote, paid }));
+    ({ bid, ask, price } = quotesFrom(contract, contractCount, { bid, ask, price, quote, paid }));
   }
   const [size, multiplier, delta] = [reader.numbers(count), reader.numbers(count), reader.numbers(count)];
   const flags = Uint8Array.from(reader.numbers(count));
@@ -83,17 +83,17 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
 
 /** Decodes the digests of entries' ids, two words each. Throws `OperatorError` if the blob is damaged. */
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
-  const content = unsealed(blob, MARKS.ids, name);
+  const content = unsealed(blob, MAGIC.ids, name);
   return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
 }
 
-/** The entries that stand. */
-export function standing(columns: TapeColumns): TapeColumns {
+/** The entries that are valid. */
+export function validRows(columns: TapeColumns): TapeColumns {
   const { count, flags } = columns;
   const rows = new Uint32Array(count);
-  let left = 0;
-  for (let row = 0; row < count; row++) if ((flags[row]! & (CANCELED | CORRECTED)) === 0) rows[left++] = row;
-  return left === count ? columns : rowsAt(columns, rows.subarray(0, left));
+  let valid = 0;
+  for (let row = 0; row < count; row++) if ((flags[row]! & (CANCELED | CORRECTED)) === 0) rows[valid++] = row;
+  return valid === count ? columns : pickRows(columns, rows.subarray(0, valid));
 }
 
 /** Encodes sums as one blob: "ZTS1" | CRC-32 | zstd of the columns. */
@@ -110,12 +110,12 @@ export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Arr
   for (let field = 0; field < BY_CONTRACT.width; field++) writer.numbers(fieldOf(byContract, field, BY_CONTRACT.width));
   writer.decimals(differences(Float64Array.from(cells.contract, (each, cell) => 4 * each + cells.manner[cell]!)));
   for (const field of fields) writer.numbers(columns[field]!);
-  return writer.sealed(MARKS.sums);
+  return writer.sealed(MAGIC.sums);
 }
 
 /** Decodes a blob of encodeSums. Throws `OperatorError` if the blob is damaged. */
 export function decodeSums(blob: Uint8Array, name: string): TapeSums {
-  const reader = new ColumnReader(blob, MARKS.sums, name);
+  const reader = new ColumnReader(blob, MAGIC.sums, name);
   const head = JSON.parse(reader.text()) as SumsHead;
   const contracts = readContracts(reader, head.count, head.series);
   const byContract = new Float64Array(head.count * BY_CONTRACT.width);
@@ -152,13 +152,13 @@ interface Head {
 interface SumsHead {
   readonly count: number;
   readonly cells: number;
-  /** Indices of the stored columns: fields of cells (below CELL.width), then their lost parts. Columns of zeros are left out. */
+  /** Indices of the stored columns: fields of cells (below CELL.width), then their rounding errors. Columns of zeros are left out. */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
 }
 
-/** "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use another mark. */
-const MARKS = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
+/** "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use another number. */
+const MAGIC = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
 
 /** The contracts of entries, renumbered with the most traded first, because small numbers compress best. `numbers`: new number by old. */
 function used({ count, contract, contracts }: TapeColumns) {
@@ -211,23 +211,23 @@ interface Quotes {
   readonly times: number;
 }
 
-function quotesAgainst(contract: Uint32Array, contracts: number, { bids, asks, prices, times }: Quotes) {
+function quoteDifferences(contract: Uint32Array, contracts: number, { bids, asks, prices, times }: Quotes) {
   const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
   const out = { bids: bids.slice(), asks: asks.slice(), prices: prices.slice() };
   for (let row = 0; row < contract.length; row++) {
-    const its = contract[row]!;
+    const number = contract[row]!;
     const bid = bids[row]!;
     const isKnown = !Number.isNaN(bid);
-    out.bids[row] = bid - lastBid[its]!;
+    out.bids[row] = bid - lastBid[number]!;
     out.asks[row] = asks[row]! - (isKnown ? bid : 0);
-    out.prices[row] = prices[row]! - (isKnown ? bid * times : lastPrice[its]!);
-    if (isKnown) lastBid[its] = bid;
-    lastPrice[its] = prices[row]!;
+    out.prices[row] = prices[row]! - (isKnown ? bid * times : lastPrice[number]!);
+    if (isKnown) lastBid[number] = bid;
+    lastPrice[number] = prices[row]!;
   }
   return out;
 }
 
-interface QuotesApart {
+interface StoredQuotes {
   readonly bid: Float64Array;
   readonly ask: Float64Array;
   readonly price: Float64Array;
@@ -235,17 +235,17 @@ interface QuotesApart {
   readonly paid: number;
 }
 
-function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price, quote, paid }: QuotesApart) {
+function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price, quote, paid }: StoredQuotes) {
   const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
   const [times, overQuote, overPaid] = [10 ** (paid - quote), 10 ** quote, 10 ** paid];
   for (let row = 0; row < contract.length; row++) {
-    const its = contract[row]!;
-    const bids = bid[row]! + lastBid[its]!;
+    const number = contract[row]!;
+    const bids = bid[row]! + lastBid[number]!;
     const isKnown = !Number.isNaN(bids);
     const asks = ask[row]! + (isKnown ? bids : 0);
-    const prices = price[row]! + (isKnown ? bids * times : lastPrice[its]!);
-    if (isKnown) lastBid[its] = bids;
-    lastPrice[its] = prices;
+    const prices = price[row]! + (isKnown ? bids * times : lastPrice[number]!);
+    if (isKnown) lastBid[number] = bids;
+    lastPrice[number] = prices;
     bid[row] = bids / overQuote;
     ask[row] = asks / overQuote;
     price[row] = prices / overPaid;

@@ -32,7 +32,7 @@ test('reports no feed and exits as unhealthy if no server has run', async () => 
 test('shows a feed whose tickers are all fresh in four lines, and its tickers with --all', async () => {
   ledger((store, now) => {
     store.openFeeds([{ name: 'cboe', simulated: false, tickers: ['SPY', 'XOM'] }]);
-    for (const ticker of ['SPY', 'XOM']) store.snapshotCame(came('cboe', ticker, now, 1_000, 1_000));
+    for (const ticker of ['SPY', 'XOM']) store.snapshotReceived(came('cboe', ticker, now, 1_000, 1_000));
     store.pollEnded({ feed: 'cboe', beganAt: now, endedAt: now, nextAt: now + 5 * MINUTE_MS, error: null });
   });
   const { code, stdout, stderr } = await feeds('--check');
@@ -47,7 +47,7 @@ test('shows a feed whose tickers are all fresh in four lines, and its tickers wi
 test('shows the reason for each problem, and the exit code reports it', async () => {
   ledger((store, now) => {
     store.openFeeds([{ name: 'massive', simulated: false, tickers: ['GS', 'SPY', 'XOM'] }]);
-    store.snapshotCame(came('massive', 'SPY', now, 1_000, 600));
+    store.snapshotReceived(came('massive', 'SPY', now, 1_000, 600));
     const refusal = { feed: 'massive', ticker: 'XOM', origin: 'massive:XOM', reason: 'answered 503', at: now };
     for (const _ of [1, 2]) store.rejected(refusal);
     store.rejected({ ...refusal, ticker: null, origin: 'massive:stream', reason: 'the socket rejects the key' });

@@ -39,10 +39,10 @@ function chainAt(minute: number, bid: number): string {
 
 const TAPE = 'executed_at,option_chain_id,price,size,canceled,upstream_condition_detail\n';
 /** In each ten rows two are equal. In each fifty rows one of an equal pair cancels the other, so that neither counts. */
-function trade(at: number): string {
-  const row = at % 10 === 9 ? at - 1 : at;
+function trade(i: number): string {
+  const row = i % 10 === 9 ? i - 1 : i;
   const time = new Date(Date.UTC(2026, 7, 3, 14) + row * 10).toISOString();
-  return `${time},TEST260918C00100000,2.5,5,${at % 50 === 49 ? 't' : 'f'},auto\n`;
+  return `${time},TEST260918C00100000,2.5,5,${i % 50 === 49 ? 't' : 'f'},auto\n`;
 }
 
 /** Starts the service on the folder. `loaded` resolves when the service has read the present files once. */
@@ -77,7 +77,7 @@ test(
   'killed repeatedly while files arrive, grow and change: the data equals that of a clean load',
   async () => {
     const data = join(folder, 'data');
-    const rows = Array.from({ length: 10 * FILES }, (_, at) => trade(at)).join('');
+    const rows = Array.from({ length: 10 * FILES }, (_, i) => trade(i)).join('');
     const third = Math.floor(rows.length / 3);
     for (let each = 0; each < FILES; each++) put(`${each % 2 ? 'deep/' : ''}${each}.csv`, chainAt(each, 1));
     put('tape.csv', TAPE + rows.slice(0, third));

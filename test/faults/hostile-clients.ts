@@ -53,31 +53,31 @@ export async function measureHostile(seconds: number, command: readonly string[]
     const uuid = `00000000-0000-4000-8000-${String(++members).padStart(12, '0')}`;
     return { url: server.url, key: access.addMember({ uuid }).apiKey };
   };
-  const look = () => ({ memory: residentBytes(server.pid), sockets: descriptors(server.pid) });
+  const measure = () => ({ memory: residentBytes(server.pid), sockets: descriptors(server.pid) });
   try {
     const honest: Honest[] = [];
     for (const name of HONEST) honest.push(await connect(name, admit()));
     for (const each of honest) for (let call = 0; call < WARM_CALLS; call++) await each.call();
     const victim = await openVictim(admit());
-    const before = look();
+    const before = measure();
     let peak = 0;
     const watching = setInterval(() => {
       peak = Math.max(peak, residentBytes(server.pid));
-    }, LOOK_MS);
+    }, CHECK_MS);
     const endsAt = performance.now() + 1_000 * seconds;
     const attackers = Bun.spawn([process.execPath, ATTACKERS, server.url, dataDir, String(seconds), ...victim], {
       stdout: 'pipe',
       stderr: 'inherit',
     });
-    const told = await Promise.all(honest.map((each) => callOn(each, () => performance.now() >= endsAt)));
+    const calls = await Promise.all(honest.map((each) => callOn(each, () => performance.now() >= endsAt)));
     const attacks = (await new Response(attackers.stdout).json()) as AttackFigures[];
     clearInterval(watching);
-    const after = await settled(look, before);
+    const after = await measureWhenBack(measure, before);
     for (const { close } of honest) await close();
     const { code, stderr } = await server.stop('SIGTERM');
     const log = stderr.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
     return {
-      honest: told,
+      honest: calls,
       attacks,
       memory: { before: before.memory, peak, after: after.memory },
       socketsLeft: after.sockets - before.sockets,
@@ -93,11 +93,11 @@ export async function measureHostile(seconds: number, command: readonly string[]
 
 const ATTACKERS = join(import.meta.dir, 'hostile/attackers.ts');
 const WARM_CALLS = 20;
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 /** Sockets that the honest clients keep open between their calls, beyond those of their first calls. */
 export const POOLED_MAX = 10;
 /** The part of the taken memory that may remain: compiled code, and sessions that their clients may return to. */
-export const KEPT_MAX_BYTES = 64 * 1024 * 1024;
+export const GROWTH_BYTES_MAX = 64 * 1024 * 1024;
 /** A client that left must be gone from the server within this time. */
 const LEFT_MS = 30_000;
 
@@ -109,15 +109,15 @@ async function openVictim(target: Target): Promise<[endpoint: string, sessionId:
 }
 
 /** Waits until the sockets of all clients that left are closed and the memory is back, or until the time limit. */
-async function settled<Look extends { memory: number; sockets: number }>(
-  look: () => Look,
-  before: Look,
-): Promise<Look> {
-  const isBack = ({ memory, sockets }: Look) =>
-    !(sockets > before.sockets + POOLED_MAX) && !(memory > before.memory + KEPT_MAX_BYTES);
+async function measureWhenBack<Usage extends { memory: number; sockets: number }>(
+  measure: () => Usage,
+  before: Usage,
+): Promise<Usage> {
+  const isBack = ({ memory, sockets }: Usage) =>
+    !(sockets > before.sockets + POOLED_MAX) && !(memory > before.memory + GROWTH_BYTES_MAX);
   const deadline = performance.now() + LEFT_MS;
-  while (!isBack(look()) && performance.now() < deadline) await Bun.sleep(LOOK_MS);
-  return look();
+  while (!isBack(measure()) && performance.now() < deadline) await Bun.sleep(CHECK_MS);
+  return measure();
 }
 
 function residentBytes(pid: number): number {

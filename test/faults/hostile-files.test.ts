@@ -98,7 +98,7 @@ test.skipIf(!mayBound)(
 /** Reading it takes some seconds. */
 const longTape = () =>
   gzipSync(
-    `executed_at,option_chain_id,price,size,id\n${Array.from({ length: 300_000 }, (_, at) => `2026-08-17T13:30:01Z,SPY260918C00500000,1.${at},1,a${at}\n`).join('')}`,
+    `executed_at,option_chain_id,price,size,id\n${Array.from({ length: 300_000 }, (_, i) => `2026-08-17T13:30:01Z,SPY260918C00500000,1.${i},1,a${i}\n`).join('')}`,
   );
 
 test('skips and names a file if the service died twice while reading it, but not if it was stopped', async () => {

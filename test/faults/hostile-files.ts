@@ -18,7 +18,7 @@ export interface FileFigures {
   readonly slowestHealthMs: number;
   readonly stopMs: number;
   readonly exitCode: number;
-  /** The reasons of refusals, by origin. */
+  /** The reasons of rejections, by origin. */
   readonly refused: Readonly<Record<string, string>>;
   /** Log lines at level error. */
   readonly errors: readonly string[];
@@ -34,13 +34,13 @@ export function measureFiles(bombs: readonly Pick<Bomb, 'name' | 'content'>[], c
   });
 }
 
-/** Starts a server with a provider that sends these bodies, and waits until the server has asked for each and stored or refused data. */
+/** Starts a server with a provider that sends these bodies, and waits until the server has requests for each and stored or refused data. */
 export async function measureAnswers(bodies: readonly Uint8Array[], isChunked: boolean, command: readonly string[]) {
-  let asked = 0;
+  let requests = 0;
   const provider = Bun.serve({
     port: 0,
     fetch() {
-      const packed = Bun.gzipSync(Buffer.from(bodies[asked++ % bodies.length]!));
+      const packed = Bun.gzipSync(Buffer.from(bodies[requests++ % bodies.length]!));
       const body = isChunked ? new Blob([packed]).stream() : packed;
       return new Response(body, { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } });
     },
@@ -57,7 +57,7 @@ export async function measureAnswers(bodies: readonly Uint8Array[], isChunked: b
         '--feed-rate=600',
       ];
       return watched(command, folder, [...feed, `--universe=${universe}`], async (server) => {
-        while (asked < bodies.length || !/data_refused|chain_stored/.test(server.log())) await Bun.sleep(LOOK_MS);
+        while (requests < bodies.length || !/data_refused|chain_stored/.test(server.log())) await Bun.sleep(CHECK_MS);
       });
     });
   } finally {
@@ -65,7 +65,7 @@ export async function measureAnswers(bodies: readonly Uint8Array[], isChunked: b
   }
 }
 
-const LOOK_MS = 10;
+const CHECK_MS = 10;
 const PROBE = join(ROOT, 'bench/health-probe.ts');
 
 async function watched(
@@ -80,20 +80,20 @@ async function watched(
   let peakBytes = Number.NaN;
   const watch = setInterval(() => {
     peakBytes = Math.max(residentBytes(server.pid), peakBytes || 0);
-  }, LOOK_MS);
+  }, CHECK_MS);
   try {
     await Promise.race([until(server), Bun.sleep(LOADED_MS_MAX)]);
     probe.stdin.end();
     const latencies = (await new Response(probe.stdout).json()) as number[];
     const { code, durationMs, stderr } = await server.stop('SIGTERM');
     const log = stderr.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-    const refusals = log.filter(({ message }) => message === 'data_refused');
+    const rejections = log.filter(({ message }) => message === 'data_refused');
     return {
       peakBytes,
       slowestHealthMs: Math.max(...latencies),
       stopMs: durationMs,
       exitCode: code,
-      refused: Object.fromEntries(refusals.map(({ origin, reason }) => [origin, reason])),
+      refused: Object.fromEntries(rejections.map(({ origin, reason }) => [origin, reason])),
       errors: log.filter(({ level }) => level === 'ERROR').map((line) => JSON.stringify(line)),
     };
   } finally {
@@ -113,11 +113,11 @@ function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 /** Returns the resident memory of a process and its children in bytes, or 0 if the process does not exist. */
 function residentBytes(pid: number): number {
   try {
-    const own = 4096 * Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
+    const resident = 4096 * Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
     const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim().split(' ').filter(Boolean),
     );
-    return children.reduce((sum, child) => sum + residentBytes(Number(child)), own);
+    return children.reduce((sum, child) => sum + residentBytes(Number(child)), resident);
   } catch {
     return 0;
   }
@@ -165,7 +165,7 @@ export async function fuzzFiles(
   const broken: string[] = [];
   for (let round = 0; performance.now() < endsAt; round++) {
     const isAnswers = round % 3 === 2;
-    const bombs = isAnswers ? [] : Array.from({ length: 4 }, (_, at) => bombOf(chance, at));
+    const bombs = isAnswers ? [] : Array.from({ length: 4 }, (_, i) => bombOf(chance, i));
     const answers = isAnswers ? [answerOf(chance), answerOf(chance)] : [];
     const isChunked = chance.below(2) === 0;
     const bodies = answers.map(({ body }) => body);

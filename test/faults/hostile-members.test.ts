@@ -18,18 +18,18 @@ const MEMORY_MIB_MAX = { one: 400, eight: 1_024 };
 
 let battle: Battle;
 let ended: Promise<void>;
-const over = Promise.withResolvers<void>();
+const testsDone = Promise.withResolvers<void>();
 beforeAll(async () => {
   const begun = Promise.withResolvers<void>();
   ended = withBattle({ size: SIZE, command: FROM_SOURCE, limits: ['--rate-limit', 'off'] }, async (made) => {
     battle = made;
     begun.resolve();
-    await over.promise;
+    await testsDone.promise;
   });
   await Promise.race([begun.promise, ended]);
 }, 60_000);
 afterAll(async () => {
-  over.resolve();
+  testsDone.resolve();
   await ended;
 });
 
@@ -73,7 +73,7 @@ test('abandoned work ends with its connection, and a stop does not wait for it',
       signal,
     });
   const leaving = new AbortController();
-  const abandoned = Array.from({ length: 12 }, (_, at) => ask(1_000 + at, leaving.signal).catch(() => {}));
+  const abandoned = Array.from({ length: 12 }, (_, i) => ask(1_000 + i, leaving.signal).catch(() => {}));
   // The requests are under way when the request of another account is answered.
   await fetch(`${battle.server.url}/api/v1/nodes/gex/SPX?rate=0.0777`, { headers: { 'X-API-Key': battle.keys[1]! } });
   leaving.abort();
@@ -81,7 +81,7 @@ test('abandoned work ends with its connection, and a stop does not wait for it',
   const askedAt = performance.now();
   expect((await ask(2)).status).toBe(200);
   const alone = performance.now() - askedAt;
-  const waiting = Array.from({ length: 12 }, (_, at) => ask(2_000 + at).catch(() => {}));
+  const waiting = Array.from({ length: 12 }, (_, i) => ask(2_000 + i).catch(() => {}));
   const waitedAt = performance.now();
   await ask(3);
   // Twelve abandoned requests do not delay the next request. Twelve waiting ones delay it by some of its turns.

@@ -9,7 +9,7 @@ import { type MarketSize, storeMarket, TAPED } from './members/data.ts';
 /** An index, a chain close to the maximum size, and a tape of a million prints. */
 export const FULL_SIZE: MarketSize = { prints: 1_000_000, indexContracts: 30_000, wideContracts: 190_000 };
 const MEMBERS = 8;
-const LOOK_MS = 5;
+const CHECK_MS = 5;
 /** The requests beside the attacks: the liveness check, and an honest member's requests for the universe and levels. */
 const HONEST_PATHS = ['/health', '/api/v1/universe', `/api/v1/nodes/gex/${TAPED}`] as const;
 
@@ -105,7 +105,7 @@ async function probe(url: string, key: string, stolen: StolenTime, isOver: () =>
     if (now - askedAt > worst) worst = Math.max(worst, now - askedAt - stolen.between(askedAt, now));
     // The probe may reach its own rate limit: it sends some hundred requests per second.
     if (answer.status !== 200 && answer.status !== 429) failures++;
-    await Bun.sleep(LOOK_MS);
+    await Bun.sleep(CHECK_MS);
   }
   return {
     p95: quantile(

@@ -43,8 +43,8 @@ const LINUX = process.platform === 'linux' || process.env.CI !== undefined;
 );
 
 async function survives(tls: readonly string[]): Promise<void> {
-  const own = mkdtempSync(join(folder, 'server-'));
-  const [drop, dataDir] = [join(own, 'drop'), join(own, 'data')];
+  const serverFolder = mkdtempSync(join(folder, 'server-'));
+  const [drop, dataDir] = [join(serverFolder, 'drop'), join(serverFolder, 'data')];
   mkdirSync(drop);
   const limited = ['bash', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'zomma', ...FROM_SOURCE];
   const server = await startServer(limited, [

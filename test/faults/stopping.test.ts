@@ -10,7 +10,7 @@ import { FROM_SOURCE, run, type Server, startServer } from '../support/process.t
 /** SIGTERM ends the process in time, whatever its clients do and whatever it waits for. */
 const STOP_MS_MAX = 5_000;
 const CLIENTS = 40;
-const FINE = Array.from({ length: 5_000 }, (_, at) => 100 + at / 100);
+const FINE = Array.from({ length: 5_000 }, (_, i) => 100 + i / 100);
 const BATCH = JSON.stringify({
   put_call: FINE.map(() => 'C'),
   spot: FINE,

@@ -15,8 +15,8 @@ const chain = (asOf: number, strikes = 10, openInterest = 10): Chain =>
     quoted({ strikes: range(90, 89 + strikes) }).map((row) => contract({ ...row, openInterest })),
     { asOf },
   );
-const came = (its: Chain, store: Store, rules = {}, nowMs = AS_OF + 60 * MINUTE_MS) =>
-  acceptDelivery({ kind: 'chain', chain: its }, store, nowMs, rules).snapshot;
+const accept = (snapshot: Chain, store: Store, rules = {}, nowMs = AS_OF + 60 * MINUTE_MS) =>
+  acceptDelivery({ kind: 'chain', chain: snapshot }, store, nowMs, rules).snapshot;
 
 function inMemory(work: (store: Store) => void): void {
   const store = openStore(':memory:');
@@ -35,28 +35,28 @@ describe('a snapshot', () => {
     ['newer from a polled source', chain(AS_OF + MINUTE_MS), { isPolled: true }, { isNew: true }, 2],
     ['dated ahead of the clock', chain(AS_OF + 80 * MINUTE_MS), {}, { isNew: true, isAhead: true }, 2],
     ['with fewer contracts', chain(AS_OF + MINUTE_MS, 6), {}, { isNew: true, expected: 20 }, 2],
-  ])('%s', (_name, its, rules, expected, kept) =>
+  ])('%s', (_name, sent, rules, expected, snapshots) =>
     inMemory((store) => {
-      expect(came(chain(AS_OF), store)).toEqual({ isNew: true, isAhead: false, isFresh: true, expected: 20 });
+      expect(accept(chain(AS_OF), store)).toEqual({ isNew: true, isAhead: false, isFresh: true, expected: 20 });
       const before = store.latestChainId('ACME', false);
-      const snapshot = came(its, store, rules);
+      const snapshot = accept(sent, store, rules);
       expect(snapshot).toMatchObject(expected);
-      expect(store.snapshots()).toHaveLength(kept);
+      expect(store.snapshots()).toHaveLength(snapshots);
       if (snapshot?.isNew === false) expect(store.latestChainId('ACME', false)).toBe(before!);
     }),
   );
 
   test('recognizes a stored older snapshot after a newer one was stored', () =>
     inMemory((store) => {
-      for (const its of [chain(AS_OF - MINUTE_MS), chain(AS_OF)]) came(its, store);
-      expect(came(chain(AS_OF - MINUTE_MS), store)).toMatchObject({ isNew: false, isFresh: false });
+      for (const sent of [chain(AS_OF - MINUTE_MS), chain(AS_OF)]) accept(sent, store);
+      expect(accept(chain(AS_OF - MINUTE_MS), store)).toMatchObject({ isNew: false, isFresh: false });
     }));
 
   test('a snapshot dated ahead does not stop the current one from being fresh', () =>
     inMemory((store) => {
-      came(chain(AS_OF + 300 * MINUTE_MS), store);
-      came(chain(AS_OF - MINUTE_MS), store);
-      expect(came(chain(AS_OF), store)).toMatchObject({ isNew: true, isFresh: true });
+      accept(chain(AS_OF + 300 * MINUTE_MS), store);
+      accept(chain(AS_OF - MINUTE_MS), store);
+      expect(accept(chain(AS_OF), store)).toMatchObject({ isNew: true, isFresh: true });
     }));
 });
 
@@ -66,22 +66,22 @@ const nothing = (count: number) => {
   return { bid: column, ask: column, last: column, iv: column };
 };
 
-describe('the stored snapshot stays, and the refusal names the reason', () => {
-  const asked = { isPolled: true };
+describe('the stored snapshot stays, and the rejection names the reason', () => {
+  const polled = { isPolled: true };
   test.each<[string, Chain, object, RegExp | undefined]>([
-    ['80 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 8), asked, /16 contracts, but 20 of the last snapshot/],
-    ['90 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 9), asked, undefined],
+    ['80 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 8), polled, /16 contracts, but 20 of the last snapshot/],
+    ['90 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 9), polled, undefined],
     ['80 % of the contracts, from a file', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
-    ['80 % of the contracts five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), asked, undefined],
-    ['much older quotes, polled', chain(AS_OF - 20 * MINUTE_MS), asked, /older than the stored ones of 2026-01-05/],
+    ['80 % of the contracts five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), polled, undefined],
+    ['much older quotes, polled', chain(AS_OF - 20 * MINUTE_MS), polled, /older than the stored ones of 2026-01-05/],
     ['older quotes, from a file', chain(AS_OF - MINUTE_MS), {}, undefined],
     ['without any price', unpriced(AS_OF + MINUTE_MS), {}, /no contract has a quote, a price or a volatility/],
-  ])('%s', (_name, its, rules, reason) =>
+  ])('%s', (_name, sent, rules, reason) =>
     inMemory((store) => {
-      came(chain(AS_OF), store);
-      const { delivery } = acceptDelivery({ kind: 'chain', chain: its }, store, AS_OF + 6 * 1440 * MINUTE_MS, rules);
+      accept(chain(AS_OF), store);
+      const { delivery } = acceptDelivery({ kind: 'chain', chain: sent }, store, AS_OF + 6 * 1440 * MINUTE_MS, rules);
       expect(delivery).toMatchObject(
-        reason ? { kind: 'refusal', ticker: 'ACME', reason: expect.stringMatching(reason) } : { kind: 'chain' },
+        reason ? { kind: 'rejection', ticker: 'ACME', reason: expect.stringMatching(reason) } : { kind: 'chain' },
       );
       expect(store.snapshots()).toHaveLength(reason ? 1 : 2);
     }),
@@ -92,10 +92,10 @@ test('a damaged stored snapshot does not block a new one', () =>
   inFolder((folder) => {
     const path = join(folder, 'z.sqlite');
     const store = openStore(path);
-    came(chain(AS_OF), store);
+    accept(chain(AS_OF), store);
     const db = new Database(path);
     db.run("UPDATE snapshots SET columns = x'00'");
     db.close();
-    expect(came(chain(AS_OF + MINUTE_MS), store)).toMatchObject({ isNew: true, isFresh: true });
+    expect(accept(chain(AS_OF + MINUTE_MS), store)).toMatchObject({ isNew: true, isFresh: true });
     store.close();
   }));

@@ -3,10 +3,10 @@ import { batchesOf } from '../../src/feeds/batches.ts';
 import type { Delivery } from '../../src/market/feed.ts';
 import { printOf } from '../store/samples.ts';
 
-const refusal = (origin: string): Delivery => ({ kind: 'refusal', origin, reason: 'none' });
+const rejection = (origin: string): Delivery => ({ kind: 'rejection', origin, reason: 'none' });
 const prints = (count: number): Delivery => ({
   kind: 'prints',
-  prints: Array.from({ length: count }, (_, at) => printOf(String(at))),
+  prints: Array.from({ length: count }, (_, i) => printOf(String(i))),
 });
 async function* given(deliveries: readonly Delivery[]): AsyncGenerator<Delivery> {
   yield* deliveries;
@@ -14,9 +14,9 @@ async function* given(deliveries: readonly Delivery[]): AsyncGenerator<Delivery>
 
 test.each([
   ['no delivery', [], []],
-  ['a few deliveries', [refusal('a'), refusal('b')], [2]],
-  ['more deliveries than a transaction takes', Array.from({ length: 130 }, () => refusal('a')), [64, 64, 2]],
-  ['a tape', [prints(6_000), prints(6_000), refusal('a'), prints(10_000), refusal('b')], [2, 2, 1]],
+  ['a few deliveries', [rejection('a'), rejection('b')], [2]],
+  ['more deliveries than a transaction takes', Array.from({ length: 130 }, () => rejection('a')), [64, 64, 2]],
+  ['a tape', [prints(6_000), prints(6_000), rejection('a'), prints(10_000), rejection('b')], [2, 2, 1]],
 ])('%s', async (_name, deliveries, sizes) => {
   const batches = await Array.fromAsync(batchesOf(given(deliveries)));
   expect(batches.map(({ length }) => length)).toEqual(sizes);
@@ -26,13 +26,13 @@ test.each([
 test('an early delivery does not wait for a late one', async () => {
   const late = Promise.withResolvers<Delivery>();
   async function* slow(): AsyncGenerator<Delivery> {
-    yield refusal('early');
+    yield rejection('early');
     yield await late.promise;
   }
   const batches = batchesOf(slow());
-  expect((await batches.next()).value).toEqual([refusal('early')]);
-  late.resolve(refusal('late'));
-  expect((await batches.next()).value).toEqual([refusal('late')]);
+  expect((await batches.next()).value).toEqual([rejection('early')]);
+  late.resolve(rejection('late'));
+  expect((await batches.next()).value).toEqual([rejection('late')]);
   expect((await batches.next()).done).toBe(true);
 });
 
@@ -40,7 +40,7 @@ test('a consumer that stops ends the source, and an error of the source is throw
   let ended = false;
   async function* endless(): AsyncGenerator<Delivery> {
     try {
-      for (;;) yield refusal('a');
+      for (;;) yield rejection('a');
     } finally {
       ended = true;
     }
@@ -53,10 +53,10 @@ test('a consumer that stops ends the source, and an error of the source is throw
   }
   await expect(Array.fromAsync(batchesOf(failing()))).rejects.toThrow('cable pulled');
   async function* breaking(): AsyncGenerator<Delivery> {
-    yield refusal('before');
+    yield rejection('before');
     throw new Error('cable pulled');
   }
   const batches = batchesOf(breaking());
-  expect((await batches.next()).value).toEqual([refusal('before')]);
+  expect((await batches.next()).value).toEqual([rejection('before')]);
   await expect(batches.next()).rejects.toThrow('cable pulled');
 });

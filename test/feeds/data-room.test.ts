@@ -24,8 +24,8 @@ test.each([
 ])('with --data-max %s a folder of 2 MB is full: %p', (dataMax, isFull) => {
   writeFileSync(join(dataDir, 'zomma.sqlite'), Buffer.alloc(1.5e6));
   writeFileSync(join(dataDir, 'zomma.sqlite-wal'), Buffer.alloc(0.5e6));
-  const fault = createDataRoom(parseSettings({ dataDir, dataMax })).fault();
-  expect(fault).toEqual(
+  const reason = createDataRoom(parseSettings({ dataDir, dataMax })).fullReason();
+  expect(reason).toEqual(
     isFull
       ? `The data folder holds 2 MB of --data-max ${dataMax.replace('MB', ' MB')}: nothing more is stored until there is room.`
       : undefined,

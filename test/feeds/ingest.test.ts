@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ingestOnce, startIngest } from '../../src/feeds/ingest.ts';
 import { buildChain, type ContractRow } from '../../src/market/build-chain.ts';
+import { DAY_MS } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { printOf } from '../store/samples.ts';
@@ -86,7 +87,7 @@ test.each(implausible)(
   async (_name, chain, reason) => {
     const { service } = await serveFolder();
     const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
-    const refusals: string[] = [];
+    const rejections: string[] = [];
     await ingestOnce({
       feed: {
         name: 'test',
@@ -100,10 +101,10 @@ test.each(implausible)(
       store: service.app.store,
       nowMs: Date.now,
       observe: (each) => {
-        if (each.kind === 'data_refused') refusals.push(each.reason);
+        if (each.kind === 'data_refused') rejections.push(each.reason);
       },
     });
-    expect(refusals).toEqual([expect.stringMatching(reason)]);
+    expect(rejections).toEqual([expect.stringMatching(reason)]);
     expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
   },
 );
@@ -113,7 +114,7 @@ test('a table with a fifth of its rows unreadable does not replace a stored chai
   const whole = readFileSync(join(folder, 'a.csv'), 'utf8').replaceAll('2026-08-21T16', '2026-08-21T17');
   const damaged = whole
     .split('\n')
-    .map((line, at) => (at > 0 && at % 4 === 0 ? line.replace('2026-09-18', 'soon') : line));
+    .map((line, i) => (i > 0 && i % 4 === 0 ? line.replace('2026-09-18', 'soon') : line));
   writeFileSync(join(folder, 'a.csv'), damaged.join('\n'));
   await poll();
   const response = await service.request('GET', '/api/v1/nodes/gex/AAA');
@@ -136,8 +137,8 @@ test('reports a file that no longer contains market data', async () => {
 
 test('serves a chain dated ahead of the clock only if the ticker has no other', async () => {
   const { folder, service, poll } = await serveFolder();
-  const ahead = new Date(Date.now() + 40 * 86_400_000).toISOString();
-  const expiry = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
+  const ahead = new Date(Date.now() + 40 * DAY_MS).toISOString();
+  const expiry = new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 10);
   const later = readFileSync(join(folder, 'a.csv'), 'utf8')
     .replaceAll('2026-08-21T16:00:00-04:00', ahead)
     .replaceAll('2026-09-18', expiry);
@@ -161,7 +162,7 @@ test('a transaction ends when its time is over, and requests run between transac
   const { service } = await serveFolder();
   const { store } = service.app;
   const sizes: number[] = [];
-  const prints = Array.from({ length: 1_000 }, (_, at) => printOf(String(at)));
+  const prints = Array.from({ length: 1_000 }, (_, i) => printOf(String(i)));
   let turns = 0;
   const turn = () => {
     turns++;

@@ -53,11 +53,11 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 /** Starts a listener on a store. `store` may be another view of the same data. */
-function listening(script: Scripted, store: Store, over: Partial<IngestDeps> = {}) {
+function listening(script: Scripted, store: Store, overrides: Partial<IngestDeps> = {}) {
   const seen: Observation[] = [];
   const ingest = startIngest({
     ...{ feed: script.feed, store, nowMs: () => now, observe: (each: Observation) => seen.push(each) },
-    ...over,
+    ...overrides,
   });
   return { ingest, seen };
 }
@@ -128,11 +128,11 @@ test('a stream that breaks leaves its earlier prints stored, and a gap from the 
 
 test('a write that another process blocks is retried, and no trade is lost', async () => {
   const [store, script] = [opened(), scripted()];
-  let refusals = 2;
+  let busyWrites = 2;
   const busy: Store = {
     ...store,
     transaction(work) {
-      if (refusals-- > 0) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+      if (busyWrites-- > 0) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
       return store.transaction(work);
     },
   };

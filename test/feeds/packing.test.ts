@@ -10,8 +10,8 @@ const TODAY = newYorkInstant('2026-01-07', '11:00');
 function withPrints(work: (store: ReturnType<typeof openStore>, path: string) => Promise<void>) {
   return inFolder(async (folder) => {
     const store = openStore(`${folder}/z.db`);
-    const prints = Array.from({ length: 5_000 }, (_, at) =>
-      printOf(`p${at}`, { simulated: false, canceled: false, at: newYorkInstant('2026-01-05', '10:00') + at * 30_000 }),
+    const prints = Array.from({ length: 5_000 }, (_, i) =>
+      printOf(`p${i}`, { simulated: false, canceled: false, at: newYorkInstant('2026-01-05', '10:00') + i * 30_000 }),
     );
     store.savePrints(prints);
     await work(store, `${folder}/z.db`);
@@ -21,24 +21,24 @@ function withPrints(work: (store: ReturnType<typeof openStore>, path: string) =>
 
 test('packs closed days, with turns for other work, and reports it once', () =>
   withPrints(async (store) => {
-    const told: Observation[] = [];
+    const observed: Observation[] = [];
     let turns = 0;
     const others = setInterval(() => turns++, 0);
-    await packTape({ store, observe: (each) => told.push(each), nowMs: () => TODAY, isAnswering: () => false });
+    await packTape({ store, observe: (each) => observed.push(each), nowMs: () => TODAY, isAnswering: () => false });
     clearInterval(others);
     // The first print is of the 5th at 10:00, with 30 s per print. Prints of the 7th are not packed.
     const closed = (newYorkInstant('2026-01-07', '00:00') - newYorkInstant('2026-01-05', '10:00')) / 30_000;
-    expect(told).toEqual([{ kind: 'tape_packed', prints: closed }]);
+    expect(observed).toEqual([{ kind: 'tape_packed', prints: closed }]);
     expect(turns).toBeGreaterThan(1);
     expect(store.prints('SPX', 0, TODAY * 2, false, 0)).toHaveLength(5_000);
-    await packTape({ store, observe: (each) => told.push(each), nowMs: () => TODAY, isAnswering: () => false });
-    expect(told).toHaveLength(1);
+    await packTape({ store, observe: (each) => observed.push(each), nowMs: () => TODAY, isAnswering: () => false });
+    expect(observed).toHaveLength(1);
   }));
 
 test('packing that is stopped midway continues the next time', () =>
   withPrints(async (store) => {
-    let asked = 0;
-    await packTape({ store, observe: () => {}, nowMs: () => TODAY, isAnswering: () => false }, () => ++asked > 1);
+    let checks = 0;
+    await packTape({ store, observe: () => {}, nowMs: () => TODAY, isAnswering: () => false }, () => ++checks > 1);
     expect(store.prints('SPX', 0, TODAY * 2, false, 0)).toHaveLength(5_000);
     const packed = Promise.withResolvers<Observation>();
     const packing = startPacking({ store, observe: packed.resolve, nowMs: () => TODAY, isAnswering: () => false }, 0);

@@ -47,4 +47,4 @@ export async function polled(feed: Feed, signal?: AbortSignal): Promise<Delivery
 export const chainsOf = (deliveries: readonly Delivery[]) =>
   deliveries.flatMap((each) => (each.kind === 'chain' ? [each] : []));
 export const reasonsOf = (deliveries: readonly Delivery[]) =>
-  deliveries.flatMap((each) => (each.kind === 'refusal' ? [[each.ticker, each.reason] as const] : []));
+  deliveries.flatMap((each) => (each.kind === 'rejection' ? [[each.ticker, each.reason] as const] : []));

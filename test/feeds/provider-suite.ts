@@ -33,8 +33,8 @@ export function describeProvider(subject: Subject): void {
   });
   afterEach(() => server.close());
 
-  const create = (over: Partial<ProviderOptions> = {}) =>
-    subject.create({ baseUrl: server.url, socketUrl: server.socketUrl, tickers: [ticker], clock, ...over });
+  const create = (overrides: Partial<ProviderOptions> = {}) =>
+    subject.create({ baseUrl: server.url, socketUrl: server.socketUrl, tickers: [ticker], clock, ...overrides });
   /** Damages the answers that chains come from: the first `times` of them, or all. */
   const damage = (behaviour: Behaviour, times = Number.POSITIVE_INFINITY) => {
     let left = times;
@@ -98,7 +98,7 @@ export function describeProvider(subject: Subject): void {
     });
   });
 
-  describe(`${subject.name}: a permanent error becomes a refusal with its reason`, () => {
+  describe(`${subject.name}: a permanent error becomes a rejection with its reason`, () => {
     test.each<[string, Behaviour, RegExp, number]>([
       ['500', { kind: 'status', status: 500 }, /answered 500, 3 times/, 3],
       [
@@ -137,9 +137,9 @@ export function describeProvider(subject: Subject): void {
     ])('%s', async (_what, behaviour, reason, requests) => {
       damage(behaviour);
       const feed = create({ timeoutMs: behaviour.kind === 'drip' || behaviour.kind === 'hang' ? 200 : 5_000 });
-      const [[of, told] = [], ...more] = reasonsOf(await polled(feed));
+      const [[of, shown] = [], ...more] = reasonsOf(await polled(feed));
       expect([of, more]).toEqual([ticker, []]);
-      expect(told).toMatch(reason);
+      expect(shown).toMatch(reason);
       expect(chainRequests()).toBe(requests);
     });
 
@@ -173,16 +173,16 @@ export function describeProvider(subject: Subject): void {
     });
 
     test('a redirect to another origin, which does not get the credential', async () => {
-      const heard: unknown[] = [];
+      const received: unknown[] = [];
       const other = createServer((request, response) => {
-        heard.push(request.headers);
+        received.push(request.headers);
         response.end('{}');
       });
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
       const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
       damage({ kind: 'status', status: 307, headers: { location } });
       expect(reasonsOf(await polled(create()))).toEqual([[ticker, expect.stringMatching(/redirects to another host/)]]);
-      expect(heard).toEqual([]);
+      expect(received).toEqual([]);
       await new Promise((resolve) => other.close(resolve));
     });
   });
@@ -192,7 +192,7 @@ export function describeProvider(subject: Subject): void {
 
     test('an unknown ticker does not affect the others', async () => {
       const deliveries = await polled(create({ tickers: ['CHPT', 'NONE', 'SPX'] }));
-      expect(deliveries.map(({ kind }) => kind)).toEqual(['chain', 'refusal', 'chain']);
+      expect(deliveries.map(({ kind }) => kind)).toEqual(['chain', 'rejection', 'chain']);
       expect(reasonsOf(deliveries)[0]?.[0]).toBe('NONE');
     });
 
@@ -210,14 +210,14 @@ export function describeProvider(subject: Subject): void {
       const first = reasonsOf(await polled(feed));
       expect(first).toHaveLength(many.length);
       expect(first.filter(([, reason]) => reason.startsWith('not asked until')).length).toBeGreaterThanOrEqual(3);
-      const asked = server.asked.length;
-      expect(asked).toBeLessThanOrEqual(4 * 3);
+      const requests = server.asked.length;
+      expect(requests).toBeLessThanOrEqual(4 * 3);
 
       await polled(feed);
-      expect(server.asked.length).toBe(asked);
+      expect(server.asked.length).toBe(requests);
       clock.advance(60_000);
       await polled(feed);
-      expect(server.asked.length).toBe(asked + 1);
+      expect(server.asked.length).toBe(requests + 1);
       clock.advance(120_000);
       server.behaviour = () => undefined;
       expect(chainsOf(await polled(feed))).toHaveLength(many.length);

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const NOW = MONDAY_MS;
 const DAYS = Array.from({ length: 60 }, (_, days) => days);
 
-async function kept(days: RetentionDays, prepare: (store: Store) => void = () => {}) {
+async function afterRetention(days: RetentionDays, prepare: (store: Store) => void = () => {}) {
   const store = openStore(':memory:');
   store.sumPrintsFrom(1);
   for (const day of DAYS) {
@@ -57,7 +57,7 @@ describe('retention keeps', () => {
     ['31 days of prints', { prints: 31 }, { prints: 64, summed: 64 }],
     ['only today', { chains: 0 }, { snapshots: 2, other: 2 }],
   ])('%s, and removes nothing else', async (_name, days, expected) => {
-    const { counts, observed } = await kept(days);
+    const { counts, observed } = await afterRetention(days);
     expect(counts).toEqual({ ...ALL, ...expected });
     expect(observed).toHaveLength(Object.keys(expected).length > 0 ? 1 : 0);
   });
@@ -74,15 +74,15 @@ test('keeps the newest snapshot of a ticker at any age, and one whose levels are
 
 test('a removal that is stopped midway continues the next time', async () => {
   const store = openStore(':memory:');
-  const many = Array.from({ length: 12_000 }, (_, at) =>
-    printOf(`p${at}`, { at: NOW - 40 * DAY_MS + at, simulated: false }),
+  const many = Array.from({ length: 12_000 }, (_, i) =>
+    printOf(`p${i}`, { at: NOW - 40 * DAY_MS + i, simulated: false }),
   );
   store.savePrints(many);
-  const parts = { store, kept: { prints: 31 }, observe: () => {}, nowMs: () => NOW };
-  let asked = 0;
-  await removeOld(parts, () => ++asked > 1);
+  const deps = { store, kept: { prints: 31 }, observe: () => {}, nowMs: () => NOW };
+  let checks = 0;
+  await removeOld(deps, () => ++checks > 1);
   expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(11_750);
-  await removeOld(parts);
+  await removeOld(deps);
   expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(0);
   store.close();
 });

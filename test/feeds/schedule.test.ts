@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { nextAskAt } from '../../src/feeds/schedule.ts';
-import { newYorkTime } from '../../src/market/calendar.ts';
+import { nextPollAt } from '../../src/feeds/schedule.ts';
+import { DAY_MS, newYorkTime } from '../../src/market/calendar.ts';
 import type { Pace } from '../../src/market/feed.ts';
 
 const MINUTE_MS = 60_000;
@@ -16,7 +16,7 @@ function asks(each: Pace, fromMs: number, toMs: number, tookMs = 0): string[] {
   const times: string[] = [];
   let last: number | undefined;
   for (let now = fromMs; ; ) {
-    const next = nextAskAt(each, last, now);
+    const next = nextPollAt(each, last, now);
     expect(next).toBeGreaterThanOrEqual(now);
     if (next >= toMs) return times;
     times.push(newYorkTime(next).slice(0, 16));
@@ -33,7 +33,10 @@ describe('a year of sessions', () => {
   test('has 251 days, two of them half days', () => {
     // 365 days, less 104 days of weekends and 10 holidays.
     expect(byDay.size).toBe(251);
-    expect([...byDay].filter(([, its]) => its.length !== 15).map(([day]) => day)).toEqual(['2026-11-27', '2026-12-24']);
+    expect([...byDay].filter(([, polls]) => polls.length !== 15).map(([day]) => day)).toEqual([
+      '2026-11-27',
+      '2026-12-24',
+    ]);
   });
   test.each([
     ['a normal day', '2026-03-06'],
@@ -72,7 +75,7 @@ test.each([
   ['the evening before a holiday', '2026-11-25T20:00:00-05:00', '2026-11-27T09:45'],
   ['past midnight', '2026-11-24T00:05:00-05:00', '2026-11-24T09:45'],
 ])('after a poll %s, a delayed source is polled again at the right time', (_name, start, second) => {
-  expect(asks(pace(5, 15), at(start), at(start) + 4 * 86_400_000).slice(0, 2)).toEqual([
+  expect(asks(pace(5, 15), at(start), at(start) + 4 * DAY_MS).slice(0, 2)).toEqual([
     newYorkTime(at(start)).slice(0, 16),
     second,
   ]);
@@ -88,16 +91,16 @@ test('a poll longer than the interval is followed at once, and misses neither cl
 
 test('fetches the closing quotes once, however late', () => {
   const each = pace(5, 15);
-  const asked = at('2026-11-20T14:00:00-05:00');
-  const woken = at('2026-11-21T12:00:00-05:00');
-  expect(nextAskAt(each, asked, woken)).toBe(woken);
-  expect(nextAskAt(each, asked, at('2026-11-23T08:00:00-05:00'))).toBe(at('2026-11-23T08:00:00-05:00'));
-  expect(nextAskAt(each, woken, woken + 1)).toBe(at('2026-11-23T09:45:00-05:00'));
+  const polledAt = at('2026-11-20T14:00:00-05:00');
+  const wokenAt = at('2026-11-21T12:00:00-05:00');
+  expect(nextPollAt(each, polledAt, wokenAt)).toBe(wokenAt);
+  expect(nextPollAt(each, polledAt, at('2026-11-23T08:00:00-05:00'))).toBe(at('2026-11-23T08:00:00-05:00'));
+  expect(nextPollAt(each, wokenAt, wokenAt + 1)).toBe(at('2026-11-23T09:45:00-05:00'));
 });
 
 test('polls a source with hours "always" at its interval', () => {
   const each: Pace = { everyMs: 5_000, hours: 'always', delayMs: 0 };
-  expect(nextAskAt(each, undefined, 100)).toBe(100);
-  expect(nextAskAt(each, 100, 200)).toBe(5_100);
-  expect(nextAskAt(each, 100, 9_000)).toBe(9_000);
+  expect(nextPollAt(each, undefined, 100)).toBe(100);
+  expect(nextPollAt(each, 100, 200)).toBe(5_100);
+  expect(nextPollAt(each, 100, 9_000)).toBe(9_000);
 });

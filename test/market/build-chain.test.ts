@@ -10,10 +10,10 @@ const head = {
   simulated: false,
 };
 
-function contract(over: Partial<ContractRow> = {}): ContractRow {
+function contract(overrides: Partial<ContractRow> = {}): ContractRow {
   const quote = { bid: 10, ask: 11, last: 10.5, volume: 3, openInterest: 100 };
   const model = { iv: 0.2, delta: 0.5, gamma: 0.001, multiplier: Number.NaN };
-  return { root: 'SPX', expiry: '2022-12-16', callPut: 1, strike: 4000, ...quote, ...model, ...over };
+  return { root: 'SPX', expiry: '2022-12-16', callPut: 1, strike: 4000, ...quote, ...model, ...overrides };
 }
 
 test('orders series by settlement, then root, and rows by strike, calls first', () => {

@@ -31,7 +31,7 @@ const chain = (underlying: string, asOf: number, count = 20, offered?: number): 
   return { kind: 'chain', chain: chainOf(rows, { underlying, asOf }), ...(offered && { offered }) };
 };
 const refusal = (ticker: string, reason = 'answered 503'): Delivery => ({
-  kind: 'refusal',
+  kind: 'rejection',
   origin: `test:${ticker}`,
   reason,
   ticker,
@@ -197,9 +197,9 @@ test('a gap lasts from the end of a connection to the reconnection', async () =>
 test('limits ten thousand refusals to the newest 200', async () => {
   const many = Array.from(
     { length: 10_000 },
-    (_, at): Delivery => ({ kind: 'refusal', origin: `f${at}`, reason: 'bad' }),
+    (_, at): Delivery => ({ kind: 'rejection', origin: `f${at}`, reason: 'bad' }),
   );
-  const { feed } = await statusAfter({ polls: [many, [{ kind: 'refusal', origin: 'last', reason: 'bad' }]] });
+  const { feed } = await statusAfter({ polls: [many, [{ kind: 'rejection', origin: 'last', reason: 'bad' }]] });
   const refusals = feed.refusals as { origin: string }[];
   expect([refusals.length, refusals[0]!.origin]).toEqual([200, 'last']);
 });
@@ -225,7 +225,7 @@ describe('paging', () => {
   store.transaction(() => {
     for (let at = 0; at < TICKERS; at++) {
       const ticker = `T${String(at).padStart(4, '0')}`;
-      store.snapshotCame({
+      store.snapshotReceived({
         ...{ feed: 'files', ticker, at: NOW + at, asOf: NOW, isFresh: true, expected: 10, received: 9 },
         refused: { bad_symbol: 1 },
       });

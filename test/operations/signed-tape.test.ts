@@ -10,7 +10,7 @@ const busy = (ms: number) => {
 /** A tape of `count` stretches. */
 function tapeOf(count: number): PrintsQuery {
   const stretches = () => Array.from({ length: count }, (_, at): Stretch => stretchOf('2026-01-05', [print({ at })]));
-  return { count, mark: '', prints: [], stretches };
+  return { count, version: '', prints: [], stretches };
 }
 
 test.each([

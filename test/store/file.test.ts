@@ -99,9 +99,9 @@ test('another process sees a member and a snapshot at once, and a changed versio
     expect([members, spot]).toEqual([1, 4321]);
     while (after === before && performance.now() - writtenAt < 50) [members, spot, after] = await ask();
     expect(after).not.toBe(before);
-    const own = store.version();
+    const version = store.version();
     store.saveMember({ ...MEMBER, tier: 'none' });
-    expect(store.version()).not.toBe(own);
+    expect(store.version()).not.toBe(version);
     reader.stdin.end();
     await reader.exited;
     store.close();

@@ -14,18 +14,18 @@ function withStore(work: (store: Store) => void): void {
   store.close();
 }
 
-function kept(store: Store, underlying = 'SPX', simulated = false): LevelRecord[] {
+function storedLevels(store: Store, underlying = 'SPX', simulated = false): LevelRecord[] {
   return store.levels(underlying, store.levelTimes(underlying, ...ALWAYS, 'snapshot', simulated), simulated);
 }
 
 test.each([{}, { flipResolved: false }, { atmIv30d: null }, { simulated: true }])(
   'reads back the levels that were saved: %p',
-  (over) =>
+  (overrides) =>
     withStore((store) => {
-      keepLevels(store, over);
-      expect(kept(store, 'SPX', over.simulated ?? false)).toEqual([recordOf(over)]);
-      expect(kept(store, 'SPX', !over.simulated)).toEqual([]);
-      expect(kept(store, 'NDX')).toEqual([]);
+      keepLevels(store, overrides);
+      expect(storedLevels(store, 'SPX', overrides.simulated ?? false)).toEqual([recordOf(overrides)]);
+      expect(storedLevels(store, 'SPX', !overrides.simulated)).toEqual([]);
+      expect(storedLevels(store, 'NDX')).toEqual([]);
     }),
 );
 
@@ -41,23 +41,23 @@ test('a snapshot is due once, newest first, and again if it is replaced', () =>
     const [again, ...none] = store.levelsDue() as [number];
     expect([none, again === first]).toEqual([[], false]);
     // The previous levels are served until the new ones are saved.
-    expect(kept(store)).toEqual([recordOf()]);
+    expect(storedLevels(store)).toEqual([recordOf()]);
     store.saveLevels(again, recordOf({ spot: 1 }));
-    expect(kept(store)).toEqual([recordOf({ spot: 1 })]);
+    expect(storedLevels(store)).toEqual([recordOf({ spot: 1 })]);
   }));
 
-const GONE: [name: string, act: (store: Store) => void][] = [
+const REMOVALS: [name: string, act: (store: Store) => void][] = [
   ['forgotten', (store) => store.forgetSnapshots('SPX')],
   ['replaced', (store) => store.saveChain(chainOf({ simulated: false }))],
 ];
-test.each(GONE)('stores no levels for a snapshot that was %s before they were saved', (_, act) =>
+test.each(REMOVALS)('stores no levels for a snapshot that was %s before they were saved', (_, act) =>
   withStore((store) => {
     store.saveChain(chainOf({ simulated: false }));
     const [id] = store.levelsDue() as [number];
     act(store);
     expect(store.levelsDue()).not.toContain(id);
     store.saveLevels(id, recordOf());
-    expect(kept(store)).toEqual([]);
+    expect(storedLevels(store)).toEqual([]);
   }),
 );
 
@@ -66,14 +66,15 @@ test('removes the old levels if the replacing snapshot cannot be analysed', () =
     keepLevels(store);
     store.saveChain(chainOf({ simulated: false }));
     store.saveLevels(store.levelsDue()[0]!, undefined);
-    expect(kept(store)).toEqual([]);
+    expect(storedLevels(store)).toEqual([]);
   }));
 
 test('forgetting a snapshot removes its levels, also if only the levels are left', () =>
   withStore((store) => {
     for (const days of [0, 1, 2]) keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS });
     keepLevels(store, { underlying: 'NDX' });
-    const spots = (underlying?: string) => kept(store, underlying).map(({ asOf }) => (asOf - MONDAY_MS) / DAY_MS);
+    const spots = (underlying?: string) =>
+      storedLevels(store, underlying).map(({ asOf }) => (asOf - MONDAY_MS) / DAY_MS);
     expect(store.forgetSnapshots('SPX', MONDAY_MS + DAY_MS)).toBe(1);
     expect(spots()).toEqual([0, 2]);
     expect(store.forgetSnapshots('SPX')).toBe(2);
@@ -81,9 +82,9 @@ test('forgetting a snapshot removes its levels, also if only the levels are left
 
     // For simulated data the store retains the last snapshot of a day, and the levels of all snapshots.
     for (const hours of [0, 1]) keepLevels(store, { simulated: true, asOf: MONDAY_MS + hours * HOUR_MS });
-    expect(kept(store, 'SPX', true)).toHaveLength(2);
+    expect(storedLevels(store, 'SPX', true)).toHaveLength(2);
     expect(store.forgetSnapshots('SPX', MONDAY_MS)).toBe(1);
-    expect(kept(store, 'SPX', true).map(({ asOf }) => asOf)).toEqual([MONDAY_MS + HOUR_MS]);
+    expect(storedLevels(store, 'SPX', true).map(({ asOf }) => asOf)).toEqual([MONDAY_MS + HOUR_MS]);
   }));
 
 test('level times: bounds are inclusive, and the last of a day is the last by New York time', () =>
@@ -117,10 +118,11 @@ test('retains the last simulated levels of each past day, and all recorded level
     }
     // A later day of the other kind of data removes none of these levels.
     keepLevels(store, { asOf: MONDAY_MS + 3 * DAY_MS });
-    const hours = (simulated: boolean) => kept(store, 'SPX', simulated).map(({ asOf }) => (asOf - MONDAY_MS) / HOUR_MS);
+    const hours = (simulated: boolean) =>
+      storedLevels(store, 'SPX', simulated).map(({ asOf }) => (asOf - MONDAY_MS) / HOUR_MS);
     expect(hours(true)).toEqual([1, 25, 48, 49]);
     expect(hours(false)).toEqual([0, 1, 24, 25, 48, 49, 72]);
-    expect(kept(store, 'NDX', true)).toHaveLength(3);
+    expect(storedLevels(store, 'NDX', true)).toHaveLength(3);
   }));
 
 test('after a migration the levels of all older snapshots are due', () =>
@@ -134,23 +136,23 @@ test('after a migration the levels of all older snapshots are due', () =>
     db.close();
     const after = openStore(path);
     expect(after.levelsDue()).toHaveLength(2);
-    expect(kept(after)).toEqual([]);
+    expect(storedLevels(after)).toEqual([]);
     after.close();
   }));
 
 test("the level log is in the order of saving, has one kind of data, and omits records older than the ticker's latest", () =>
   withStore((store) => {
-    const keep = (days: number, over: Partial<LevelRecord> = {}) => {
-      keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS, ...over });
+    const save = (days: number, overrides: Partial<LevelRecord> = {}) => {
+      keepLevels(store, { asOf: MONDAY_MS + days * DAY_MS, ...overrides });
       return store.lastLevelSeq();
     };
     expect([store.lastLevelSeq(), store.levelEvents(0, 10, false)]).toEqual([0, []]);
-    const first = keep(0);
-    const second = keep(2);
-    const history = keep(1);
-    const other = keep(0, { underlying: 'NDX' });
-    const simulated = keep(3, { simulated: true });
-    const same = keep(2, { spot: 1 });
+    const first = save(0);
+    const second = save(2);
+    const history = save(1);
+    const other = save(0, { underlying: 'NDX' });
+    const simulated = save(3, { simulated: true });
+    const same = save(2, { spot: 1 });
     expect([first, second, history, other, simulated, same]).toEqual([1, 2, 3, 4, 5, 6]);
     const seqs = (after: number, limit = 10, kind = false) =>
       store.levelEvents(after, limit, kind).map(({ seq }) => seq);
@@ -163,7 +165,7 @@ test("the level log is in the order of saving, has one kind of data, and omits r
     expect([current('SPX', 6), current('SPX', 5), current('NDX', 6), current('NDX', 3)]).toEqual([6, 3, 4, undefined]);
     // A sequence number is never reused.
     store.forgetSnapshots('SPX');
-    expect([store.lastLevelSeq(), seqs(0), current('SPX', 6), keep(0)]).toEqual([6, [4], undefined, 7]);
+    expect([store.lastLevelSeq(), seqs(0), current('SPX', 6), save(0)]).toEqual([6, [4], undefined, 7]);
   }));
 
 test('a record dated in the future does not make present records look old', () =>

@@ -70,9 +70,9 @@ test('retains one simulated snapshot per New York day, and all recorded ones', (
         ids[`${simulated}`].push(store.latestChainId('SPX', simulated)!);
       }
     }
-    const kept = (simulated: boolean) => ids[`${simulated}`].map((id) => store.chain(id)?.asOf);
-    expect(kept(true)).toEqual([undefined, undefined, times[2], times[3]]);
-    expect(kept(false)).toEqual(times);
+    const stored = (simulated: boolean) => ids[`${simulated}`].map((id) => store.chain(id)?.asOf);
+    expect(stored(true)).toEqual([undefined, undefined, times[2], times[3]]);
+    expect(stored(false)).toEqual(times);
 
     for (const simulated of [true, false]) {
       const daily = store.dailyChainIds('SPX', times[0]!, times[3]!, simulated);
@@ -134,11 +134,11 @@ test('prints are read back unchanged, in time order, with inclusive bounds', () 
 test('a later copy corrects a print any number of times, but a cancelled print stays cancelled', () =>
   withStore((store) => {
     const sizes = () => store.prints('SPX', 0, MONDAY_MS, true, 0).map(({ id, size }) => [id, size]);
-    const mark = () => store.tapeMark('SPX', 0, MONDAY_MS, true).mark;
+    const version = () => store.tapeVersion('SPX', 0, MONDAY_MS, true).version;
     expect(store.savePrints([printOf('a', { size: 1 }), printOf('b', { size: 2 })]).added).toBe(2);
-    const before = mark();
+    const before = version();
     expect(store.savePrints([printOf('a', { size: 1 })])).toEqual({ added: 0, changed: 0 });
-    expect(mark()).toBe(before);
+    expect(version()).toBe(before);
     expect(store.savePrints([printOf('a', { size: 3 }), printOf('a', { size: 4, at: MONDAY_MS - 1 })])).toEqual({
       added: 0,
       changed: 2,
@@ -147,12 +147,12 @@ test('a later copy corrects a print any number of times, but a cancelled print s
       ['a', 4],
       ['b', 2],
     ]);
-    expect(mark()).not.toBe(before);
+    expect(version()).not.toBe(before);
     // The same sequence again from the start.
-    const corrected = mark();
+    const corrected = version();
     store.savePrints([1, 3].map((size) => printOf('a', { size })));
     store.savePrints([printOf('a', { size: 4, at: MONDAY_MS - 1 })]);
-    expect([mark(), sizes()[0]]).toEqual([corrected, ['a', 4]]);
+    expect([version(), sizes()[0]]).toEqual([corrected, ['a', 4]]);
     store.savePrints([printOf('a', { size: 9, canceled: true }), printOf('a', { size: 5 })]);
     expect(sizes()).toEqual([['b', 2]]);
   }));
@@ -165,14 +165,14 @@ test('large prints are those whose premium reaches the minimum', () =>
     expect([0, 1235, 1235.5, 2470, 2471].map(found)).toEqual([['1', '2'], ['1', '2'], ['2'], ['2'], []]);
   }));
 
-test('reads the tape in time order, and the mark changes only if the tape changes', () =>
+test('reads the tape in time order, and the version changes only if the tape changes', () =>
   withStore((store) => {
     const tape = () => [...store.tape('SPX', MONDAY_MS, MONDAY_MS + 2, true)].map(({ id }) => id);
-    const mark = () => store.tapeMark('SPX', MONDAY_MS, MONDAY_MS + 2, true).mark;
-    const marks = [mark()];
+    const version = () => store.tapeVersion('SPX', MONDAY_MS, MONDAY_MS + 2, true).version;
+    const versions = [version()];
     const save = (...prints: ReturnType<typeof printOf>[]) => {
       store.savePrints(prints);
-      marks.push(mark());
+      versions.push(version());
     };
     save(printOf('b', { at: MONDAY_MS + 2 }), printOf('a', { at: MONDAY_MS }));
     expect(tape()).toEqual(['a', 'b']);
@@ -187,7 +187,13 @@ test('reads the tape in time order, and the mark changes only if the tape change
     expect(tape()).toEqual(['b']);
     save(printOf('f', { at: MONDAY_MS + 1 }));
     expect(tape()).toEqual(['f', 'b']);
-    expect(marks.map((each, at) => at > 0 && each === marks[at - 1])).toEqual([false, false, true, false, false]);
+    expect(versions.map((version, i) => i > 0 && version === versions[i - 1])).toEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+    ]);
     // An abandoned iteration does not block later reads.
     for (const _ of store.tape('SPX', 0, MONDAY_MS + 9, true)) break;
     expect(tape()).toEqual(['f', 'b']);

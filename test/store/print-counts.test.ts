@@ -25,7 +25,7 @@ function counted(db: Database) {
     .all();
 }
 
-const kept = (db: Database) => db.query('SELECT * FROM print_counts ORDER BY 1, 2, 3').all();
+const storedCounts = (db: Database) => db.query('SELECT * FROM print_counts ORDER BY 1, 2, 3').all();
 
 const within = (db: Database, simulated: number, underlying: string, fromMs: number, toMs: number) =>
   db
@@ -64,7 +64,7 @@ describe.each([1, 2, 3])('seed %p', (seed) => {
     ];
     for (let round = 0; round < 60; round++) {
       steps[Math.min(below(8), 4)]!();
-      expect(kept(db)).toEqual(counted(db));
+      expect(storedCounts(db)).toEqual(counted(db));
       const from = FIRST + below(3) * DAY_MS + below(5 * SLOT_MS) - SLOT_MS;
       const ranges: [from: number, to: number][] = [
         [0, MOST],
@@ -87,11 +87,11 @@ test('a failed save adds no counts, and the next save counts only its own prints
   migrate(db);
   const table = printTable(db);
   table.savePrints([printOf('a')]);
-  const before = kept(db);
+  const before = storedCounts(db);
   expect(() => table.savePrints([printOf('b'), printOf('c', { strike: Number.NaN })])).toThrow('NOT NULL');
-  expect(kept(db)).toEqual(before);
+  expect(storedCounts(db)).toEqual(before);
   table.savePrints([printOf('d')]);
-  expect(kept(db)).toEqual(counted(db));
+  expect(storedCounts(db)).toEqual(counted(db));
 });
 
 test('a migration counts the existing rows, including those before 1970', () => {
@@ -105,6 +105,6 @@ test('a migration counts the existing rows, including those before 1970', () => 
     for (const simulated of [0, 1]) insert.run(simulated, `${number}`, number % 2 ? 'NDX' : 'SPX', at, number % 3 && 1);
   }
   migrate(db);
-  expect(kept(db)).toEqual(counted(db));
-  expect(kept(db).length).toBeGreaterThan(8);
+  expect(storedCounts(db)).toEqual(counted(db));
+  expect(storedCounts(db).length).toBeGreaterThan(8);
 });

@@ -11,8 +11,8 @@ const MIN = 100_000;
 function tape(seed: number, count: number): Print[] {
   const random = seeded(seed, 1).uniform;
   const pick = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)]!;
-  return Array.from({ length: count }, (_, at) => ({
-    ...printOf(`p${at}`),
+  return Array.from({ length: count }, (_, i) => ({
+    ...printOf(`p${i}`),
     simulated: false,
     at: Date.UTC(2026, 9, 26) + Math.floor(random() * 14 * DAY_MS),
     root: pick(['SPX', 'SPXW', 'SPX1']),
@@ -85,9 +85,9 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
   const shuffled = prints.map((print) => [random(), print] as const).toSorted((a, b) => a[0] - b[0]);
   const canceled = new Set(prints.filter(() => random() < 0.1).map(({ id }) => id));
   // Some prints are corrected: in size, in side, or in price so that they are no longer large.
-  const corrected = prints.map((print, at) => {
-    if (at % 17 !== 0) return print;
-    return { ...print, ...([{ size: 77 }, { side: 'mid' as const }, { price: 0.01 }] as const)[at % 3]! };
+  const corrected = prints.map((print, i) => {
+    if (i % 17 !== 0) return print;
+    return { ...print, ...([{ size: 77 }, { side: 'mid' as const }, { price: 0.01 }] as const)[i % 3]! };
   });
   const after = corrected.map((print) => ({ ...print, canceled: canceled.has(print.id) }));
 
@@ -98,8 +98,8 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
         store.sumPrintsFrom(MIN);
         // Some cancellations arrive before their prints.
         store.savePrints(after.filter(({ canceled }) => canceled).slice(0, 50));
-        for (let at = 0; at < shuffled.length; at += 300)
-          store.savePrints(shuffled.slice(at, at + 300).map(([, print]) => print));
+        for (let i = 0; i < shuffled.length; i += 300)
+          store.savePrints(shuffled.slice(i, i + 300).map(([, print]) => print));
         store.savePrints(prints);
         store.savePrints(after);
         store.savePrints(after);
@@ -145,7 +145,7 @@ test('sums simulated and recorded prints separately', () =>
     expect([of(true), of(false)]).toEqual([[100], [200]]);
   }));
 
-const SIDES: [name: string, over: Partial<Print>, side: PrintSum['side']][] = [
+const SIDES: [name: string, overrides: Partial<Print>, side: PrintSum['side']][] = [
   ['the feed', { side: 'bid', price: 2, bid: 1, ask: 2 }, 'bid'],
   ['the quote: above the middle', { side: null, price: 1.6, bid: 1, ask: 2 }, 'ask'],
   ['the quote: below the middle', { side: null, price: 1.4, bid: 1, ask: 2 }, 'bid'],
@@ -153,6 +153,6 @@ const SIDES: [name: string, over: Partial<Print>, side: PrintSum['side']][] = [
   ['none: the quote is crossed', { side: null, price: 1.5, bid: 2, ask: 1 }, 'none'],
   ['none: the quote is incomplete', { side: null, price: 1.5, bid: null, ask: 2 }, 'none'],
 ];
-test.each(SIDES)('determines the side of a print by %s', (_name, over, side) => {
-  expect(sumOf({ ...printOf('a'), ...over }).side).toBe(side);
+test.each(SIDES)('determines the side of a print by %s', (_name, overrides, side) => {
+  expect(sumOf({ ...printOf('a'), ...overrides }).side).toBe(side);
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newYorkDate } from '../../src/market/calendar.ts';
+import { DAY_MS, newYorkDate } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { Print } from '../../src/market/prints.ts';
@@ -19,7 +19,7 @@ export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Pro
 
 /** 15:00 in New York on a Monday. */
 export const MONDAY_MS = Date.UTC(2026, 0, 5, 20);
-export const DAY_MS = 86_400_000;
+export { DAY_MS };
 
 /** A chain of `count` contracts in two series. Every cell is different, and some are missing. */
 export function chainOf(changes: Partial<Chain> = {}): Chain {
@@ -85,19 +85,19 @@ export function printOf(id: string, changes: Partial<Print> = {}): Print {
 }
 
 /** A level record with a different value in every field. */
-export function recordOf(over: Partial<LevelRecord> = {}): LevelRecord {
-  const asOf = over.asOf ?? MONDAY_MS;
+export function recordOf(overrides: Partial<LevelRecord> = {}): LevelRecord {
+  const asOf = overrides.asOf ?? MONDAY_MS;
   return {
     ...{ underlying: 'SPX', simulated: false, asOf, day: newYorkDate(asOf), spot: 6000.25 },
     ...{ netGex: -1.5e9, grossGex: 9.25e9, gexFlip: 6010.5, flipResolved: true, callWall: 6100, putWall: 5900 },
     ...{ maxPain: 6000, expiry: '2026-01-16', dex: 1e11, vex: -2e8, cex: 3.5e7, atmIv30d: 0.1625 },
-    ...over,
+    ...overrides,
   };
 }
 
 /** Stores a snapshot and its levels. Returns the id of the snapshot. */
-export function keepLevels(store: MarketStore, over: Partial<LevelRecord> = {}): number {
-  const record = recordOf(over);
+export function keepLevels(store: MarketStore, overrides: Partial<LevelRecord> = {}): number {
+  const record = recordOf(overrides);
   const { underlying, asOf, spot, simulated } = record;
   store.saveChain(chainOf({ underlying, asOf, spot, simulated }));
   const id = store.levelsDue()[0]!;

@@ -5,7 +5,7 @@ import { randomOf } from '../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
 import type { Print, PrintSum } from '../../src/market/prints.ts';
 import { PARTS } from '../../src/market/tape.ts';
-import { printAt, type TapeColumns, tapeColumnsOf } from '../../src/market/tape-columns.ts';
+import { printOfRow, type TapeColumns, tapeColumnsOf } from '../../src/market/tape-columns.ts';
 import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../src/market/tape-sums.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { printTable, type TapeSizes } from '../../src/store/print-table.ts';
@@ -62,9 +62,9 @@ function tape(seed: number, count: number): Print[] {
 function batchesOf(seed: number, prints: readonly Print[]): Print[][] {
   const random = randomOf(seed, 4);
   const sent = prints.flatMap((print): [number, Print][] => {
-    const at = random.uniform();
-    const copies: [number, Print][] = [[at, print]];
-    const later = () => at + (1.2 - at) * random.uniform();
+    const arrival = random.uniform();
+    const copies: [number, Print][] = [[arrival, print]];
+    const later = () => arrival + (1.2 - arrival) * random.uniform();
     if (random.uniform() < 0.2) copies.push([later(), print]);
     if (random.uniform() < 0.15) copies.push([later(), { ...print, size: print.size + 1, canceled: false }]);
     if (random.uniform() < 0.05) copies.push([later(), { ...print, at: print.at + 1, price: 7.77, canceled: false }]);
@@ -83,11 +83,11 @@ const large = (table: ReturnType<typeof tableOn>, from: number, to: number, leas
 
 const printsIn = (columns: TapeColumns) =>
   Array.from({ length: columns.count }, (_, row) => {
-    const { id, ...print } = printAt(columns, row, { id: '', underlying: 'SPX', canceled: false, simulated: false });
+    const { id, ...print } = printOfRow(columns, row, { id: '', underlying: 'SPX', canceled: false, simulated: false });
     return print;
   });
 
-const nameless = (prints: Iterable<Print>) => [...prints].map(({ id, ...print }) => print);
+const withoutIds = (prints: Iterable<Print>) => [...prints].map(({ id, ...print }) => print);
 
 function summed(sums: Iterable<TapeSums>): unknown {
   const summer = new TapeSummer();
@@ -99,16 +99,16 @@ function summed(sums: Iterable<TapeSums>): unknown {
     key(contract),
     ...byContract.slice(BY_CONTRACT.width * contract, BY_CONTRACT.width * (contract + 1)),
   ]);
-  const own = Array.from(cells.contract, (contract, cell) => [
+  const totals = Array.from(cells.contract, (contract, cell) => [
     key(contract),
     cells.manner[cell],
-    // Both parts of each figure added up, exact beyond 53 bits.
+    // Each figure with its rounding error added, exact beyond 53 bits.
     ...Array.from({ length: CELL.width }, (_, figure) => {
-      const at = CELL.width * cell + figure;
-      return BigInt(cells.values[at]!) + BigInt(cells.lost?.[at] ?? 0);
+      const index = CELL.width * cell + figure;
+      return BigInt(cells.values[index]!) + BigInt(cells.lost?.[index] ?? 0);
     }),
   ]);
-  return [rows.map(String).sort(), own.map(String).sort()];
+  return [rows.map(String).sort(), totals.map(String).sort()];
 }
 
 /** The results of every way to read a tape. */
@@ -128,24 +128,24 @@ function readings(table: ReturnType<typeof tableOn>) {
   const sorted = (sums: readonly PrintSum[]) =>
     sums.map((each) => JSON.stringify({ ...each, premium: Number(each.premium.toPrecision(14)) })).sort();
   function* stretches(from: number, to: number, mostParts: number) {
-    for (let at = from; ; ) {
-      const next = table.stretch('SPX', at, to, false, mostParts);
+    for (let start = from; ; ) {
+      const next = table.stretch('SPX', start, to, false, mostParts);
       if (next === undefined) return;
-      expect(next.toMs).toBeGreaterThanOrEqual(at);
+      expect(next.toMs).toBeGreaterThanOrEqual(start);
       yield next;
-      at = next.toMs + 1;
+      start = next.toMs + 1;
     }
   }
   for (const [from, to] of ranges) {
     for (const least of [0, 1_000, 400_000]) {
-      expect(large(table, from, to, least)).toEqual(nameless(table.prints('SPX', from, to, false, least)));
+      expect(large(table, from, to, least)).toEqual(withoutIds(table.prints('SPX', from, to, false, least)));
     }
   }
   return ranges.map(([from, to]) => ({
-    prints: nameless(table.prints('SPX', from, to, false, 0)),
-    large: nameless(table.prints('SPX', from, to, false, 400_000)),
-    tape: nameless(table.tape('SPX', from, to, false)),
-    later: nameless(table.tape('SPX', from, to, false, '2026-01-16')),
+    prints: withoutIds(table.prints('SPX', from, to, false, 0)),
+    large: withoutIds(table.prints('SPX', from, to, false, 400_000)),
+    tape: withoutIds(table.tape('SPX', from, to, false)),
+    later: withoutIds(table.tape('SPX', from, to, false, '2026-01-16')),
     sums: sorted(table.printSums('SPX', from, to, false, LARGE)),
     others: sorted(table.printSums('SPX', from, to, false, 1_000)),
     last: table.lastPrintAt('SPX', false, to),
@@ -186,14 +186,14 @@ describe.each([1, 2, 3, 4])('seed %p', (seed) => {
   });
 
   test('saving the same prints again changes nothing', () => {
-    const [before, mark] = [readings(table), table.tapeMark('SPX', 0, FIRST + 9 * DAY_MS, false).mark];
+    const [before, version] = [readings(table), table.tapeVersion('SPX', 0, FIRST + 9 * DAY_MS, false).version];
     for (const atOnce of [true, false]) {
       for (const batch of batches) expect(table.savePrints(batch, { atOnce })).toEqual({ added: 0, changed: 0 });
-      expect(table.tapeMark('SPX', 0, FIRST + 9 * DAY_MS, false).mark).toBe(mark);
+      expect(table.tapeVersion('SPX', 0, FIRST + 9 * DAY_MS, false).version).toBe(version);
       expect(pack(table)).toBe(0);
     }
     expect(readings(table)).toEqual(before);
-    expect(mark).toBe(rows.tapeMark('SPX', 0, FIRST + 9 * DAY_MS, false).mark);
+    expect(version).toBe(rows.tapeVersion('SPX', 0, FIRST + 9 * DAY_MS, false).version);
   });
 });
 
@@ -229,10 +229,10 @@ test.each<[string, Partial<Print>[], { added: number; changed: number }, number[
     }
     expect(total).toEqual(counts);
     expect(table.prints('SPX', 0, FIRST + 9 * DAY_MS, false, 0).map(({ size }) => size)).toEqual(sizes);
-    const mark = () => table.tapeMark('SPX', 0, FIRST + 9 * DAY_MS, false).mark;
-    const before = mark();
+    const version = () => table.tapeVersion('SPX', 0, FIRST + 9 * DAY_MS, false).version;
+    const before = version();
     pack(table);
-    expect(mark()).toBe(before);
+    expect(version()).toBe(before);
     expect(table.prints('SPX', 0, FIRST + 9 * DAY_MS, false, 0).map(({ size }) => size)).toEqual(sizes);
   }
 });
@@ -382,8 +382,8 @@ const STORE = new URL('../../src/store/sqlite.ts', import.meta.url).href;
 test('packing that is killed at any point neither loses nor duplicates prints', () =>
   inFolder(async (folder) => {
     const path = `${folder}/z.db`;
-    const prints = Array.from({ length: 6_000 }, (_, at) =>
-      printOf(`p${at}`, { simulated: false, at: FIRST + (at % 3) * DAY_MS + at, size: at + 1, canceled: false }),
+    const prints = Array.from({ length: 6_000 }, (_, i) =>
+      printOf(`p${i}`, { simulated: false, at: FIRST + (i % 3) * DAY_MS + i, size: i + 1, canceled: false }),
     );
     const sizes = () => {
       const store = openStore(path);
@@ -399,10 +399,10 @@ test('packing that is killed at any point neither loses nor duplicates prints', 
       for (const step of store.packTape('2026-02-01', 300)) require('node:fs').writeSync(1, step + '\\n');`;
     for (const steps of [1, 2, 3, 4]) {
       const child = Bun.spawn([process.execPath, '-e', program, path], { stdout: 'pipe', stderr: 'pipe' });
-      let told = '';
-      for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
-        told += part;
-        if (told.split('\n').length > steps) child.kill('SIGKILL');
+      let output = '';
+      for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+        output += text;
+        if (output.split('\n').length > steps) child.kill('SIGKILL');
       }
       await child.exited;
       expect(sizes()).toEqual(prints.map(({ size }) => size));

@@ -1,3 +1,6 @@
+import { parseDecimal } from '../../market/digits.ts';
+import { parseCallPut } from '../../market/option-symbol.ts';
+
 /** What a command computes for each row. Inputs are cells by name, outputs are columns by name. */
 export interface RowKernel<Name extends string = string> {
   readonly inputs: Readonly<Record<Name, Cell>>;
@@ -18,11 +21,9 @@ export interface Cell {
   readonly default?: number;
 }
 
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-
 /** Returns the double that is nearest to a decimal number. Returns NaN for any other text, and for a number that is too large. */
 function decimal(text: string): number {
-  const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
+  const value = parseDecimal(text);
   return Number.isFinite(value) ? value : Number.NaN;
 }
 
@@ -42,15 +43,8 @@ export const notNegative: Cell = { parse: within((value) => value >= 0), must: '
 
 /** Reads the option side as the kernels expect it: +1 for a call, -1 for a put. */
 export const side: Cell = {
-  parse: (text) => SIDES.get(text) ?? SIDES.get(text.toUpperCase()) ?? Number.NaN,
+  parse: (text) => parseCallPut(text) ?? Number.NaN,
   must: 'must be C or P',
 };
-
-const SIDES: ReadonlyMap<string, number> = new Map([
-  ['C', 1],
-  ['P', -1],
-  ['CALL', 1],
-  ['PUT', -1],
-]);
 
 export const orElse = (cell: Cell, byDefault: number): Cell => ({ ...cell, default: byDefault });

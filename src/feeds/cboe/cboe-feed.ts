@@ -7,8 +7,8 @@ import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import type { ProviderSnapshot } from '../http/provider-snapshot.ts';
 import { inTurns } from '../in-pieces.ts';
-import { readQuotesApart } from '../reader/read-apart.ts';
-import { unreadable } from '../refused.ts';
+import { readQuotesIsolated } from '../reader/isolated-reader.ts';
+import { unreadable } from '../rejections.ts';
 
 /**
  * Creates the feed of the exchange's delayed quotes, which returns a whole chain in one answer. The service is undocumented, gives no
@@ -30,7 +30,7 @@ export function createCboeFeed(options: ProviderOptions): Feed {
     const snapshot =
       'json' in answer
         ? await inTurns('reading a chain', quotedChain(answer.json, source, ticker))
-        : await firstChain(readQuotesApart(answer.body, source, ticker));
+        : await firstChain(readQuotesIsolated(answer.body, source, ticker));
     if (snapshot === undefined) throw unreadable('an unexpected answer: `data.options` is missing');
     const { asOf } = snapshot.chain;
     if (asOf > clock.now() + AHEAD_MS_MAX) throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}`);

@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 import { withPlainBreaks } from './lines.ts';
 
 /** A table found in a text: its header in lower case, and the rows below the header. */
@@ -46,15 +46,15 @@ export function readTable(text: string, isHeader: IsHeader): Table {
   const lines = firstLines(text);
   const found = findHeader(lines, isHeader);
   if (found === undefined) throw unreadable('no header row was found');
-  const { header, delimiter, at } = found;
-  refuseWide(header);
-  const start = lines.slice(0, at + 1).reduce((length, line) => length + line.length + 1, 0);
-  const preamble = lines.slice(0, at).map((line) => line.slice(0, PREAMBLE_CHARS_MAX));
+  const { header, delimiter, row } = found;
+  assertColumnCount(header);
+  const start = lines.slice(0, row + 1).reduce((length, line) => length + line.length + 1, 0);
+  const preamble = lines.slice(0, row).map((line) => line.slice(0, PREAMBLE_CHARS_MAX));
   return { header, preamble, rows: rowsOf(text, start, delimiter, header.length) };
 }
 
 /** Throws a `ClientError` if a table has more than COLUMNS_MAX columns. */
-export function refuseWide({ length }: readonly string[]): void {
+export function assertColumnCount({ length }: readonly string[]): void {
   if (length > COLUMNS_MAX) throw unreadable(`${length} columns, more than the ${COLUMNS_MAX} that a table may have`);
 }
 
@@ -64,32 +64,32 @@ export function refuseWide({ length }: readonly string[]): void {
  */
 export function boundedLines(text: string): string {
   let lines = 0;
-  for (const mark of ['\n', '\r']) {
-    for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
+  for (const lineBreak of ['\n', '\r']) {
+    for (let i = text.indexOf(lineBreak); i >= 0; i = text.indexOf(lineBreak, i + 1)) {
       // CRLF is one line break: count only its `\n`.
-      if (mark === '\r' && text[at + 1] === '\n') continue;
+      if (lineBreak === '\r' && text[i + 1] === '\n') continue;
       if (++lines > LINES_MAX) throw unreadable(`more than the ${LINES_MAX} lines that a table may have`);
     }
   }
   return withPlainBreaks(text);
 }
 
-/** Yields the rows that are not empty, from `start` in the text. */
-function* rowsOf(text: string, start: number, delimiter: string, columns: number): Generator<readonly string[]> {
+/** Yields the rows that are not empty, from the index `from` in the text. */
+function* rowsOf(text: string, from: number, delimiter: string, columns: number): Generator<readonly string[]> {
   let count = 0;
-  for (let at = start; at < text.length; ) {
-    let end = endOfLine(text, at);
-    let cells = cellsOf(text.slice(at, refusedLong(at, end, count)), delimiter);
+  for (let start = from; start < text.length; ) {
+    let end = endOfLine(text, start);
+    let cells = splitRow(text.slice(start, checkedEnd(start, end, count)), delimiter);
     for (let lines = 1; cells === undefined; lines++) {
       const isLast = end >= text.length || lines === LINES_OF_ROW_MAX;
       if (isLast) throw unreadable(`a quote opened in row ${count + 1} is never closed`);
       end = endOfLine(text, end + 1);
-      cells = cellsOf(text.slice(at, refusedLong(at, end, count)), delimiter);
+      cells = splitRow(text.slice(start, checkedEnd(start, end, count)), delimiter);
     }
-    at = end + 1;
+    start = end + 1;
     if (cells.every((cell) => cell.trim() === '')) continue;
     if (++count > FILE_ROWS_MAX) throw unreadable(`more than the ${FILE_ROWS_MAX} rows that a table may have`);
-    if (at > text.length && cells.length < columns) throw unreadable(`the file ends within row ${count}`);
+    if (start > text.length && cells.length < columns) throw unreadable(`the file ends within row ${count}`);
     yield cells;
   }
 }
@@ -100,13 +100,13 @@ function endOfLine(text: string, from: number): number {
 }
 
 /** Returns `end`, the end of the row. Throws a `ClientError` if the row is too long. */
-function refusedLong(at: number, end: number, before: number): number {
-  if (end - at > ROW_CHARS_MAX) throw unreadable(`row ${before + 1} has more than ${ROW_CHARS_MAX} characters`);
+function checkedEnd(start: number, end: number, rowsBefore: number): number {
+  if (end - start > ROW_CHARS_MAX) throw unreadable(`row ${rowsBefore + 1} has more than ${ROW_CHARS_MAX} characters`);
   return end;
 }
 
-/** Returns `undefined` if a quote does not close. */
-function cellsOf(row: string, delimiter: string): readonly string[] | undefined {
+/** The cells of a row. Returns `undefined` if a quote does not close. */
+function splitRow(row: string, delimiter: string): readonly string[] | undefined {
   if (!row.includes('"')) return row.split(delimiter);
   const { data, errors } = Papa.parse<string[]>(row, { delimiter, newline: NO_BREAK });
   return errors.some(({ code }) => code === 'MissingQuotes') ? undefined : data[0];
@@ -115,12 +115,12 @@ function cellsOf(row: string, delimiter: string): readonly string[] | undefined 
 /** The row separator for Papa. All line breaks of the text are inside quotes, so Papa reads it as one row. */
 const NO_BREAK = '\n';
 
-/** The first of these lines that is a header, with its delimiter and its cells. Returns `undefined` if none is. */
+/** The row, delimiter and cells of the first line that is a header. Returns `undefined` if no line is a header. */
 export function findHeader(lines: readonly string[], isHeader: IsHeader) {
-  for (const [at, line] of lines.entries()) {
+  for (const [row, line] of lines.entries()) {
     for (const delimiter of DELIMITERS) {
       const header = headerCells(line, delimiter);
-      if (isHeader(header)) return { at, delimiter, header };
+      if (isHeader(header)) return { row, delimiter, header };
     }
   }
   return undefined;

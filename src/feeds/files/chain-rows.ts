@@ -2,11 +2,18 @@ import { ClientError } from '../../errors.ts';
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { canonicalTicker, isTicker, type OptionSymbol, parseOptionSymbol, rootOf } from '../../market/option-symbol.ts';
+import {
+  canonicalTicker,
+  isTicker,
+  type OptionSymbol,
+  parseCallPut,
+  parseOptionSymbol,
+  rootOf,
+} from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
-import { countRefused, unreadable } from '../refused.ts';
+import { countRejected, unreadable } from '../rejections.ts';
 import { isWholeRow, type Table } from './cells.ts';
 import { type FileFacts, sourceOf } from './format.ts';
 import { rootOn } from './root-on.ts';
@@ -22,19 +29,19 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
   const tickers = new Set<string>();
   const column = columnFinder(header);
   const snapshots = new Map<string, Snapshot>();
-  const early: Record<string, number> = {};
+  const refusedBefore: Record<string, number> = {};
   let latest: Snapshot | undefined;
   const symbolOf = contractReader();
-  const quotedAt = remembered((text) => (text === '' ? file.modifiedMs : instantOf(text)));
+  const asOfFrom = cacheLast((text) => (text === '' ? file.modifiedMs : instantOf(text)));
   let count = 0;
   for (const row of rows) {
     if (++count % PIECE_ROWS === 0) yield;
     const cell = (name: string) => row[column(name)]?.trim() ?? '';
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
-    const asOf = quotedAt(cell('as_of'));
+    const asOf = asOfFrom(cell('as_of'));
     if (typeof contract === 'string' || asOf === undefined) {
       // Tables list one chain after the other, so a row that cannot be read is counted for the chain before it.
-      countRefused(latest?.refused ?? early, typeof contract === 'string' ? contract : 'bad_as_of');
+      countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
     const key = `${contract.underlying} ${asOf}`;
@@ -43,16 +50,17 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
       latest = { underlying: contract.underlying, asOf, spots: [], rows: [], refused: {} };
       snapshots.set(key, latest);
       tickers.add(contract.underlying);
-      refuseMany(tickers.size, TICKERS_MAX, 'underlyings');
-      refuseMany(snapshots.size, SNAPSHOTS_MAX, 'snapshots');
+      assertAtMost(tickers.size, TICKERS_MAX, 'underlyings');
+      assertAtMost(snapshots.size, SNAPSHOTS_MAX, 'snapshots');
     }
     const spot = cellNumber(cell('spot'));
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
     latest.rows.push(rowOf(contract, cell));
   }
   const [first] = snapshots.values();
-  if (first === undefined) throw unreadable(`none of ${count} rows can be read ${JSON.stringify(early)}`);
-  for (const [reason, count] of Object.entries(early)) first.refused[reason] = (first.refused[reason] ?? 0) + count;
+  if (first === undefined) throw unreadable(`none of ${count} rows can be read ${JSON.stringify(refusedBefore)}`);
+  for (const [reason, count] of Object.entries(refusedBefore))
+    first.refused[reason] = (first.refused[reason] ?? 0) + count;
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {
     yield;
@@ -66,7 +74,8 @@ const TICKERS_MAX = 1_000;
 /** A table with the maximum number of rows has this many snapshots if each snapshot has 25 rows, the size of the smallest chains. */
 const SNAPSHOTS_MAX = 10_000;
 
-function refuseMany(count: number, max: number, what: string): void {
+/** Throws a `ClientError` if a file has more underlyings or snapshots than it may have. */
+function assertAtMost(count: number, max: number, what: string): void {
   if (count > max) throw unreadable(`more than the ${max} ${what} that one file may have`);
 }
 
@@ -76,8 +85,8 @@ function refuseMany(count: number, max: number, what: string): void {
  */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
-  const own = has('put_call') || (has('underlying') && (has('symbol') || has('strike') || has('open_interest')));
-  return own && cells.every((name) => /^[\w .%/()-]*$/.test(name));
+  const isOfZomma = has('put_call') || (has('underlying') && (has('symbol') || has('strike') || has('open_interest')));
+  return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 
 interface Snapshot {
@@ -101,8 +110,8 @@ const STRAY_SHARE = 0.1;
 function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   const largest = new Map<string, Snapshot>();
   for (const snapshot of snapshots) {
-    const known = largest.get(snapshot.underlying);
-    if (!known || snapshot.rows.length > known.rows.length) largest.set(snapshot.underlying, snapshot);
+    const before = largest.get(snapshot.underlying);
+    if (!before || snapshot.rows.length > before.rows.length) largest.set(snapshot.underlying, snapshot);
   }
   return snapshots.filter((snapshot) => {
     const main = largest.get(snapshot.underlying)!;
@@ -113,7 +122,7 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
 }
 
 /** The median. The rows are quoted within moments of each other, and one wrong value must not change the result. */
-function middle(values: readonly number[]): number | undefined {
+function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
@@ -122,8 +131,8 @@ function columnFinder(header: readonly string[]): (name: string) => number {
   const missing = ['underlying', 'open_interest'].filter((name) => !columns.has(name));
   if (!columns.has('symbol')) missing.push(...['expiry', 'put_call', 'strike'].filter((name) => !columns.has(name)));
   if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);
-  const twice = header.filter((name, i) => name !== '' && header.indexOf(name) !== i);
-  if (twice.length > 0) throw unreadable(`column ${twice.join(', ')} is named twice`);
+  const repeated = header.filter((name, i) => name !== '' && header.indexOf(name) !== i);
+  if (repeated.length > 0) throw unreadable(`column ${repeated.join(', ')} is named twice`);
   return (name) => columns.get(name) ?? -1;
 }
 
@@ -135,7 +144,7 @@ type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' 
  * decides.
  */
 function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
-  const seriesOf = remembered((underlying, expiry) => {
+  const seriesOf = cacheLast((underlying, expiry) => {
     const ticker = canonicalTicker(underlying);
     if (!isTicker(ticker) || !isDate(expiry)) return undefined;
     const root = rootOn(ticker, expiry);
@@ -144,8 +153,7 @@ function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contra
   return (cell) => {
     const symbol = cell('symbol');
     if (symbol !== '') return parseOptionSymbol(symbol) ?? 'bad_symbol';
-    const side = cell('put_call').toUpperCase();
-    const callPut = side === 'C' || side === 'CALL' ? 1 : side === 'P' || side === 'PUT' ? -1 : undefined;
+    const callPut = parseCallPut(cell('put_call'));
     const series = seriesOf(cell('underlying'), cell('expiry'));
     if (series === undefined || callPut === undefined) return 'bad_contract';
     return { ...series, callPut, strike: cellNumber(cell('strike')) };
@@ -153,7 +161,7 @@ function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contra
 }
 
 /** Caches the last result. Tables list one chain and one series after the other, so most rows repeat the values of the row before. */
-function remembered<T>(read: (first: string, second: string) => T): (first: string, second?: string) => T {
+function cacheLast<T>(read: (first: string, second: string) => T): (first: string, second?: string) => T {
   let last: { readonly first: string; readonly second: string; readonly value: T } | undefined;
   return (first, second = '') => {
     if (last?.first !== first || last.second !== second) last = { first, second, value: read(first, second) };
@@ -187,12 +195,12 @@ function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): Contrac
 function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
   const { rows, spots, ...head } = snapshot;
   try {
-    const spot = spotOf(middle(spots), rows, head.asOf);
+    const spot = spotOf(median(spots), rows, head.asOf);
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
     return { kind: 'chain', chain };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return { kind: 'refusal', origin: file.origin, reason: `${head.underlying}: ${error.message}` };
+    return { kind: 'rejection', origin: file.origin, reason: `${head.underlying}: ${error.message}` };
   }
 }
 

@@ -4,7 +4,7 @@ import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
 import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 import { hasHeader, readTable, type Table } from './cells.ts';
 import type { FileFacts, Format } from './format.ts';
 
@@ -21,7 +21,7 @@ export function* closesOf(
   { header, rows }: Pick<Table, 'header' | 'rows'>,
   { origin }: FileFacts,
 ): InPieces<Delivery[]> {
-  const [date, ticker, close, volume] = [...COLUMNS, 'volume'].map((name) => header.indexOf(name)) as Places;
+  const [date, ticker, close, volume] = [...COLUMNS, 'volume'].map((name) => header.indexOf(name)) as Indices;
   const deliveries: Delivery[] = [];
   let closes: Close[] = [];
   let count = 0;
@@ -34,8 +34,8 @@ export function* closesOf(
       close: cellNumber(row[close]),
       volume: sharesOf(cellNumber(row[volume])),
     };
-    const sound = isDate(read.date) && isTicker(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
-    if (!sound) {
+    const isValid = isDate(read.date) && isTicker(read.ticker) && read.close > 0 && read.close <= CLOSE_MAX;
+    if (!isValid) {
       bad++;
       continue;
     }
@@ -44,14 +44,14 @@ export function* closesOf(
     closes.push({ ...read, simulated: false });
   }
   if (deliveries.length === 0) throw unreadable(`none of ${count} rows is a close`);
-  if (bad > 0) deliveries.push({ kind: 'refusal', origin, reason: `${bad} of ${count} rows are not closes` });
+  if (bad > 0) deliveries.push({ kind: 'rejection', origin, reason: `${bad} of ${count} rows are not closes` });
   return deliveries;
 }
 
 const DELIVERED_CLOSES = 500;
 
 const COLUMNS = ['date', 'ticker', 'close'];
-type Places = [date: number, ticker: number, close: number, volume: number];
+type Indices = [date: number, ticker: number, close: number, volume: number];
 const CLOSE_MAX = 1e9;
 const SHARES_MAX = 1e12;
 

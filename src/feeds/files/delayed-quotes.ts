@@ -6,7 +6,7 @@ import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol
 import { spotOf } from '../implied-spot.ts';
 import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { jsonNumber } from '../numbers.ts';
-import { countRefused, unreadable } from '../refused.ts';
+import { countRejected, unreadable } from '../rejections.ts';
 import { type Format, sourceOf } from './format.ts';
 import { underlyingOfMost } from './underlying.ts';
 
@@ -47,11 +47,11 @@ export function* quotedChain(
   const asOf = quotedAt(data.last_trade_time, answer.timestamp ?? data.timestamp);
   const refused: Record<string, number> = {};
   const rows: ContractRow[] = [];
-  for (const [at, option] of (data.options as unknown[]).entries()) {
-    if (at > 0 && at % PIECE_ROWS === 0) yield;
+  for (const [i, option] of (data.options as unknown[]).entries()) {
+    if (i > 0 && i % PIECE_ROWS === 0) yield;
     const symbol = isRecord(option) && typeof option.option === 'string' ? parseOptionSymbol(option.option) : undefined;
     if (symbol === undefined || !isRecord(option)) {
-      countRefused(refused, 'bad_symbol');
+      countRejected(refused, 'bad_symbol');
       continue;
     }
     rows.push(contractOf(symbol, option));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ClientError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { inTurns } from '../in-pieces.ts';
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 import { inflated, isGzip } from './gzip.ts';
 import { type Content, openNamed, openWithin } from './opened-file.ts';
 import { isParquet, readParquet } from './parquet.ts';
@@ -14,7 +14,7 @@ import type { FoundFile } from './walk.ts';
 /** Twice the size of the largest chain that is accepted. A file other than a tape is in memory as a whole while it is read. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Larger files, except plain tapes, are read in another process, because parsing one of their parts blocks the event loop for long. Most
+ * Larger files, except plain tapes, are read in another process, because parsing one of their pieces blocks the event loop for long. Most
  * chains are smaller.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
@@ -22,14 +22,14 @@ const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
 /** Enough for the first lines, which show whether a file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
-export interface Reading {
+export interface FileReadOptions {
   readonly nowMs: number;
   /** Called with the number of bytes read so far. */
   readonly onProgress?: (bytes: number) => void;
   /** Reads a plain tape in another way than from its first byte to its last. */
   readonly readTape?: (content: Content) => AsyncIterable<Delivery>;
   /** Reads files that may need much memory in another process: Parquet, packed and large files. */
-  readonly readApart?: (content: Content) => AsyncIterable<Delivery>;
+  readonly readIsolated?: (content: Content) => AsyncIterable<Delivery>;
 }
 
 /**
@@ -39,46 +39,46 @@ export interface Reading {
 export async function* deliveriesOf(
   dir: string,
   { origin }: Pick<FoundFile, 'origin'>,
-  reading: Reading,
+  options: FileReadOptions,
   isNamed = false,
 ): AsyncGenerator<Delivery, void> {
   await using file = isNamed
     ? await openNamed(join(dir, origin), origin)
     : await openWithin(await realpath(dir), origin);
-  if (file) yield* contentsOf(file.content, reading);
+  if (file) yield* contentsOf(file.content, options);
 }
 
 /**
  * Reads an open file: Parquet or text, plain or packed with gzip. A tape is delivered in batches, whatever its size. Anything else is
  * delivered after the whole file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
  */
-export async function* contentsOf(content: Content, reading: Reading): AsyncGenerator<Delivery, void> {
+export async function* contentsOf(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   try {
-    yield* read(content, reading);
+    yield* readContents(content, options);
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    yield { kind: 'refusal', origin: content.facts.origin, reason: error.message };
+    yield { kind: 'rejection', origin: content.facts.origin, reason: error.message };
   }
 }
 
-async function* read(content: Content, reading: Reading): AsyncGenerator<Delivery, void> {
+async function* readContents(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   const { size, ...facts } = content.facts;
-  const { nowMs, onProgress = () => {}, readTape, readApart } = reading;
+  const { nowMs, onProgress = () => {}, readTape, readIsolated } = options;
   const start = await content.slice(0, Math.min(HEAD_BYTES, size));
   const isPacked = isGzip(start);
-  if (readApart && (isPacked || isParquet(start))) return yield* readApart(content);
+  if (readIsolated && (isPacked || isParquet(start))) return yield* readIsolated(content);
   if (isParquet(start)) return yield* readParquet(content, nowMs, onProgress);
-  const pieces = () => (isPacked ? inflated(content, onProgress) : counted(content.pieces(), onProgress));
-  const head = isPacked ? await together(pieces(), HEAD_BYTES) : start;
+  const pieces = () => (isPacked ? inflated(content, onProgress) : withProgress(content.pieces(), onProgress));
+  const head = isPacked ? await firstBytes(pieces(), HEAD_BYTES) : start;
   const text = decode(head);
   if (text !== undefined && claimsPrints(text)) {
     yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {
     throw unreadable(`${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
-  } else if (readApart && size > IN_PROCESS_BYTES_MAX) {
-    yield* readApart(content);
+  } else if (readIsolated && size > IN_PROCESS_BYTES_MAX) {
+    yield* readIsolated(content);
   } else {
-    const bytes = isPacked ? await together(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
+    const bytes = isPacked ? await firstBytes(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
     onProgress(size);
     if (bytes.length > FILE_BYTES_MAX) throw unreadable(`more than ${FILE_BYTES_MAX} bytes after unpacking`);
     yield* await inTurns('reading a file', readMarketFile(bytes, facts));
@@ -86,18 +86,22 @@ async function* read(content: Content, reading: Reading): AsyncGenerator<Deliver
 }
 
 /** The first bytes, `bytesMax` at most. */
-async function together(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
-  const some: Uint8Array[] = [];
+async function firstBytes(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
-    some.push(piece);
+    chunks.push(piece);
     bytes += piece.length;
     if (bytes >= bytesMax) break;
   }
-  return Buffer.concat(some).subarray(0, bytesMax);
+  return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-async function* counted(pieces: AsyncIterable<Buffer>, onProgress: (bytes: number) => void): AsyncGenerator<Buffer> {
+/** Passes pieces on, and reports the number of bytes so far. */
+async function* withProgress(
+  pieces: AsyncIterable<Buffer>,
+  onProgress: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;

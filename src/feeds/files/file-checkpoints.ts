@@ -5,9 +5,9 @@ import type { Delivery } from '../../market/feed.ts';
 const READER = 1;
 
 /** The result of reading a file: market data, no market data, or rejected with the reason. */
-export type Outcome = 'data' | 'none' | { readonly refused: string };
+export type Outcome = 'data' | 'none' | { readonly rejection: string };
 
-type Mark = Extract<Delivery, { kind: 'mark' }>;
+type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
 /**
  * The versions of one folder's files that have been read, stored as checkpoints of the feed. The key of a checkpoint is the folder and the
@@ -26,10 +26,11 @@ export class FileCheckpoints {
    * The checkpoints of one folder among all checkpoints of the feed. Folders are identified by their path without links, because a path may
    * be another folder tomorrow, and one folder may have two paths.
    */
-  static of(root: string, remembered: ReadonlyMap<string, string>): FileCheckpoints {
+  static of(root: string, checkpoints: ReadonlyMap<string, string>): FileCheckpoints {
     const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
-    const own = [...remembered].filter(([key]) => key.startsWith(`${folder} `));
-    return new FileCheckpoints(folder, new Map(own.map(([key, value]) => [key.slice(folder.length + 1), value])));
+    const prefix = `${folder} `;
+    const ofFolder = [...checkpoints].filter(([key]) => key.startsWith(prefix));
+    return new FileCheckpoints(folder, new Map(ofFolder.map(([key, value]) => [key.slice(prefix.length), value])));
   }
 
   /** Whether this version was read. */
@@ -43,37 +44,38 @@ export class FileCheckpoints {
   }
 
   /** Whether any version was read. */
-  knows(origin: string): boolean {
+  isKnown(origin: string): boolean {
     return this.#values.has(origin);
   }
 
   /** Whether a version of the file had market data, or was rejected as market data. If a later version has none, this is reported. */
-  hasHeld(origin: string): boolean {
+  hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }
 
   /** Why the version that was read last was rejected. Returns `undefined` if it was not rejected. */
-  refusal(origin: string): string | undefined {
+  rejection(origin: string): string | undefined {
     const outcome = this.#outcome(origin);
-    return outcome?.startsWith(REFUSED) ? outcome.slice(REFUSED.length) : undefined;
+    return outcome?.startsWith(REJECTED) ? outcome.slice(REJECTED.length) : undefined;
   }
 
   /** The checkpoint that this version was read. Deliver it after the contents of the file. */
-  read(origin: string, stats: Stats, outcome: Outcome): Mark {
-    const known = outcome === 'none' && this.hasHeld(origin) ? 'data' : outcome;
-    const told = typeof known === 'string' ? known : `${REFUSED}${known.refused}`;
-    return this.#mark(origin, `${versionOf(stats)} ${told}`);
+  checkpointFor(origin: string, stats: Stats, outcome: Outcome): Checkpoint {
+    const lasting = outcome === 'none' && this.hadData(origin) ? 'data' : outcome;
+    const text = typeof lasting === 'string' ? lasting : `${REJECTED}${lasting.rejection}`;
+    return this.#checkpoint(origin, `${versionOf(stats)} ${text}`);
   }
 
-  forget(origin: string): Mark {
-    return this.#mark(origin, null);
+  /** The checkpoint that removes the stored one of a file. */
+  removalFor(origin: string): Checkpoint {
+    return this.#checkpoint(origin, null);
   }
 
-  /** Drops the checkpoints of files that are no longer present, and the recorded rejections of those files. */
-  gone(present: ReadonlySet<string>): Delivery[] {
+  /** Deliveries that remove the checkpoints and the rejections of files that are no longer present. */
+  removalsOfMissing(present: ReadonlySet<string>): Delivery[] {
     return [...this.#values.keys()]
       .filter((origin) => !present.has(origin))
-      .flatMap((origin) => [this.forget(origin), { kind: 'settled', origin }]);
+      .flatMap((origin) => [this.removalFor(origin), { kind: 'resolved', origin }]);
   }
 
   /** The outcome, which follows the three words of the version. */
@@ -81,13 +83,14 @@ export class FileCheckpoints {
     return this.#values.get(origin)?.split(' ').slice(3).join(' ');
   }
 
-  #mark(origin: string, value: string | null): Mark {
-    return { kind: 'mark', key: `${this.#folder} ${origin}`, value };
+  #checkpoint(origin: string, value: string | null): Checkpoint {
+    return { kind: 'checkpoint', key: `${this.#folder} ${origin}`, value };
   }
 }
 
 const FOLDER_DIGITS = 16;
-const REFUSED = 'refused ';
+/** Begins the stored outcome of a rejected file. The reason follows. Databases have this text, so it never changes. */
+const REJECTED = 'refused ';
 
 /** A text that changes whenever the file changes. */
 export function versionOf(stats: Stats): string {

@@ -1,16 +1,16 @@
 import type { Delivery, Feed } from '../../market/feed.ts';
-import { readFileApart } from '../reader/read-apart.ts';
+import { readFileIsolated } from '../reader/isolated-reader.ts';
 import { FileCheckpoints, versionOf } from './file-checkpoints.ts';
 import { GrowingTapes } from './growing-tapes.ts';
 import { readFile, rejectionOf } from './read-file.ts';
 import { CRASHES_MAX, ReadingJournal } from './reading-journal.ts';
 import { setAside } from './set-aside.ts';
-import { TransientErrors } from './transient-errors.ts';
+import { TemporaryErrors } from './temporary-errors.ts';
 import { type FoundFile, type SkippedFile, walk } from './walk.ts';
 
 export interface FilesFeedOptions {
   /** The checkpoints of this feed, stored together with its data. They alone decide which files have been read. */
-  readonly remembered: () => ReadonlyMap<string, string>;
+  readonly checkpoints: () => ReadonlyMap<string, string>;
   /** Folder to which rejected files are moved. If omitted, the feed never writes to the drop folder. */
   readonly setAside?: string | undefined;
   /** File that records which file is being read. If omitted, a file that crashes the process is read again at each start. */
@@ -27,11 +27,11 @@ export interface FilesFeedOptions {
  * until the file changes. Polls must not overlap.
  */
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
-  const pause = options.pause ?? (() => Bun.sleep(SETTLING_PAUSE_MS));
+  const pause = options.pause ?? (() => Bun.sleep(STABILITY_PAUSE_MS));
   const tapes = new GrowingTapes();
-  const troubles = new TransientErrors();
+  const temporaryErrors = new TemporaryErrors();
   let journal: ReadingJournal | undefined;
-  let isFirstLook = true;
+  let isFirstPoll = true;
   /**
    * Reasons of the problems that the last poll found, by path. At the start it contains the folder itself, because an earlier process may
    * have reported the folder.
@@ -40,92 +40,95 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 
   async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     journal ??= new ReadingJournal(options.journal);
-    const own = journal;
+    const opened = journal;
     // If the service is stopped while it reads a file, this does not count as a crash.
-    const ended = () => own.ended();
-    signal?.addEventListener('abort', ended);
+    const endReading = () => opened.end();
+    signal?.addEventListener('abort', endReading);
     try {
-      yield* look(own, nowMs, signal);
+      yield* scan(opened, nowMs, signal);
     } finally {
-      signal?.removeEventListener('abort', ended);
-      ended();
+      signal?.removeEventListener('abort', endReading);
+      endReading();
     }
   }
 
-  async function* look(journal: ReadingJournal, nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
-    const { root, files, problems, complete } = await walk(dir, options.setAside);
-    const marks = FileCheckpoints.of(root, options.remembered());
-    const stuck = options.setAside === undefined ? [] : yield* clearedAway(root, files, marks, options.setAside);
-    const unsound = [...problems, ...stuck];
-    yield* unsound.filter(({ origin, reason }) => reported.get(origin) !== reason).map(rejectionOf);
-    const sound = new Map(unsound.map(({ origin, reason }) => [origin, reason]));
-    for (const origin of reported.keys()) if (!sound.has(origin)) yield { kind: 'settled', origin };
-    reported = sound;
+  async function* scan(journal: ReadingJournal, nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
+    const folder = await walk(dir, options.setAside);
+    const { root, files, isComplete } = folder;
+    const checkpoints = FileCheckpoints.of(root, options.checkpoints());
+    const unmoved =
+      options.setAside === undefined ? [] : yield* moveRejectedFiles(root, files, checkpoints, options.setAside);
+    const problems = [...folder.problems, ...unmoved];
+    yield* problems.filter(({ origin, reason }) => reported.get(origin) !== reason).map(rejectionOf);
+    const reasons = new Map(problems.map(({ origin, reason }) => [origin, reason]));
+    for (const origin of reported.keys()) if (!reasons.has(origin)) yield { kind: 'resolved', origin };
+    reported = reasons;
 
     const present = new Set(files.map(({ origin }) => origin));
-    if (complete) for (const origin of troubles.gone(present)) yield { kind: 'settled', origin };
-    const changed = files.filter((file) => !marks.has(file.origin, file.stats) && troubles.isDue(file));
-    if (changed.some(({ stats }) => nowMs - stats.mtimeMs < SETTLED_AFTER_MS)) await pause();
+    if (isComplete) for (const origin of temporaryErrors.removeMissing(present)) yield { kind: 'resolved', origin };
+    const changed = files.filter((file) => !checkpoints.has(file.origin, file.stats) && temporaryErrors.isDue(file));
+    if (changed.some(({ stats }) => nowMs - stats.mtimeMs < STABLE_AFTER_MS)) await pause();
     for (const file of changed) {
       if (signal?.aborted) return;
-      yield* reading(journal, file, root, marks, nowMs);
+      yield* processFile(journal, file, root, checkpoints, nowMs);
     }
-    isFirstLook = false;
+    isFirstPoll = false;
     // Files that come back are read again. In a folder that cannot be read, the files may still exist.
-    if (complete) yield* marks.gone(present);
+    if (isComplete) yield* checkpoints.removalsOfMissing(present);
   }
 
-  async function* reading(
+  /** Delivers the contents of a new or changed file, and then its checkpoint. */
+  async function* processFile(
     journal: ReadingJournal,
     file: FoundFile,
     root: string,
-    marks: FileCheckpoints,
+    checkpoints: FileCheckpoints,
     nowMs: number,
   ): AsyncGenerator<Delivery> {
     const { origin, stats } = file;
     const version = versionOf(stats);
-    if (journal.crashes(origin, version) >= CRASHES_MAX) {
+    if (journal.crashCount(origin, version) >= CRASHES_MAX) {
       journal.forget(origin);
       yield rejectionOf({ origin, reason: CRASHED });
-      yield marks.read(origin, stats, { refused: CRASHED });
+      yield checkpoints.checkpointFor(origin, stats, { rejection: CRASHED });
       return;
     }
     // The ledger may still have a rejection for a temporary error that an earlier process reported. So the first poll clears the rejections
     // of all files that it reads. Later polls need to do this only for files with a checkpoint.
-    if (isFirstLook || marks.knows(origin)) yield { kind: 'settled', origin };
-    journal.begins(origin, version);
-    let outcome = yield* withoutTrouble(
+    if (isFirstPoll || checkpoints.isKnown(origin)) yield { kind: 'resolved', origin };
+    journal.begin(origin, version);
+    let outcome = yield* clearErrorOnRead(
       origin,
-      readFile(root, file, { nowMs, marks, tapes, readApart: (content) => readFileApart(content, nowMs) }),
+      readFile(root, file, { nowMs, checkpoints, tapes, readIsolated: (content) => readFileIsolated(content, nowMs) }),
     );
     if (outcome === undefined) return;
-    if (typeof outcome === 'object' && 'passing' in outcome) {
-      if (outcome.isCrash) journal.crashed(origin, version);
-      if (troubles.met(file, outcome.passing)) yield rejectionOf({ origin, reason: outcome.passing });
+    if (typeof outcome === 'object' && 'temporaryError' in outcome) {
+      const { temporaryError: reason, isCrash } = outcome;
+      if (isCrash) journal.recordCrash(origin, version);
+      if (temporaryErrors.record(file, reason)) yield rejectionOf({ origin, reason });
       return;
     }
     journal.forget(origin);
     if (outcome === 'none') {
-      const reason = whyNothing(file, marks);
+      const reason = whyWithoutData(file, checkpoints);
       if (reason !== undefined) yield rejectionOf({ origin, reason });
-      if (reason !== undefined && !marks.hasHeld(origin)) outcome = { refused: reason };
+      if (reason !== undefined && !checkpoints.hadData(origin)) outcome = { rejection: reason };
     }
-    yield marks.read(origin, stats, outcome);
+    yield checkpoints.checkpointFor(origin, stats, outcome);
   }
 
   /**
-   * Passes the deliveries of a file on. With the first sign that the file can be read, the file's temporary error is reported as over,
-   * before anything else.
+   * Passes the deliveries of a file on. Once the file can be read, first reports that its temporary error is resolved.
    */
-  async function* withoutTrouble<Outcome extends object | string | undefined>(
+  async function* clearErrorOnRead<Outcome extends object | string | undefined>(
     origin: string,
     deliveries: AsyncGenerator<Delivery, Outcome>,
   ): AsyncGenerator<Delivery, Outcome> {
     try {
       for (;;) {
         const { value, done } = await deliveries.next();
-        const isOver = !done || !(typeof value === 'object' && 'passing' in value);
-        if (isOver && troubles.over(origin)) yield { kind: 'settled', origin };
+        const isRead = !done || !(typeof value === 'object' && 'temporaryError' in value);
+        if (isRead && temporaryErrors.clear(origin)) yield { kind: 'resolved', origin };
         if (done) return value;
         yield value;
       }
@@ -135,23 +138,23 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   }
 
   /** Moves rejected files whose rejections are stored to the set-aside folder. Returns the files that could not be moved. */
-  async function* clearedAway(
+  async function* moveRejectedFiles(
     root: string,
     files: readonly FoundFile[],
-    marks: FileCheckpoints,
+    checkpoints: FileCheckpoints,
     to: string,
   ): AsyncGenerator<Delivery, SkippedFile[]> {
-    const stuck: SkippedFile[] = [];
+    const unmoved: SkippedFile[] = [];
     for (const file of files) {
       const { origin } = file;
-      const refusal = marks.has(origin, file.stats) ? marks.refusal(origin) : undefined;
-      if (refusal === undefined) continue;
-      const { isMoved, told } = await setAside(root, file, to);
-      const reason = `${refusal}; ${told}`;
-      if (!isMoved) stuck.push({ origin, reason });
-      else yield* [rejectionOf({ origin, reason }), marks.forget(origin)];
+      const rejection = checkpoints.has(origin, file.stats) ? checkpoints.rejection(origin) : undefined;
+      if (rejection === undefined) continue;
+      const { isMoved, message } = await setAside(root, file, to);
+      const reason = `${rejection}; ${message}`;
+      if (!isMoved) unmoved.push({ origin, reason });
+      else yield* [rejectionOf({ origin, reason }), checkpoints.removalFor(origin)];
     }
-    return stuck;
+    return unmoved;
   }
 
   const pace = { everyMs: options.pollIntervalMs ?? POLL_INTERVAL_MS, hours: 'always', delayMs: 0 } as const;
@@ -162,8 +165,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
  * Why a file without market data is reported: it had market data before, or its name suggests it. Notes and pictures are ignored, with
  * `undefined`.
  */
-function whyNothing({ origin, stats }: FoundFile, marks: FileCheckpoints): string | undefined {
-  if (marks.hasHeld(origin)) return 'no longer holds market data';
+function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoints): string | undefined {
+  if (checkpoints.hadData(origin)) return 'no longer holds market data';
   return stats.size > 0 && DATA_NAME.test(origin) ? 'holds no market data of a known format' : undefined;
 }
 
@@ -173,6 +176,7 @@ const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times: 
 
 /** Soon enough for a person who drops a file. Rare enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;
-/** A file that has not changed for this long is considered complete. */
-const SETTLED_AFTER_MS = 2_000;
-const SETTLING_PAUSE_MS = 100;
+/** A file that has not changed for this long is stable. */
+const STABLE_AFTER_MS = 2_000;
+/** Pause between two checks of a file that was written to just before. */
+const STABILITY_PAUSE_MS = 100;

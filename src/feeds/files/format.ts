@@ -6,7 +6,7 @@ export interface MarketFile extends FileFacts {
   readonly text: string;
 }
 
-/** Facts about a file beside its content. */
+/** Facts about a file, without its content. */
 export interface FileFacts {
   /** Path inside the drop folder, with forward slashes. */
   readonly origin: string;

@@ -7,11 +7,11 @@ const TAPES_MAX = 4;
 /** Bytes that are searched at a time for the last line break. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Where the last read of a tape ended. */
-interface Left {
+/** The state after a read of a tape. The next read continues from it. */
+interface ReadState {
   readonly version: string;
   readonly tape: PrintsCsvReader;
-  readonly refused: RejectedRows;
+  readonly rejectedRows: RejectedRows;
   /** Length in bytes of all whole lines from the start of the file. `digest` is the digest of these bytes. */
   readonly bytes: number;
   readonly digest: string;
@@ -24,74 +24,78 @@ interface Left {
  * changed, because a tape may also be rewritten in place. To verify this, these bytes are digested again, at some 1.5 GB a second.
  */
 export class GrowingTapes {
-  readonly #left = new Map<string, Left>();
+  readonly #states = new Map<string, ReadState>();
 
   /**
    * Yields the prints of a version of a tape that are new since the version before, or all of them.
    *
-   * @param isKept whether the contents of a version have been stored.
+   * @param isStored whether the contents of a version have been stored.
    * @returns how many rows of the tape are not prints, and whether the tape was still as long as this version.
    */
   async *read(
     file: Content,
     version: string,
     nowMs: number,
-    isKept: (version: string) => boolean,
-  ): AsyncGenerator<PrintsDelivery, { refused: RejectedRows; isWhole: boolean }> {
+    isStored: (version: string) => boolean,
+  ): AsyncGenerator<PrintsDelivery, { rejectedRows: RejectedRows; isWhole: boolean }> {
     const { origin, size } = file.facts;
-    const left = this.#left.get(origin);
-    this.#left.delete(origin);
+    const state = this.#states.get(origin);
+    this.#states.delete(origin);
     const hasher = new Bun.CryptoHasher('sha256');
-    const goesOn = left !== undefined && isKept(left.version) && (await beginsWith(file, left, hasher));
+    const continues = state !== undefined && isStored(state.version) && (await beginsWith(file, state, hasher));
     const {
       tape,
-      refused,
+      rejectedRows,
       bytes: from,
-    } = goesOn ? left : { tape: new PrintsCsvReader(), refused: new RejectedRows(), bytes: 0 };
-    const digested = goesOn ? hasher : new Bun.CryptoHasher('sha256');
+    } = continues ? state : { tape: new PrintsCsvReader(), rejectedRows: new RejectedRows(), bytes: 0 };
+    const digested = continues ? hasher : new Bun.CryptoHasher('sha256');
 
     const end = (await isUtf16(file)) ? 0 : await endOfLines(file, from, size);
-    let reached = from;
+    let position = from;
     async function* lines() {
       for await (const piece of file.pieces(from, end)) {
         digested.update(piece);
-        reached += piece.length;
+        position += piece.length;
         yield piece;
       }
     }
-    if (end > from) yield* counted(tape.read(lines(), nowMs), refused);
+    if (end > from) yield* addRejected(tape.read(lines(), nowMs), rejectedRows);
     const digest = digested.digest('hex');
 
-    // A last line without a line break leaves no state: it is read again once it is complete, unless it is a print already.
-    const told = refused.copy();
-    let isOpen = false;
+    // A last line without a line break changes no state: it is read again once it is complete. If it is a print already, it is delivered
+    // now, and the next read starts anew.
+    const total = rejectedRows.copy();
+    let isLastLineDelivered = false;
     if (end < size || end === 0) {
-      for await (const delivery of counted(tape.read(file.pieces(end, size), nowMs), told)) {
-        isOpen ||= delivery.prints.length > 0;
+      for await (const delivery of addRejected(tape.read(file.pieces(end, size), nowMs), total)) {
+        isLastLineDelivered ||= delivery.prints.length > 0;
         yield delivery;
       }
     }
-    const isWhole = reached === Math.max(from, end);
-    if (!isOpen && isWhole && end > 0) this.#keep(origin, { version, tape, refused, bytes: end, digest });
-    return { refused: told, isWhole };
+    const isWhole = position === Math.max(from, end);
+    if (!isLastLineDelivered && isWhole && end > 0) {
+      this.#store(origin, { version, tape, rejectedRows, bytes: end, digest });
+    }
+    return { rejectedRows: total, isWhole };
   }
 
-  #keep(origin: string, left: Left): void {
-    this.#left.set(origin, left);
-    const [oldest] = this.#left.keys();
-    if (this.#left.size > TAPES_MAX) this.#left.delete(oldest!);
+  #store(origin: string, state: ReadState): void {
+    this.#states.set(origin, state);
+    const [oldest] = this.#states.keys();
+    if (this.#states.size > TAPES_MAX) this.#states.delete(oldest!);
   }
 }
 
-async function* counted(deliveries: AsyncIterable<PrintsDelivery>, refused: RejectedRows) {
+/** Passes deliveries on, and counts their rejected rows. */
+async function* addRejected(deliveries: AsyncIterable<PrintsDelivery>, rejectedRows: RejectedRows) {
   for await (const delivery of deliveries) {
-    refused.add(delivery);
+    rejectedRows.add(delivery);
     yield delivery;
   }
 }
 
 /** Whether a file begins with the bytes that were read before. Afterwards, `hasher` has digested these bytes. */
-async function beginsWith(file: Content, { bytes, digest }: Left, hasher: Bun.CryptoHasher): Promise<boolean> {
+async function beginsWith(file: Content, { bytes, digest }: ReadState, hasher: Bun.CryptoHasher): Promise<boolean> {
   for await (const piece of file.pieces(0, bytes)) hasher.update(piece);
   return hasher.copy().digest('hex') === digest;
 }
@@ -100,8 +104,8 @@ async function beginsWith(file: Content, { bytes, digest }: Left, hasher: Bun.Cr
 async function endOfLines(file: Content, from: number, to: number): Promise<number> {
   for (let end = to; end > from; end -= PIECE_BYTES) {
     const start = Math.max(from, end - PIECE_BYTES);
-    const at = (await file.slice(start, end)).lastIndexOf(LINE_FEED);
-    if (at >= 0) return start + at + 1;
+    const i = (await file.slice(start, end)).lastIndexOf(LINE_FEED);
+    if (i >= 0) return start + i + 1;
   }
   return from;
 }

@@ -1,5 +1,6 @@
 import { createGunzip } from 'node:zlib';
-import { unreadable } from '../refused.ts';
+import { errorCode } from '../../errors.ts';
+import { unreadable } from '../rejections.ts';
 import type { Content } from './opened-file.ts';
 
 /**
@@ -46,7 +47,7 @@ export async function* inflated(
       yield piece;
     }
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
+    const code = errorCode(error) ?? '';
     throw code.startsWith('Z_') ? unreadable(`the gzip file is truncated or damaged (${code})`) : error;
   } finally {
     gunzip.destroy();

@@ -1,10 +1,10 @@
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 
 export interface Lines {
   /** Whole lines, without their line breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
   /** Whether this is a single line without a line break at the end of the text. The line may be incomplete. */
-  readonly open: boolean;
+  readonly isUnterminated: boolean;
 }
 
 /** No row of a table is longer. This bounds the memory. */
@@ -17,14 +17,14 @@ const LINE_LENGTH_MAX = 1024 * 1024;
  * @param decoder the decoder, if the text continues one whose encoding is known.
  */
 export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: TextDecoder): AsyncGenerator<Lines> {
-  let first: Uint8Array = new Uint8Array();
+  let head: Uint8Array = new Uint8Array();
   let rest = '';
   for await (const piece of pieces) {
     // The first bytes show the encoding. They may arrive in several pieces.
-    if (!decoder) first = Buffer.concat([first, piece]);
-    if (!decoder && first.length < MARK_BYTES) continue;
-    const bytes = decoder ? piece : first;
-    decoder ??= decoderOf(first);
+    if (!decoder) head = Buffer.concat([head, piece]);
+    if (!decoder && head.length < BOM_BYTES) continue;
+    const bytes = decoder ? piece : head;
+    decoder ??= decoderOf(head);
     if (!decoder) throw unreadable('the file is not text');
     rest += decoder.decode(bytes, { stream: true });
     // A CR at the end may be the first half of a CRLF.
@@ -32,13 +32,13 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: Text
     const lines = withPlainBreaks(returned ? rest.slice(0, -1) : rest).split('\n');
     rest = lines.pop()! + returned;
     if (rest.length > LINE_LENGTH_MAX) throw unreadable(`a line of more than ${LINE_LENGTH_MAX} characters`);
-    if (lines.length > 0) yield { lines, open: false };
+    if (lines.length > 0) yield { lines, isUnterminated: false };
   }
-  rest += decoder ? decoder.decode() : new TextDecoder().decode(first);
+  rest += decoder ? decoder.decode() : new TextDecoder().decode(head);
   const lines = withPlainBreaks(rest).split('\n');
   const last = lines.pop()!;
-  if (lines.length > 0) yield { lines, open: false };
-  if (last !== '') yield { lines: [last], open: true };
+  if (lines.length > 0) yield { lines, isUnterminated: false };
+  if (last !== '') yield { lines: [last], isUnterminated: true };
 }
 
 /** Returns the text with `\n` as its line break. */
@@ -46,15 +46,16 @@ export function withPlainBreaks(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
-const MARK_BYTES = 2;
+/** Length of a byte-order mark of UTF-16. */
+const BOM_BYTES = 2;
 const BINARY_PROBE_BYTES = 8_192;
 
 /** Whether this is UTF-16 text without a byte-order mark. In UTF-16 text of ASCII characters, every other byte is 0. */
 export function isUnmarkedUtf16(head: Uint8Array): boolean {
   const probe = head.subarray(0, head.length < UTF16_PROBE_BYTES ? head.length & ~1 : UTF16_PROBE_BYTES);
-  const zeros = (from: number) => probe.filter((byte, at) => at % 2 === from && byte === 0).length;
+  const zeros = (from: number) => probe.filter((byte, i) => i % 2 === from && byte === 0).length;
   const isText = (from: number) =>
-    probe.every((byte, at) => at % 2 !== from || (byte >= 0x20 && byte < 0x7f) || isBreak(byte));
+    probe.every((byte, i) => i % 2 !== from || (byte >= 0x20 && byte < 0x7f) || isBreak(byte));
   const half = probe.length / 2;
   return half > 0 && ((zeros(0) === half && isText(1)) || (zeros(1) === half && isText(0)));
 }
@@ -70,8 +71,8 @@ function isBreak(byte: number): boolean {
  * `U+FFFD`, so that they spoil only their row.
  */
 export function decoderOf(head: Uint8Array): TextDecoder | undefined {
-  const mark = `${head[0]} ${head[1]}`;
-  const utf16 = mark === '255 254' ? 'utf-16le' : mark === '254 255' ? 'utf-16be' : undefined;
+  const start = `${head[0]} ${head[1]}`;
+  const utf16 = start === '255 254' ? 'utf-16le' : start === '254 255' ? 'utf-16be' : undefined;
   if (!utf16 && head.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
   return new TextDecoder(utf16 ?? 'utf-8');
 }

@@ -1,11 +1,12 @@
 import { constants, read, readlinkSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { errorCode } from '../../errors.ts';
 
 /** Some hundred rows of a tape, which take two or three milliseconds to read. Between two pieces, requests are served. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Facts about a file beside its content. */
+/** Facts about a file, without its content. */
 export interface ContentFacts {
   /** Path inside the drop folder, with forward slashes. */
   readonly origin: string;
@@ -36,11 +37,11 @@ export class Content {
   /** Yields the bytes from `from` to `to`, fewer if the file ends before. Each piece is valid until the next one is requested. */
   async *pieces(from = 0, to = this.facts.size): AsyncGenerator<Buffer> {
     const piece = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, to - from)));
-    for (let at = from; at < to; ) {
-      const count = await readInto(this.fd, piece.subarray(0, Math.min(piece.length, to - at)), 0, at);
+    for (let position = from; position < to; ) {
+      const count = await readInto(this.fd, piece.subarray(0, Math.min(piece.length, to - position)), 0, position);
       if (count === 0) return;
       yield piece.subarray(0, count);
-      at += count;
+      position += count;
     }
   }
 }
@@ -71,15 +72,14 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
   let handle: FileHandle | undefined;
   try {
     // For a link, open its target, whose path has no links.
-    handle = await open(path, OPEN_FLAGS).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ELOOP') throw error;
+    handle = await open(path, OPEN_FLAGS).catch(async (error: unknown) => {
+      if (errorCode(error) !== 'ELOOP') throw error;
       return open(await realpath(path), OPEN_FLAGS);
     });
     const stats = await handle.stat();
-    if (stats.isFile() && (await isWithin(root, handle, path))) return opened(handle, origin, stats);
+    if (stats.isFile() && (await isWithin(root, handle, path))) return openedFile(handle, origin, stats);
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (!GONE.has(code)) {
+    if (!PATH_CHANGED.has(errorCode(error) ?? '')) {
       await handle?.close();
       throw error;
     }
@@ -95,7 +95,7 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
-    if (stats.isFile()) return opened(handle, origin, stats);
+    if (stats.isFile()) return openedFile(handle, origin, stats);
   } catch (error) {
     await handle.close();
     throw error;
@@ -108,21 +108,21 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
  * Errors which mean that the path has changed since the folder was scanned. The next scan finds what is there now. Opening a socket fails
  * with ENXIO.
  */
-const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
+const PATH_CHANGED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
 
-function opened(handle: FileHandle, origin: string, stats: { size: number; mtimeMs: number }): OpenedFile {
+function openedFile(handle: FileHandle, origin: string, stats: { size: number; mtimeMs: number }): OpenedFile {
   const facts = { origin, size: stats.size, modifiedMs: Math.floor(stats.mtimeMs) };
   return { handle, content: new Content(handle.fd, facts), [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** Whether the open file lies in the folder: a folder on the path may have become a link. */
+/** Whether the open file is in the folder: a folder on the path may have become a link. */
 async function isWithin(root: string, handle: FileHandle, path: string): Promise<boolean> {
   const known = pathOf(handle.fd);
   if (known !== undefined) return known.startsWith(root + sep);
   // The system does not report the path of an open file. Check that the file at the path now is the open file.
   const real = await realpath(path);
-  const [there, own] = [await lstat(real), await handle.stat()];
-  return real.startsWith(root + sep) && there.dev === own.dev && there.ino === own.ino;
+  const [atPath, opened] = [await lstat(real), await handle.stat()];
+  return real.startsWith(root + sep) && atPath.dev === opened.dev && atPath.ino === opened.ino;
 }
 
 /** The path of an open file or folder. Returns `undefined` if the system does not report it. */

@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { type Compressors, type ParquetParsers, type SchemaElement, snappyUncompress } from 'hyparquet';
-import { unreadable } from '../refused.ts';
+import { DAY_MS } from '../../market/calendar.ts';
+import { unreadable } from '../rejections.ts';
 
 /** Writers make pages of 1 MB. */
 const PAGE_BYTES_MAX = 64 * 1024 * 1024;
@@ -29,11 +30,13 @@ function bounded(length: number): number {
 
 /** Formats dates and times as text without a zone, to the microsecond. A `Date` has only milliseconds. */
 export const PARSERS: Partial<ParquetParsers> = {
-  dateFromDays: (days) => instant(BigInt(days) * 86_400_000_000n).slice(0, 10),
+  dateFromDays: (days) => instant(BigInt(days) * DAY_MICROS).slice(0, 10),
   timestampFromMilliseconds: (ms) => instant(ms * 1_000n),
   timestampFromMicroseconds: instant,
   timestampFromNanoseconds: (ns) => instant(ns / 1_000n),
 };
+
+const DAY_MICROS = BigInt(DAY_MS) * 1_000n;
 
 /** `2026-08-17T13:30:00.007140`, or a text that no format accepts as a time. */
 function instant(micros: bigint): string {

@@ -8,8 +8,8 @@ import {
 import { ClientError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { inTurns } from '../in-pieces.ts';
-import { countRefused, unreadable } from '../refused.ts';
-import { FILE_ROWS_MAX, refuseWide } from './cells.ts';
+import { countRejected, unreadable } from '../rejections.ts';
+import { assertColumnCount, FILE_ROWS_MAX } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-rows.ts';
 import { closesOf, isClosesHeader } from './closes-csv.ts';
 import type { Content } from './opened-file.ts';
@@ -50,7 +50,7 @@ export async function* readParquet(
     byteLength: size,
     slice(start, end = size) {
       const bytes = bytesOf(start, end);
-      // hyparquet requests several parts at once and handles only the first failure. The others must not count as unhandled rejections.
+      // hyparquet requests several ranges at once and handles only the first failure. The others must not count as unhandled rejections.
       bytes.catch(() => {});
       return bytes;
     },
@@ -64,11 +64,11 @@ export async function* readParquet(
     onProgress(Math.min(bytesRead, size));
     return bytes.buffer;
   }
-  const table = await undamaged(() => tableOf(file));
+  const table = await rejectDamaged(() => tableOf(file));
   if (isPrintsHeader(table.header)) return yield* printsOf(table, nowMs);
   const isChain = isChainHeader(table.header);
   if (!isChain && !isClosesHeader(table.header)) return;
-  refuseWide(table.header);
+  assertColumnCount(table.header);
   if (table.rows > FILE_ROWS_MAX)
     throw unreadable(`${table.rows} rows, more than the ${FILE_ROWS_MAX} that a table may have`);
   const rows: string[][] = [];
@@ -97,9 +97,9 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
     columns.map(({ element }) => [element.name.trim().toLowerCase(), { element, read: cellReader(element) }]),
   );
   const groups = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
-  const beyond = groups.find((count) => !(count >= 0 && count <= GROUP_ROWS_MAX));
-  if (beyond !== undefined) {
-    throw unreadable(`a row group of ${beyond} rows: write the file with groups of at most ${GROUP_ROWS_MAX} rows`);
+  const tooLarge = groups.find((count) => !(count >= 0 && count <= GROUP_ROWS_MAX));
+  if (tooLarge !== undefined) {
+    throw unreadable(`a row group of ${tooLarge} rows: write the file with groups of at most ${GROUP_ROWS_MAX} rows`);
   }
   const rows = groups.reduce((sum, count) => sum + count, 0);
   if (rows > ROWS_FREE + file.byteLength) {
@@ -117,9 +117,9 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
         });
       let groupStart = 0;
       for (const count of groups) {
-        for (let at = 0; at < count; at += SLICE_ROWS) {
-          const start = groupStart + at;
-          const rows = await undamaged(() => rowsIn(start, start + Math.min(SLICE_ROWS, count - at)));
+        for (let row = 0; row < count; row += SLICE_ROWS) {
+          const start = groupStart + row;
+          const rows = await rejectDamaged(() => rowsIn(start, start + Math.min(SLICE_ROWS, count - row)));
           yield rows.map((row) => wanted.map((column) => (column ? column.read(row[column.element.name]) : '')));
         }
         groupStart += count;
@@ -134,12 +134,12 @@ async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<Pri
   printColumnsOf(table.header);
   const read = rowReader(printColumnsOf(names));
   for await (const rows of table.slices(names)) {
-    for (let at = 0; at < rows.length; at += BATCH_PRINTS) {
+    for (let row = 0; row < rows.length; row += BATCH_PRINTS) {
       const refused: Record<string, number> = {};
-      const prints = rows.slice(at, at + BATCH_PRINTS).flatMap((cells) => {
+      const prints = rows.slice(row, row + BATCH_PRINTS).flatMap((cells) => {
         const print = read(cells, nowMs);
         if (typeof print !== 'string') return [print];
-        countRefused(refused, print);
+        countRejected(refused, print);
         return [];
       });
       yield { kind: 'prints', prints, refused };
@@ -147,8 +147,8 @@ async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<Pri
   }
 }
 
-/** Errors of hyparquet mean that the file is damaged. Errors of the file system are passed on. */
-async function undamaged<T>(work: () => Promise<T>): Promise<T> {
+/** Throws a `ClientError` for an error of hyparquet: the file is damaged. Errors of the file system are passed on. */
+async function rejectDamaged<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

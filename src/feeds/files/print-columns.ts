@@ -1,4 +1,4 @@
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 
 /** All columns that are read. */
 export const PRINT_COLUMNS = [
@@ -15,8 +15,8 @@ export function printColumnsOf(header: readonly string[]): Columns {
   const needed = ['price', 'size', ...(header.includes('option_chain_id') ? [] : CONTRACT_COLUMNS)];
   const missing = needed.filter((name) => !header.includes(name));
   if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);
-  const twice = PRINT_COLUMNS.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
-  if (twice.length > 0) throw unreadable(`column ${twice.join(', ')} is named twice`);
+  const repeated = PRINT_COLUMNS.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  if (repeated.length > 0) throw unreadable(`column ${repeated.join(', ')} is named twice`);
   return Object.fromEntries(PRINT_COLUMNS.map((name) => [name, header.indexOf(name)])) as Columns;
 }
 

@@ -4,12 +4,13 @@ import {
   formatOptionSymbol,
   isTicker,
   type OptionSymbol,
+  parseCallPut,
   parseOptionSymbol,
   rootOf,
   rootOfTicker,
 } from '../../market/option-symbol.ts';
 import { cellNumber } from '../numbers.ts';
-import { KEY_CHARS_MAX, REMEMBERED_MAX, remembering } from './remembering.ts';
+import { KEY_CHARS_MAX, MEMOIZED_MAX, memoize } from './memoize.ts';
 import { rootOn } from './root-on.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
@@ -28,9 +29,9 @@ type Cells = readonly [symbol: string, ticker: string, expiry: string, type: str
  * Returns a reader of a row's contract that caches contracts by symbol. A tape repeats the other cells of a symbol, so they are compared
  * with those of the last row with this symbol, and not parsed again.
  */
-export function rememberedContracts(): (...cells: Cells) => PrintedContract | NoContract {
+export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();
-  const byCells = remembering(contractOf);
+  const byCells = memoize(contractOf);
   return (symbol, ticker, expiry, type, strike) => {
     const known = bySymbol.get(symbol);
     if (known !== undefined) {
@@ -43,7 +44,7 @@ export function rememberedContracts(): (...cells: Cells) => PrintedContract | No
     if (key.length > KEY_CHARS_MAX) return contract;
     // Copies the text, because a substring in the cache keeps the whole piece of the file in memory.
     const cells = Buffer.from(key).toString().split('\n') as unknown as Cells;
-    if (bySymbol.size >= REMEMBERED_MAX) bySymbol.clear();
+    if (bySymbol.size >= MEMOIZED_MAX) bySymbol.clear();
     if (symbol !== '') bySymbol.set(cells[0], { cells, contract });
     return contract;
   };
@@ -54,12 +55,12 @@ function contractOf(cells: ContractCells): PrintedContract | NoContract {
   const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
   const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);
   if (named === undefined) return symbol === '' ? 'bad_contract' : 'bad_symbol';
-  const agrees =
-    (ticker === '' || isAbout(named, canonicalTicker(ticker))) &&
+  const isConsistent =
+    (ticker === '' || fitsTicker(named, canonicalTicker(ticker))) &&
     (expiry === '' || expiry === named.expiry) &&
-    (type === '' || callPutOf(type) === named.callPut) &&
+    (type === '' || parseCallPut(type) === named.callPut) &&
     (strike === '' || Math.abs(cellNumber(strike) - named.strike) < STRIKE_STEP / 2);
-  if (!agrees) return 'symbol_contradicts_columns';
+  if (!isConsistent) return 'symbol_contradicts_columns';
   return { ...named, symbol: formatOptionSymbol(named, 'compact'), expiryMs: Date.parse(`${named.expiry}T00:00:00Z`) };
 }
 
@@ -70,7 +71,7 @@ const STRIKE_STEP = 0.001;
 const STRIKE_MAX = 1e5;
 
 function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: ContractCells): Contract | undefined {
-  const [ticker, callPut, strike] = [canonicalTicker(cell), callPutOf(type), cellNumber(strikeCell)];
+  const [ticker, callPut, strike] = [canonicalTicker(cell), parseCallPut(type), cellNumber(strikeCell)];
   const isStrike = strike >= STRIKE_STEP && strike < STRIKE_MAX;
   if (!isTicker(ticker) || !isDate(expiry) || callPut === undefined || !isStrike) return undefined;
   const root = rootOn(ticker, expiry);
@@ -78,11 +79,6 @@ function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: Co
 }
 
 /** Whether a ticker of a tape fits the contract of the symbol: it is the underlying or the root (`SPXW`), with or without a dot. */
-function isAbout({ root, underlying }: Contract, ticker: string): boolean {
+function fitsTicker({ root, underlying }: Contract, ticker: string): boolean {
   return ticker === underlying || rootOf(ticker).underlying === underlying || rootOfTicker(ticker) === root;
-}
-
-function callPutOf(type: string): 1 | -1 | undefined {
-  const side = type.toUpperCase();
-  return side === 'C' || side === 'CALL' ? 1 : side === 'P' || side === 'PUT' ? -1 : undefined;
 }

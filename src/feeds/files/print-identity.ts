@@ -1,14 +1,14 @@
-/** How many different trades are remembered to recognise equal rows. Equal rows of a tape are close to each other. */
-const REMEMBERED = 20_000;
+/** How many different trades are cached to recognise equal rows. Equal rows of a tape are close to each other. */
+const RECENT_MAX = 20_000;
 
 /**
  * Derives ids for the prints of one file from their content, for files without an id column. An id is a digest of the trade. The second and
  * further equal rows also get their ordinal. So a print has the same id if a file is read twice or two files overlap, but two equal fills
- * in the same moment both count. Values that may differ in a later copy (`canceled`, condition, flags, values beside the trade) are not
- * part of the id. A cancelled row is a copy of the first such print that is not yet cancelled. If there is none, the cancelled row is a
- * print of its own.
+ * in the same moment both count. Values that may differ in a later copy (`canceled`, condition, flags, quotes and Greeks) are not part of
+ * the id. A cancelled row is a copy of the first such print that is not yet cancelled. If there is none, the cancelled row is a
+ * separate print.
  *
- * Memory is bounded: if more than 20,000 to 40,000 other trades lie between two equal rows, the second one is taken for a copy.
+ * Memory is bounded: if more than 20,000 to 40,000 other trades are between two equal rows, the second one counts as a copy.
  */
 export class PrintIdentity {
   #recent = new Map<string, Seen>();
@@ -18,7 +18,7 @@ export class PrintIdentity {
   of(at: number, trade: string, isCanceled: boolean): string {
     const id = `${at.toString(36)}-${Bun.hash.xxHash64(trade).toString(36)}`;
     const seen = this.#recent.get(id) ?? this.#older.get(id) ?? { prints: 0, canceled: 0 };
-    if (this.#recent.size >= REMEMBERED) {
+    if (this.#recent.size >= RECENT_MAX) {
       this.#older = this.#recent;
       this.#recent = new Map();
     }

@@ -3,58 +3,58 @@ import type { Print } from '../../market/prints.ts';
 import { cellNumber } from '../numbers.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
 import { executionOf } from '../print-execution.ts';
+import { memoize } from './memoize.ts';
 import type { Columns } from './print-columns.ts';
-import { type NoContract, type PrintedContract, rememberedContracts } from './print-contract.ts';
+import { contractReader, type NoContract, type PrintedContract } from './print-contract.ts';
 import { PrintIdentity } from './print-identity.ts';
 import { sideOf } from './print-side.ts';
 import { executedMicros } from './print-time.ts';
-import { remembering } from './remembering.ts';
 
 /** Reads the cells of one row. Returns the print, or the reason why the row is rejected. `nowMs` is the wall clock. */
-export type RowReader = (cells: readonly string[], nowMs: number) => Print | Refused;
+export type RowReader = (cells: readonly string[], nowMs: number) => Print | RejectReason;
 
 /**
- * Returns a reader for the rows of one tape. `at` has the index of each column. The reader tells equal rows apart by their order, so call
- * it once per row, in the order of the tape. A trade dated more than a day after the wall clock is rejected, because flow is measured back
- * from the last trade.
+ * Returns a reader for the rows of one tape. `columns` has the index of each column. The reader tells equal rows apart by their order, so
+ * call it once per row, in the order of the tape. A trade dated more than a day after the wall clock is rejected, because flow is measured
+ * back from the last trade.
  */
-export function rowReader(at: Columns): RowReader {
-  const contracts = rememberedContracts();
-  const executions = remembering(([flags = '', condition = '']) => executionOf(flags, condition));
+export function rowReader(columns: Columns): RowReader {
+  const contractOf = contractReader();
+  const executions = memoize(([flags = '', condition = '']) => executionOf(flags, condition));
   const identity = new PrintIdentity();
 
   return (cells, nowMs) => {
     const cell = (column: number) => (column < 0 ? '' : cells[column]!.trim());
 
-    const micros = executedMicros(cell(at.executed_at));
+    const micros = executedMicros(cell(columns.executed_at));
     if (Number.isNaN(micros)) return 'bad_time';
     const ms = Math.floor(micros / 1000);
     if (ms < AT_MIN || ms > nowMs + AHEAD_MS_MAX) return 'implausible_time';
 
-    const contract = contracts(
-      cell(at.option_chain_id),
-      cell(at.underlying_symbol),
-      cell(at.expiry),
-      cell(at.option_type),
-      cell(at.strike),
+    const contract = contractOf(
+      cell(columns.option_chain_id),
+      cell(columns.underlying_symbol),
+      cell(columns.expiry),
+      cell(columns.option_type),
+      cell(columns.strike),
     );
     if (typeof contract === 'string') return contract;
     if (ms - contract.expiryMs > AFTER_EXPIRY_MS_MAX) return 'expired';
 
-    const price = cellNumber(cell(at.price));
+    const price = cellNumber(cell(columns.price));
     if (!(price > 0 && price <= PRICE_MAX)) return 'bad_price';
-    const size = cellNumber(cell(at.size));
+    const size = cellNumber(cell(columns.size));
     if (!(Number.isInteger(size) && size > 0 && size <= SIZE_MAX)) return 'bad_size';
 
-    const execution = executions(`${cell(at.report_flags)}\n${cell(at.upstream_condition_detail)}`);
-    const given = cell(at.id) || withinDay(ms, contract, cell(at.trade_id) || cell(at.sequence));
+    const execution = executions(`${cell(columns.report_flags)}\n${cell(columns.upstream_condition_detail)}`);
+    const given = cell(columns.id) || idOfDay(ms, contract, cell(columns.trade_id) || cell(columns.sequence));
     if (given.length > ID_LENGTH_MAX) return 'bad_id';
-    const trade = `${micros}|${contract.symbol}|${price}|${size}|${cell(at.exchange)}`;
-    const canceled = execution.canceled || TRUE.test(cell(at.canceled));
-    const bid = cellNumber(cell(at.nbbo_bid));
-    const ask = cellNumber(cell(at.nbbo_ask));
+    const trade = `${micros}|${contract.symbol}|${price}|${size}|${cell(columns.exchange)}`;
+    const canceled = execution.canceled || TRUE.test(cell(columns.canceled));
+    const bid = cellNumber(cell(columns.nbbo_bid));
+    const ask = cellNumber(cell(columns.nbbo_ask));
     const isQuote = bid >= 0 && ask >= 0 && bid + ask < Number.POSITIVE_INFINITY;
-    const delta = cellNumber(cell(at.delta));
+    const delta = cellNumber(cell(columns.delta));
     return {
       id: given || identity.of(ms, trade, canceled),
       underlying: contract.underlying,
@@ -66,7 +66,7 @@ export function rowReader(at: Columns): RowReader {
       size,
       multiplier: 100,
       at: ms,
-      side: sideOf(cell(at.side), cell(at.tags)),
+      side: sideOf(cell(columns.side), cell(columns.tags)),
       bid: isQuote ? bid : null,
       ask: isQuote ? ask : null,
       delta: Math.abs(delta) <= 1 ? delta : null,
@@ -79,7 +79,7 @@ export function rowReader(at: Columns): RowReader {
   };
 }
 
-type Refused = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
+type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
 
 /**
  * Trades before AT_MIN are older than electronic records. Trades further ahead than AHEAD_MS_MAX cannot be explained by differing clocks.
@@ -91,6 +91,6 @@ const ID_LENGTH_MAX = 100;
 const TRUE = /^(?:t|true|1|y|yes)$/i;
 
 /** Exchanges restart their trade numbers each day, and some number the trades of each contract separately. */
-function withinDay(ms: number, { symbol }: PrintedContract, number: string): string {
+function idOfDay(ms: number, { symbol }: PrintedContract, number: string): string {
   return number && `${Math.floor(ms / DAY_MS)}-${symbol}-${number}`;
 }

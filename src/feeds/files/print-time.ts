@@ -30,7 +30,7 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(
  * anything else.
  */
 function usualMicros(text: string): number {
-  const zoneAt = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0);
+  const zoneStart = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0);
   const separator = text.charCodeAt(10);
   if (
     text.charCodeAt(13) !== COLON ||
@@ -42,10 +42,10 @@ function usualMicros(text: string): number {
   const hour = parseDigits(text, 11, 13);
   const minute = parseDigits(text, 14, 16);
   const second = parseDigits(text, 17, 19);
-  const decimals = zoneAt - 20;
+  const decimals = zoneStart - 20;
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
-  if (zoneAt !== 19 && (text.charCodeAt(19) !== POINT || decimals < 1 || decimals > 6)) return Number.NaN;
-  const fraction = zoneAt === 19 ? 0 : parseDigits(text, 20, zoneAt) * 10 ** (6 - decimals);
+  if (zoneStart !== 19 && (text.charCodeAt(19) !== POINT || decimals < 1 || decimals > 6)) return Number.NaN;
+  const fraction = zoneStart === 19 ? 0 : parseDigits(text, 20, zoneStart) * 10 ** (6 - decimals);
   return midnight(text.slice(0, 10)) + (hour * 3600 + minute * 60 + second) * 1e6 + fraction;
 }
 

@@ -3,7 +3,7 @@ import { began } from '../../event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 import { CONDITIONS } from '../print-execution.ts';
-import { countRefused, unreadable } from '../refused.ts';
+import { countRejected, unreadable } from '../rejections.ts';
 import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX, ROW_CHARS_MAX } from './cells.ts';
 import { linesOf } from './lines.ts';
 import { type Columns, isPrintsHeader, printColumnsOf } from './print-columns.ts';
@@ -39,30 +39,30 @@ export class PrintsCsvReader {
   #row: RowReader | undefined;
 
   /**
-   * Reads the next part of the tape, which begins at the start of a row. `nowMs` is the wall clock. A part that follows another one must be
-   * UTF-8. Throws a `ClientError` if the text is not a tape.
+   * Reads the next section of the tape, which begins at the start of a row. `nowMs` is the wall clock. A section that follows another one
+   * must be UTF-8. Throws a `ClientError` if the text is not a tape.
    */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
-    const above: string[] = [];
+    const preamble: string[] = [];
     let prints: Print[] = [];
     let refused: Record<string, number> = {};
-    for await (const { lines, open } of linesOf(pieces, this.#row && continued())) {
+    for await (const { lines, isUnterminated } of linesOf(pieces, this.#row && continuationDecoder())) {
       began('reading a tape');
       let rows = lines;
       if (!this.#row) {
-        above.push(...lines);
-        const found = findHeader(above.slice(0, PREAMBLE_LINES_MAX), isPrintsHeader);
-        if (!found && above.length >= PREAMBLE_LINES_MAX) break;
+        preamble.push(...lines);
+        const found = findHeader(preamble.slice(0, PREAMBLE_LINES_MAX), isPrintsHeader);
+        if (!found && preamble.length >= PREAMBLE_LINES_MAX) break;
         if (!found) continue;
         const columns = printColumnsOf(found.header);
         this.#header = { cells: found.header, delimiter: found.delimiter, columns };
         this.#row = rowReader(columns);
-        rows = above.slice(found.at + 1);
+        rows = preamble.slice(found.row + 1);
       }
       for (const row of rows) {
         if (row === '') continue;
-        const print = this.#print(row, open, nowMs);
-        if (typeof print === 'string') countRefused(refused, print);
+        const print = this.#print(row, isUnterminated, nowMs);
+        if (typeof print === 'string') countRejected(refused, print);
         else prints.push(print);
       }
       if (prints.length >= BATCH_PRINTS) {
@@ -75,18 +75,18 @@ export class PrintsCsvReader {
     yield { kind: 'prints', prints, refused };
   }
 
-  /** @param open whether the text ends with the line, without a line break. */
-  #print(line: string, open: boolean, nowMs: number): Print | string {
+  /** @param isUnterminated whether the text ends with the line, without a line break. */
+  #print(line: string, isUnterminated: boolean, nowMs: number): Print | string {
     const { cells: header, delimiter, columns } = this.#header!;
     const cells = line.length <= ROW_CHARS_MAX ? cellsOf(line, delimiter) : undefined;
-    if (open && mayBeCut(cells, header, columns)) return 'cut_row';
+    if (isUnterminated && mayBeCut(cells, header, columns)) return 'cut_row';
     const isRow = cells !== undefined && (cells.length === header.length || isWholeRow(cells, header.length));
     return isRow ? this.#row!(cells, nowMs) : 'malformed_row';
   }
 }
 
-/** A byte-order mark within a text is an ordinary character. */
-function continued(): TextDecoder {
+/** The decoder for a later section of a text: a byte-order mark within a text is an ordinary character. */
+function continuationDecoder(): TextDecoder {
   return new TextDecoder('utf-8', { ignoreBOM: true });
 }
 
@@ -100,9 +100,9 @@ function cellsOf(line: string, delimiter: string): readonly string[] | undefined
 /**
  * Whether a row without a line break may be incomplete: `1` may be the start of `100`. A row that ends with a known condition is complete.
  */
-function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], at: Columns): boolean {
+function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], columns: Columns): boolean {
   if (cells === undefined || cells.length < header.length) return true;
   const last = header.length - 1;
-  if (!Object.values(at).includes(last)) return false;
-  return last !== at.upstream_condition_detail || !CONDITIONS.has(cells[last]!.trim().toLowerCase());
+  if (!Object.values(columns).includes(last)) return false;
+  return last !== columns.upstream_condition_detail || !CONDITIONS.has(cells[last]!.trim().toLowerCase());
 }

@@ -1,5 +1,5 @@
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 
 /**
  * The time of a quote table in ms since the epoch, from the lines above its header, quoted or not.
@@ -11,8 +11,8 @@ export function quoteDate(preamble: readonly string[]): number {
     const date = DAY_FIRST.exec(line) ?? MONTH_FIRST.exec(line);
     if (date?.groups === undefined) continue;
     const month = MONTHS.indexOf((date.groups.month ?? '').slice(0, 3).toLowerCase()) + 1;
-    const day = `${date.groups.year}-${two(month)}-${two(Number(date.groups.day))}`;
-    const time = clock(date.groups);
+    const day = `${date.groups.year}-${twoDigits(month)}-${twoDigits(Number(date.groups.day))}`;
+    const time = timeOf(date.groups);
     if (month > 0 && isDate(day) && time !== undefined) return inZone(day, time, date.groups.zone);
   }
   const line = preamble.find((text) => /\bdate:/i.test(text));
@@ -31,13 +31,13 @@ const ZONE_HOURS: Readonly<Record<string, number>> = {
   ...{ UTC: 0, GMT: 0, Z: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
 };
 
-function clock(parts: Record<string, string | undefined>): string | undefined {
-  const half = parts.half?.toUpperCase();
-  const shown = Number(parts.hour);
+function timeOf(groups: Record<string, string | undefined>): string | undefined {
+  const half = groups.half?.toUpperCase();
+  const shown = Number(groups.hour);
   if (half !== undefined && (shown < 1 || shown > 12)) return undefined;
   const hour = half === undefined ? shown : (shown % 12) + (half === 'P' ? 12 : 0);
-  if (hour > 23 || Number(parts.minute) > 59 || Number(parts.second ?? 0) > 59) return undefined;
-  return `${two(hour)}:${parts.minute}:${parts.second ?? '00'}`;
+  if (hour > 23 || Number(groups.minute) > 59 || Number(groups.second ?? 0) > 59) return undefined;
+  return `${twoDigits(hour)}:${groups.minute}:${groups.second ?? '00'}`;
 }
 
 function inZone(date: string, time: string, zone: string | undefined): number {
@@ -49,7 +49,7 @@ function inZone(date: string, time: string, zone: string | undefined): number {
   return Date.parse(`${date}T${time}Z`) - hours * 3_600_000;
 }
 
-function two(value: number): string {
+function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 

@@ -3,7 +3,7 @@ import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol
 import { spotOf } from '../implied-spot.ts';
 import { PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
-import { countRefused, unreadable } from '../refused.ts';
+import { countRejected, unreadable } from '../rejections.ts';
 import { hasHeader, isWholeRow, readTable } from './cells.ts';
 import { type Format, sourceOf } from './format.ts';
 import { quoteDate } from './quote-date.ts';
@@ -20,10 +20,10 @@ export const quoteTable: Format = {
   *read({ text, ...file }) {
     const { header, preamble, rows } = readTable(text, isHeader);
     yield;
-    const strikeAt = header.indexOf('strike');
-    if (strikeAt < 0) throw unreadable('missing column Strike');
-    const call = columnsOf(header, CALLS, 0, strikeAt);
-    const put = columnsOf(header, PUTS, strikeAt + 1, header.length);
+    const strikeColumn = header.indexOf('strike');
+    if (strikeColumn < 0) throw unreadable('missing column Strike');
+    const call = columnsOf(header, CALLS, 0, strikeColumn);
+    const put = columnsOf(header, PUTS, strikeColumn + 1, header.length);
     const asOf = quoteDate(preamble);
 
     const refused: Record<string, number> = {};
@@ -32,15 +32,15 @@ export const quoteTable: Format = {
     for (const row of rows) {
       if (++count % PIECE_ROWS === 0) yield;
       if (!isWholeRow(row, header.length)) {
-        countRefused(refused, 'malformed_row');
+        countRejected(refused, 'malformed_row');
         continue;
       }
       for (const columns of [call, put]) {
-        const written = row[columns.symbol]?.trim() ?? '';
-        if (written === '') continue;
-        const symbol = parseOptionSymbol(written);
+        const symbolCell = row[columns.symbol]?.trim() ?? '';
+        if (symbolCell === '') continue;
+        const symbol = parseOptionSymbol(symbolCell);
         if (symbol === undefined) {
-          countRefused(refused, 'bad_symbol');
+          countRejected(refused, 'bad_symbol');
           continue;
         }
         contracts.push(contractOf(symbol, columns, row));

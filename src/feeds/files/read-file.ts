@@ -1,22 +1,23 @@
+import { errorCode } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { ReaderEnded } from '../reader/read-apart.ts';
-import { contentsOf, type Reading } from './deliveries.ts';
+import { ReaderEnded } from '../reader/isolated-reader.ts';
+import { contentsOf, type FileReadOptions } from './deliveries.ts';
 import { type FileCheckpoints, type Outcome, versionOf } from './file-checkpoints.ts';
 import type { GrowingTapes } from './growing-tapes.ts';
 import { Content, openWithin } from './opened-file.ts';
 import { RejectedRows } from './rejected-rows.ts';
 import type { FoundFile, SkippedFile } from './walk.ts';
 
-export interface ReadFileDeps extends Pick<Reading, 'nowMs' | 'readApart'> {
-  readonly marks: FileCheckpoints;
+export interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsolated'> {
+  readonly checkpoints: FileCheckpoints;
   readonly tapes: GrowingTapes;
 }
 
 /**
  * The reading failed with a temporary error, such as missing permissions or a lack of file descriptors. Nothing is known about the file.
  */
-export interface Passing {
-  readonly passing: string;
+export interface TemporaryError {
+  readonly temporaryError: string;
   /** Whether the process that read the file has ended. */
   readonly isCrash: boolean;
 }
@@ -30,12 +31,12 @@ export interface Passing {
 export async function* readFile(
   root: string,
   found: FoundFile,
-  { nowMs, marks, tapes, readApart }: ReadFileDeps,
-): AsyncGenerator<Delivery, Outcome | Passing | undefined> {
+  { nowMs, checkpoints, tapes, readIsolated }: ReadFileDeps,
+): AsyncGenerator<Delivery, Outcome | TemporaryError | undefined> {
   const { origin } = found;
   const { size } = found.stats;
   const version = versionOf(found.stats);
-  let refused = new RejectedRows();
+  let rejectedRows = new RejectedRows();
   let isTape = false;
   let isWhole = true;
   let outcome: Outcome = 'none';
@@ -44,37 +45,37 @@ export async function* readFile(
     isTape = true;
     // Use the length at the time of the scan. Bytes that were appended since belong to another version.
     const seen = new Content(content.fd, { ...content.facts, size });
-    const tape = yield* tapes.read(seen, version, nowMs, (stored) => marks.isLast(origin, stored));
-    refused = tape.refused;
+    const tape = yield* tapes.read(seen, version, nowMs, (stored) => checkpoints.isLast(origin, stored));
+    rejectedRows = tape.rejectedRows;
     isWhole = tape.isWhole;
   }
   try {
     await using file = await openWithin(root, origin);
     if (!file) return undefined;
-    const isSettled = async () => versionOf(await file.handle.stat()) === version;
-    const reading = { nowMs, readTape, ...(readApart && { readApart }) };
+    const checkStable = async () => versionOf(await file.handle.stat()) === version;
+    const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
     for await (const delivery of contentsOf(file.content, reading)) {
       // Check after the reading, so that writes before and during the reading are noticed.
-      if (outcome === 'none' && reason === undefined && !isTape && !(await isSettled())) return undefined;
-      if (delivery.kind === 'refusal') reason = delivery.reason;
+      if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
+      if (delivery.kind === 'rejection') reason = delivery.reason;
       else outcome = 'data';
-      if (delivery.kind === 'prints' && !isTape) refused.add(delivery);
+      if (delivery.kind === 'prints' && !isTape) rejectedRows.add(delivery);
       yield delivery;
     }
-    const settled = await isSettled();
-    if (isTape ? !isWhole : !settled) return undefined;
+    const isStable = await checkStable();
+    if (isTape ? !isWhole : !isStable) return undefined;
     // If a tape is still growing, its last row is likely to be incomplete. So its rejected rows are not reported yet.
-    const told = isTape && !settled ? undefined : refused.summary();
-    if (told !== undefined) yield rejectionOf({ origin, reason: told });
+    const summary = isTape && !isStable ? undefined : rejectedRows.summary();
+    if (summary !== undefined) yield rejectionOf({ origin, reason: summary });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === undefined) throw error;
     const isCrash = error instanceof ReaderEnded;
-    return { passing: isCrash ? error.message : `cannot be read (${code})`, isCrash };
+    return { temporaryError: isCrash ? error.message : `cannot be read (${code})`, isCrash };
   }
-  return outcome === 'data' || reason === undefined ? outcome : { refused: reason };
+  return outcome === 'data' || reason === undefined ? outcome : { rejection: reason };
 }
 
 export function rejectionOf({ origin, reason }: SkippedFile): Delivery {
-  return { kind: 'refusal', origin, reason };
+  return { kind: 'rejection', origin, reason };
 }

@@ -15,7 +15,7 @@ import { quoteTable } from './quote-table.ts';
  */
 export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): InPieces<Delivery[]> {
   if (isUnmarkedUtf16(bytes)) {
-    return [{ kind: 'refusal', origin: file.origin, reason: 'UTF-16 without its byte-order mark: save it as UTF-8' }];
+    return [{ kind: 'rejection', origin: file.origin, reason: 'UTF-16 without its byte-order mark: save it as UTF-8' }];
   }
   const text = decoderOf(bytes)?.decode(bytes);
   // Only the first lines decide on the format, so a long file without market data is not searched to its end.
@@ -27,7 +27,7 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
     return yield* format.read({ ...file, text: format === delayedQuotes ? text : boundedLines(text) });
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return [{ kind: 'refusal', origin: file.origin, reason: error.message }];
+    return [{ kind: 'rejection', origin: file.origin, reason: error.message }];
   }
 }
 

@@ -27,30 +27,30 @@ export class ReadingJournal {
   constructor(private readonly path: string | undefined) {
     const { reading, crashed } = read(path);
     for (const each of crashed) this.#crashed.set(each.origin, each);
-    if (reading === null || isOther(reading.pid)) return;
+    if (reading === null || isOtherProcess(reading.pid)) return;
     const { origin, version } = reading;
-    this.crashed(origin, version);
+    this.recordCrash(origin, version);
     this.#write(null);
   }
 
   /** How often the process has ended while it read this version of a file, since the last successful read. */
-  crashes(origin: string, version: string): number {
+  crashCount(origin: string, version: string): number {
     const known = this.#crashed.get(origin);
     return known?.version === version ? known.times : 0;
   }
 
-  begins(origin: string, version: string): void {
+  begin(origin: string, version: string): void {
     this.#isReading = true;
     this.#write({ origin, version });
   }
 
   /** Counts a crash of a separate process that read a version of a file. */
-  crashed(origin: string, version: string): void {
-    this.#crashed.set(origin, { origin, version, times: this.crashes(origin, version) + 1 });
+  recordCrash(origin: string, version: string): void {
+    this.#crashed.set(origin, { origin, version, times: this.crashCount(origin, version) + 1 });
   }
 
   /** The file was read, or the service stopped the reading. */
-  ended(): void {
+  end(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
     this.#write(null);
@@ -77,7 +77,7 @@ export class ReadingJournal {
 }
 
 /** Whether another process with this id is running. A service that takes over from one that is still ending finds such an id. */
-function isOther(pid: number): boolean {
+function isOtherProcess(pid: number): boolean {
   try {
     return pid !== process.pid && process.kill(pid, 0);
   } catch {

@@ -14,10 +14,10 @@ export class RejectedRows {
   }
 
   copy(): RejectedRows {
-    const same = new RejectedRows();
-    same.#rows = this.#rows;
-    Object.assign(same.#counts, this.#counts);
-    return same;
+    const copy = new RejectedRows();
+    copy.#rows = this.#rows;
+    Object.assign(copy.#counts, this.#counts);
+    return copy;
   }
 
   /** The counts in words. Returns `undefined` if every row is a print. */

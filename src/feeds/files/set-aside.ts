@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, link, lstat, mkdir, open, realpath, unlink } from 'node:fs/promises';
 import { dirname, join, parse, sep } from 'node:path';
+import { errorCode } from '../../errors.ts';
 import { versionOf } from './file-checkpoints.ts';
 import { pathOf } from './opened-file.ts';
 import type { FoundFile } from './walk.ts';
@@ -10,46 +11,46 @@ const NUMBER_MAX = 1_000;
 
 /**
  * Moves a rejected file from the drop folder to the same path in another folder. The result says in words what happened. Never overwrites a
- * file there: if the name is taken, the file gets a number. The file stays if it has changed since the scan, or if its folder lies outside
+ * file there: if the name is in use, the file gets a number. The file stays if it has changed since the scan, or if its folder is outside
  * the drop folder. A link stays too, because it would lead nowhere from another place. Never throws: the result says if the file cannot be
  * moved.
  *
  * @param root the drop folder's path without links.
  */
-export async function setAside(root: string, { origin, stats }: FoundFile, to: string): Promise<SetAside> {
-  const stays = (told: string) => ({ isMoved: false, told });
+export async function setAside(root: string, { origin, stats }: FoundFile, to: string): Promise<SetAsideResult> {
+  const notMoved = (message: string) => ({ isMoved: false, message });
   try {
     await using folder = await openFolder(root, dirname(origin));
-    if (folder === undefined) return stays('the file lies outside the drop folder and is not set aside');
+    if (folder === undefined) return notMoved('the file lies outside the drop folder and is not set aside');
     const path = join(folder.path, parse(origin).base);
-    const there = await lstat(path);
-    if (there.isSymbolicLink()) return stays('a link is not set aside');
+    if ((await lstat(path)).isSymbolicLink()) return notMoved('a link is not set aside');
     const isSame = async (name: string) => {
       const { dev, ino } = await lstat(name);
       return dev === stats.dev && ino === stats.ino;
     };
     const changed = 'the file has changed meanwhile and is not set aside';
-    if (!(await isSame(path))) return stays(changed);
+    if (!(await isSame(path))) return notMoved(changed);
     const name = await copyTo(to, origin, path);
     // Another file may have taken the path, and that file has not been read yet.
     if (versionOf(await lstat(path)) !== versionOf(stats) || !(await isSame(path))) {
       await unlink(join(to, name));
-      return stays(changed);
+      return notMoved(changed);
     }
     await unlink(path);
-    return { isMoved: true, told: `set aside as ${name}` };
+    return { isMoved: true, message: `set aside as ${name}` };
   } catch (error) {
-    return stays(`cannot be set aside (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+    return notMoved(`cannot be set aside (${errorCode(error) ?? 'unknown'})`);
   }
 }
 
-interface SetAside {
+interface SetAsideResult {
   readonly isMoved: boolean;
-  readonly told: string;
+  /** What happened, in words. */
+  readonly message: string;
 }
 
 /**
- * Opens a folder within the drop folder. Returns `undefined` if the folder lies elsewhere. If the system has `/proc/self/fd`, the returned
+ * Opens a folder within the drop folder. Returns `undefined` if the folder is elsewhere. If the system has `/proc/self/fd`, the returned
  * path names the open folder, so that moved folders or new links cannot redirect it.
  */
 async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
@@ -75,15 +76,15 @@ async function copyTo(to: string, origin: string, path: string): Promise<string>
   const { dir, name, ext } = parse(origin);
   await mkdir(join(to, dir), { recursive: true });
   for (let number = 1; ; number++) {
-    const free = join(dir, number === 1 ? `${name}${ext}` : `${name}-${number}${ext}`);
+    const target = join(dir, number === 1 ? `${name}${ext}` : `${name}-${number}${ext}`);
     try {
-      await link(path, join(to, free)).catch((error: NodeJS.ErrnoException) => {
-        if (!NO_LINKS.has(error.code ?? '')) throw error;
-        return copied(path, join(to, free));
+      await link(path, join(to, target)).catch((error: unknown) => {
+        if (!NO_LINKS.has(errorCode(error) ?? '')) throw error;
+        return copyNew(path, join(to, target));
       });
-      return free;
+      return target;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || number === NUMBER_MAX) throw error;
+      if (errorCode(error) !== 'EEXIST' || number === NUMBER_MAX) throw error;
     }
   }
 }
@@ -91,12 +92,13 @@ async function copyTo(to: string, origin: string, path: string): Promise<string>
 /** Errors that mean that the folder is on another file system, or on one without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-async function copied(from: string, to: string): Promise<void> {
+/** Copies a file. Never overwrites a file. */
+async function copyNew(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);
   } catch (error) {
     // Remove a partial copy, for example on a full disk.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await unlink(to).catch(() => {});
+    if (errorCode(error) !== 'EEXIST') await unlink(to).catch(() => {});
     throw error;
   }
 }

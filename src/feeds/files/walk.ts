@@ -1,6 +1,7 @@
 import { Stats } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
+import { errorCode } from '../../errors.ts';
 
 export interface FoundFile {
   /** Path inside the folder, with forward slashes. */
@@ -19,7 +20,7 @@ export interface FolderContents {
   readonly files: readonly FoundFile[];
   readonly problems: readonly SkippedFile[];
   /** Whether every folder could be read, and no file was left out. */
-  readonly complete: boolean;
+  readonly isComplete: boolean;
 }
 
 /**
@@ -31,12 +32,12 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   const files: FoundFile[] = [];
   const problems: SkippedFile[] = [];
   const seen = new Set<string>();
-  let complete = true;
+  let isComplete = true;
   const root = await realpath(dir).catch(() => resolve(dir));
-  const barred = except === undefined ? undefined : await stat(except).catch(() => undefined);
-  if (barred) seen.add(identityOf(barred));
+  const exceptStats = except === undefined ? undefined : await stat(except).catch(() => undefined);
+  if (exceptStats) seen.add(identityOf(exceptStats));
   await descend('');
-  return { root, files, problems, complete };
+  return { root, files, problems, isComplete };
 
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
@@ -44,25 +45,25 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
       // The folder itself may be a link. A sub-folder must not have become a link since its parent was read.
       const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
-        problems.push({ origin: folder, reason: LOOKED_AT });
+        problems.push({ origin: folder, reason: ALREADY_SCANNED });
         return;
       }
       seen.add(identity);
       const entries = (await readdir(path, { withFileTypes: true })).filter(({ name }) => !name.startsWith('.'));
       entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-      for (let at = 0; at < entries.length; at += STATS_AT_ONCE) {
-        const some = entries.slice(at, at + STATS_AT_ONCE);
+      for (let start = 0; start < entries.length; start += STATS_AT_ONCE) {
+        const batch = entries.slice(start, start + STATS_AT_ONCE);
         const stats = await Promise.all(
-          some.map(({ name }) => lstat(join(path, name)).catch((error: unknown) => error)),
+          batch.map(({ name }) => lstat(join(path, name)).catch((error: unknown) => error)),
         );
-        for (const [each, entry] of some.entries()) {
+        for (const [i, entry] of batch.entries()) {
           const origin = folder === '' ? entry.name : `${folder}/${entry.name}`;
-          await visit(origin, stats[each]);
+          await visit(origin, stats[i]);
         }
       }
     } catch (error) {
-      complete = false;
-      problems.push({ origin: folder === '' ? dir : folder, reason: `folder cannot be read (${codeOf(error)})` });
+      isComplete = false;
+      problems.push({ origin: folder === '' ? dir : folder, reason: `folder ${readErrorReason(error)}` });
     }
   }
 
@@ -70,16 +71,16 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   async function visit(origin: string, stats: unknown): Promise<void> {
     if (!(stats instanceof Stats)) {
       // The file existed a moment ago and has been renamed.
-      if (codeOf(stats) === 'ENOENT') return;
-      complete = false;
-      problems.push({ origin, reason: `cannot be read (${codeOf(stats)})` });
+      if (errorCode(stats) === 'ENOENT') return;
+      isComplete = false;
+      problems.push({ origin, reason: readErrorReason(stats) });
     } else if (stats.isSymbolicLink()) await follow(origin);
     else if (stats.isDirectory()) await descend(origin);
     else if (stats.isFile() && files.length < FILES_MAX) files.push({ origin, stats });
     else if (stats.isFile()) {
-      if (complete)
+      if (isComplete)
         problems.push({ origin, reason: `beyond the limit of ${FILES_MAX} files: not read, nor are any after it` });
-      complete = false;
+      isComplete = false;
     }
   }
 
@@ -87,29 +88,29 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
     const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
     if (typeof target !== 'string') {
       // A broken link hides no file.
-      if (codeOf(target) !== 'ENOENT') complete = false;
-      problems.push({ origin, reason: `cannot be read (${codeOf(target)})` });
+      if (errorCode(target) !== 'ENOENT') isComplete = false;
+      problems.push({ origin, reason: readErrorReason(target) });
     } else if (target !== root && !target.startsWith(root + sep)) {
       problems.push({ origin, reason: 'a link that leads out of the folder: it is not followed' });
     } else {
       const stats = await lstat(target).catch((error: unknown) => error);
-      if (stats instanceof Stats && stats.isDirectory()) problems.push({ origin, reason: LOOKED_AT });
+      if (stats instanceof Stats && stats.isDirectory()) problems.push({ origin, reason: ALREADY_SCANNED });
       else if (!(stats instanceof Stats && stats.isSymbolicLink())) await visit(origin, stats);
     }
   }
 }
 
-const LOOKED_AT = 'a link to a folder that is already scanned';
+const ALREADY_SCANNED = 'a link to a folder that is already scanned';
 
 /** Every poll checks each file. 10,000 files take some 30 ms. */
 const FILES_MAX = 50_000;
 /** If the calls ran one by one, each would wait for a thread, or for the network. */
 const STATS_AT_ONCE = 64;
 
-function identityOf({ dev, ino }: Stats): string {
-  return `${dev}:${ino}`;
+function readErrorReason(error: unknown): string {
+  return `cannot be read (${errorCode(error) ?? 'unknown'})`;
 }
 
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown';
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
 }

@@ -1,11 +1,12 @@
+import { errorCode } from '../../errors.ts';
 import { jsonExcess } from '../../json-shape.ts';
 import { MARKET_JSON } from '../files/delayed-quotes.ts';
 import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 
 /**
- * The result of one request. An error is `passing` if another try may succeed, `lasting` if another try would fail too, and `item` if the
- * provider works and only the requested item does not exist.
+ * The result of one request. An error is `temporary` if another try may succeed, `permanent` if another try would fail too, and `item` if
+ * the provider works and only the requested item does not exist.
  */
 export type ProviderResponse =
   | { readonly kind: 'json'; readonly json: unknown }
@@ -14,7 +15,7 @@ export type ProviderResponse =
   | FetchError;
 
 export interface FetchError {
-  readonly kind: 'passing' | 'lasting' | 'item';
+  readonly kind: 'temporary' | 'permanent' | 'item';
   readonly reason: string;
   /** How long the provider asks not to be called, ms. */
   readonly afterMs?: number | undefined;
@@ -45,18 +46,18 @@ export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<Pr
   options.signal?.addEventListener('abort', giveUp);
   try {
     options.signal?.throwIfAborted();
-    return await answerOf(url, options, deadline.signal, REDIRECTS_MAX);
+    return await request(url, options, deadline.signal, REDIRECTS_MAX);
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (deadline.signal.aborted) return passing(`no complete answer within ${options.timeoutMs / 1_000} s`);
-    return passing(`the connection failed (${codeOf(error)})`);
+    if (deadline.signal.aborted) return temporary(`no complete answer within ${options.timeoutMs / 1_000} s`);
+    return temporary(`the connection failed (${shownCode(error)})`);
   } finally {
     clearTimeout(timer);
     options.signal?.removeEventListener('abort', giveUp);
   }
 }
 
-async function answerOf(
+async function request(
   url: URL,
   options: FetchJsonOptions,
   signal: AbortSignal,
@@ -66,26 +67,26 @@ async function answerOf(
   const response = unpacked(await fetch(url.href, { headers, decompress: false, redirect: 'manual', signal }));
   const { status } = response;
   if (status === 200) {
-    const body = await bodyOf(response);
-    return body instanceof Uint8Array ? answered(body) : body;
+    const body = await readBody(response);
+    return body instanceof Uint8Array ? parseBody(body) : body;
   }
   await response.body?.cancel();
   if (status >= 300 && status < 400) {
     const location = response.headers.get('location');
     const target = location === null ? null : URL.parse(location, url.href);
-    if (target === null) return lasting(`answered ${status} without an address`);
+    if (target === null) return permanent(`answered ${status} without an address`);
     // A redirected request would send the credential to the other host.
-    if (target.origin !== url.origin) return lasting(`redirects to another host, ${target.host}`);
-    if (redirectsLeft === 0) return lasting(`redirects more than ${REDIRECTS_MAX} times`);
-    return answerOf(target, options, signal, redirectsLeft - 1);
+    if (target.origin !== url.origin) return permanent(`redirects to another host, ${target.host}`);
+    if (redirectsLeft === 0) return permanent(`redirects more than ${REDIRECTS_MAX} times`);
+    return request(target, options, signal, redirectsLeft - 1);
   }
   if (status === 429 || status === 503) {
     const afterMs = retryAfterMs(response.headers.get('retry-after'), options.nowMs());
-    return { ...passing(`answered ${status}${status === 429 ? ', too many requests' : ''}`), afterMs };
+    return { ...temporary(`answered ${status}${status === 429 ? ', too many requests' : ''}`), afterMs };
   }
-  if (TRIED_AGAIN.has(status)) return passing(`answered ${status}`);
-  if (status === 401 || status === 403) return lasting(`answered ${status}: the request or credential was rejected`);
-  return { kind: status < 500 ? 'item' : 'lasting', reason: `answered ${status}` };
+  if (TEMPORARY_STATUSES.has(status)) return temporary(`answered ${status}`);
+  if (status === 401 || status === 403) return permanent(`answered ${status}: the request or credential was rejected`);
+  return { kind: status < 500 ? 'item' : 'permanent', reason: `answered ${status}` };
 }
 
 /**
@@ -100,50 +101,51 @@ function unpacked(packed: Response): Response {
   return new Response(body, { status: packed.status, headers: packed.headers });
 }
 
-const TRIED_AGAIN: ReadonlySet<number> = new Set([408, 500, 502, 504]);
+const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
 /** Reads the body. Returns the reason instead if the body exceeds a bound. */
-async function bodyOf(response: Response): Promise<Uint8Array | FetchError> {
+async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   const { headers, body } = response;
-  const told = Number(headers.get('content-length'));
-  const packedBytes = headers.has('content-encoding') && told > 0 ? told : Number.POSITIVE_INFINITY;
-  const parts: Uint8Array[] = [];
+  const statedBytes = Number(headers.get('content-length'));
+  const packedBytes = headers.has('content-encoding') && statedBytes > 0 ? statedBytes : Number.POSITIVE_INFINITY;
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of body ?? []) {
-    bytes += part.length;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
     // Leaving the loop cancels the rest of the body.
-    if (Math.max(told, bytes) > PROVIDER_BODY_BYTES_MAX) return lasting(`more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
+    if (Math.max(statedBytes, bytes) > PROVIDER_BODY_BYTES_MAX)
+      return permanent(`more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
     if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {
-      return lasting(`it unpacks to more than ${INFLATION_MAX} times its size`);
+      return permanent(`it unpacks to more than ${INFLATION_MAX} times its size`);
     }
-    parts.push(part);
+    chunks.push(chunk);
   }
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
-function answered(body: Uint8Array): ProviderResponse {
+function parseBody(body: Uint8Array): ProviderResponse {
   if (body.length > PARSED_BYTES_MAX) return { kind: 'large', body };
   const text = new TextDecoder().decode(body);
-  if (/^\s*</.test(text)) return lasting('a web page in place of JSON, with status 200');
+  if (/^\s*</.test(text)) return permanent('a web page in place of JSON, with status 200');
   const excess = jsonExcess(text, MARKET_JSON);
-  if (excess !== undefined) return lasting(excess);
+  if (excess !== undefined) return permanent(excess);
   try {
     return { kind: 'json', json: JSON.parse(text) };
   } catch {
-    return passing(`incomplete or invalid JSON (${text.length} characters)`);
+    return temporary(`incomplete or invalid JSON (${text.length} characters)`);
   }
 }
 
-function passing(reason: string): FetchError {
-  return { kind: 'passing', reason };
+function temporary(reason: string): FetchError {
+  return { kind: 'temporary', reason };
 }
 
-function lasting(reason: string): FetchError {
-  return { kind: 'lasting', reason };
+function permanent(reason: string): FetchError {
+  return { kind: 'permanent', reason };
 }
 
 /** `ECONNREFUSED`, `ENOTFOUND`, ...: the code only, because the message may contain the address. */
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && /^\w{1,40}$/.test(code) ? code : 'no reason given';
+function shownCode(error: unknown): string {
+  const code = errorCode(error);
+  return code !== undefined && /^\w{1,40}$/.test(code) ? code : 'no reason given';
 }

@@ -12,10 +12,10 @@ export class Pacer {
   }
 
   /** Waits until the next request may be sent, or until `signal` is aborted. */
-  async turn(signal?: AbortSignal): Promise<void> {
+  async waitTurn(signal?: AbortSignal): Promise<void> {
     const now = this.#clock.now();
-    const at = Math.max(now, this.#next);
-    this.#next = at + this.#intervalMs;
-    if (at > now) await this.#clock.pause(at - now, signal);
+    const startAt = Math.max(now, this.#next);
+    this.#next = startAt + this.#intervalMs;
+    if (startAt > now) await this.#clock.pause(startAt - now, signal);
   }
 }

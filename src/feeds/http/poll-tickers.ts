@@ -13,16 +13,16 @@ export async function* pollTickers(
   for (const ticker of tickers) {
     if (signal?.aborted) return;
     let delivery: Delivery;
-    const late = AbortSignal.timeout(snapshotMsMax);
-    const either = signal ? AbortSignal.any([signal, late]) : late;
+    const timeout = AbortSignal.timeout(snapshotMsMax);
+    const signalOrTimeout = signal ? AbortSignal.any([signal, timeout]) : timeout;
     try {
-      delivery = { kind: 'chain', ...(await snapshotOf(ticker, either)) };
+      delivery = { kind: 'chain', ...(await snapshotOf(ticker, signalOrTimeout)) };
     } catch (error) {
       if (signal?.aborted) return;
-      if (!(error instanceof ClientError || late.aborted)) throw error;
+      if (!(error instanceof ClientError || timeout.aborted)) throw error;
       const reason =
         error instanceof ClientError ? error.message : `a snapshot took more than ${snapshotMsMax / 1_000} s`;
-      delivery = { kind: 'refusal', origin: `${feed}:${ticker}`, reason, ticker };
+      delivery = { kind: 'rejection', origin: `${feed}:${ticker}`, reason, ticker };
     }
     yield delivery;
   }

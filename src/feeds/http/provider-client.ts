@@ -36,7 +36,7 @@ export function createProviderClient(
   const { origin } = new URL(base);
   const pacer = new Pacer(ratePerMinute, clock);
   const breaker = new Breaker(clock.now);
-  const sent = { accept: 'application/json', ...headers };
+  const requestHeaders = { accept: 'application/json', ...headers };
 
   function urlOf(address: string): URL {
     const url = URL.parse(address.startsWith('/') ? base + address : address);
@@ -56,25 +56,26 @@ export function createProviderClient(
     }
     const triesMax = state === 'probe' ? 1 : TRIES_MAX;
     for (let tries = 1; ; tries++) {
-      await pacer.turn(signal);
-      const answer = await fetchJson(url, { headers: sent, timeoutMs, nowMs: clock.now, signal });
-      if (answer.kind === 'json' || answer.kind === 'large') {
+      await pacer.waitTurn(signal);
+      const response = await fetchJson(url, { headers: requestHeaders, timeoutMs, nowMs: clock.now, signal });
+      if (response.kind === 'json' || response.kind === 'large') {
         breaker.succeeded();
-        return answer;
+        return response;
       }
-      const afterMs = answer.afterMs ?? 0;
-      if (answer.kind !== 'passing' || tries === triesMax || afterMs > WAIT_MS_MAX) throw given(answer, tries);
+      const afterMs = response.afterMs ?? 0;
+      if (response.kind !== 'temporary' || tries === triesMax || afterMs > WAIT_MS_MAX)
+        throw recordError(response, tries);
       await clock.pause(Math.max(afterMs, backoffMs(tries - 1, clock.random)), signal);
     }
   }
 
   /** Reports an error to the breaker, and returns the `ClientError` to throw. */
-  function given({ kind, reason, afterMs }: FetchError, tries: number): ClientError {
-    const told = tries === 1 ? reason : `${reason}, ${tries} times`;
+  function recordError({ kind, reason, afterMs }: FetchError, tries: number): ClientError {
+    const reasonWithTries = tries === 1 ? reason : `${reason}, ${tries} times`;
     if (kind === 'item') breaker.succeeded();
-    else breaker.failed(told);
-    if (afterMs !== undefined && afterMs > 0) breaker.hold(afterMs, told);
-    return unavailable(told);
+    else breaker.failed(reasonWithTries);
+    if (afterMs !== undefined && afterMs > 0) breaker.hold(afterMs, reasonWithTries);
+    return unavailable(reasonWithTries);
   }
 
   async function get(address: string, signal?: AbortSignal): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import type { Chain } from '../../market/chain.ts';
 import { spotOf } from '../implied-spot.ts';
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 
 /** A chain as a provider delivered it. */
 export interface ProviderSnapshot {
@@ -11,7 +11,7 @@ export interface ProviderSnapshot {
 }
 
 /** Contracts collected from the answers that make one snapshot. */
-export interface Gathered {
+export interface CollectedContracts {
   readonly rows: readonly ContractRow[];
   readonly refused: Readonly<Record<string, number>>;
   /** Number of contracts that were listed. */
@@ -21,11 +21,16 @@ export interface Gathered {
 }
 
 /** Builds the chain from the contracts that a feed collected. Throws a `ClientError` if no chain can be built. */
-export function snapshotFrom(feed: string, underlying: string, asOf: number, gathered: Gathered): ProviderSnapshot {
-  const { rows, refused, offered } = gathered;
+export function snapshotFrom(
+  feed: string,
+  underlying: string,
+  asOf: number,
+  collected: CollectedContracts,
+): ProviderSnapshot {
+  const { rows, refused, offered } = collected;
   if (offered === 0) throw unreadable('no contracts are listed');
   if (rows.length === 0) throw unreadable(`none of ${offered} contracts can be read`);
-  const spot = spotOf(gathered.spot, rows, asOf);
+  const spot = spotOf(collected.spot, rows, asOf);
   if (Number.isNaN(spot)) throw unreadable('no price of the underlying is given, and no quotes imply one');
   const head = { underlying, asOf, spot, source: `${feed}:${underlying}`, simulated: false, refused };
   return { chain: buildChain(head, rows), offered };

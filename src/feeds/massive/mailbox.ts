@@ -6,7 +6,7 @@ import type { Print } from '../../market/prints.ts';
  * is full are lost. The reader gets this time as one in which the connection was down.
  */
 export class Mailbox {
-  #held: Delivery[] = [];
+  #queue: Delivery[] = [];
   /** The last delivery in the queue, while more prints can be added to it. */
   #batch: { kind: 'prints'; prints: Print[]; refused: Record<string, number> } | undefined;
   #prints = 0;
@@ -22,9 +22,9 @@ export class Mailbox {
     this.#put({ kind: 'connection', up, at, ...(reason !== undefined && { reason }) });
   }
 
-  refusal(origin: string, reason: string): void {
+  rejection(origin: string, reason: string): void {
     this.#batch = undefined;
-    this.#put({ kind: 'refusal', origin, reason });
+    this.#put({ kind: 'rejection', origin, reason });
   }
 
   prints(prints: readonly Print[], refused: Readonly<Record<string, number>>): void {
@@ -41,8 +41,8 @@ export class Mailbox {
   }
 
   #put(delivery: Delivery): void {
-    if (this.#held.length >= DELIVERIES_MAX) this.#lostSince ??= this.nowMs();
-    if (this.#lostSince === undefined) this.#held.push(delivery);
+    if (this.#queue.length >= DELIVERIES_MAX) this.#lostSince ??= this.nowMs();
+    if (this.#lostSince === undefined) this.#queue.push(delivery);
     this.#wake();
   }
 
@@ -52,7 +52,7 @@ export class Mailbox {
     signal.addEventListener('abort', wake);
     try {
       while (!signal.aborted) {
-        if (this.#held.length > 0) yield* this.#emptied();
+        if (this.#queue.length > 0) yield* this.#drain();
         else await new Promise<void>((resolve) => (this.#wake = resolve));
       }
     } finally {
@@ -60,18 +60,18 @@ export class Mailbox {
     }
   }
 
-  #emptied(): Delivery[] {
-    const held = this.#held;
+  #drain(): Delivery[] {
+    const queue = this.#queue;
     if (this.#lostSince !== undefined) {
       const reason = 'trades arrived faster than they could be stored, so some are lost';
-      held.push({ kind: 'connection', up: false, at: this.#lostSince, reason });
-      if (this.#isUp) held.push({ kind: 'connection', up: true, at: this.nowMs() });
+      queue.push({ kind: 'connection', up: false, at: this.#lostSince, reason });
+      if (this.#isUp) queue.push({ kind: 'connection', up: true, at: this.nowMs() });
     }
-    this.#held = [];
+    this.#queue = [];
     this.#batch = undefined;
     this.#prints = 0;
     this.#lostSince = undefined;
-    return held;
+    return queue;
   }
 }
 

@@ -6,8 +6,8 @@ import { baseUrl } from '../http/base-url.ts';
 import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import { type ProviderSnapshot, snapshotFrom } from '../http/provider-snapshot.ts';
-import { unreadable } from '../refused.ts';
-import { ReadPages } from './read-pages.ts';
+import { unreadable } from '../rejections.ts';
+import { PageCollector } from './page-collector.ts';
 import { tradeStream } from './trade-stream.ts';
 
 export interface MassiveOptions extends ProviderOptions {
@@ -27,18 +27,18 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<ProviderSnapshot> {
     const began = clock.now();
     const name = isIndexRoot(ticker) ? `I:${ticker}` : ticker;
-    const read = new ReadPages(began + AHEAD_MS_MAX);
-    const asked = new Set<string>();
+    const collected = new PageCollector(began + AHEAD_MS_MAX);
+    const requested = new Set<string>();
     let next: string | undefined = `/v3/snapshot/options/${encodeURIComponent(name)}?limit=${PAGE_CONTRACTS}`;
     while (next !== undefined) {
-      if (asked.has(next)) throw unreadable(`page ${asked.size} leads back to an earlier one`);
-      if (asked.size === PAGES_MAX) throw unreadable(`more than ${PAGES_MAX} pages`);
-      asked.add(next);
-      next = read.add(await client.get(next, signal));
+      if (requested.has(next)) throw unreadable(`page ${requested.size} leads back to an earlier one`);
+      if (requested.size === PAGES_MAX) throw unreadable(`more than ${PAGES_MAX} pages`);
+      requested.add(next);
+      next = collected.add(await client.get(next, signal));
     }
     // After the close the underlying still trades, but its options do not.
-    const asOf = Math.min(read.newestMs ?? began, lastQuoted(clock.now()));
-    return snapshotFrom('massive', ticker, asOf, read);
+    const asOf = Math.min(collected.newestMs ?? began, lastQuoted(clock.now()));
+    return snapshotFrom('massive', ticker, asOf, collected);
   }
 
   const requests = tickers.length * PAGES_PER_TICKER;

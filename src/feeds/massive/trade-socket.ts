@@ -21,79 +21,80 @@ export interface SocketOptions {
 }
 
 /** How a connection ended. */
-export interface Ending {
+export interface ConnectionEnd {
   /** In Zomma's own words, because a server's message may contain the key. */
   readonly reason: string;
   /** The service rejects the account. Another try soon would fail too. */
   readonly rejected: boolean;
   /** When something was last received, ms since the epoch. */
-  readonly lastHeardAt: number;
+  readonly lastReceivedAt: number;
 }
 
 /**
  * Runs one connection of Massive's socket from start to end. It sends `auth`, sends `subscribe` on `auth_success`, and is up on `success`.
  * Never throws. An aborted `signal` ends the connection.
  */
-export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<Ending> {
-  const { promise, resolve } = Promise.withResolvers<Ending>();
+export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<ConnectionEnd> {
+  const { promise, resolve } = Promise.withResolvers<ConnectionEnd>();
   const socket = new WebSocket(options.url);
-  let lastHeardAt = options.nowMs();
-  let heardInTurn = true;
+  let lastReceivedAt = options.nowMs();
+  let receivedInInterval = true;
   /** When a trade was last received, or the first moment at which trades are expected, ms since the epoch. */
-  let lastTradeAt = lastHeardAt;
-  let isUp = false;
-  let ended = false;
+  let lastTradeAt = lastReceivedAt;
+  let isSubscribed = false;
+  let hasEnded = false;
 
   const end = (reason: string, rejected = false) => {
-    if (ended) return;
-    ended = true;
+    if (hasEnded) return;
+    hasEnded = true;
     clearInterval(watch);
     signal.removeEventListener('abort', abort);
-    resolve({ reason, rejected, lastHeardAt });
+    resolve({ reason, rejected, lastReceivedAt });
     // Does not wait for the other side to agree, because it may no longer respond.
     socket.terminate();
   };
   const send = (message: unknown) => socket.send(JSON.stringify(message));
-  const status = (word: unknown) => {
+  const handleStatus = (word: unknown) => {
     if (word === 'auth_success') send({ action: 'subscribe', params: options.channels });
     else if (word === 'success') {
-      isUp = true;
+      isSubscribed = true;
       lastTradeAt = options.nowMs();
       options.onOpen();
     } else if (word === 'max_connections') end('the account has another connection open');
-    else if (!isUp && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
+    else if (!isSubscribed && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
   const abort = () => end('stopped');
   // Silence ends the connection within two intervals: the first one sends a ping, and after the second one there is still no answer.
-  let turns = 0;
+  let intervals = 0;
   const watch = setInterval(() => {
-    if (++turns > TURNS_TO_BE_UP && !isUp) return end('the socket answers, but has not accepted the subscription');
+    if (++intervals > CONNECT_INTERVALS_MAX && !isSubscribed)
+      return end('the socket answers, but has not accepted the subscription');
     if (!options.expectsTrades()) lastTradeAt = options.nowMs();
-    else if (isUp && options.nowMs() - lastTradeAt > options.quietMs) {
+    else if (isSubscribed && options.nowMs() - lastTradeAt > options.quietMs) {
       // The server answers pings, but the subscription is dead.
-      lastHeardAt = lastTradeAt;
+      lastReceivedAt = lastTradeAt;
       return end(`no trade was received for ${options.quietMs / 1_000} s of trading hours`);
     }
-    if (!heardInTurn) return end(`nothing was received for ${options.silenceMs / 1_000} s`);
-    heardInTurn = false;
+    if (!receivedInInterval) return end(`nothing was received for ${options.silenceMs / 1_000} s`);
+    receivedInInterval = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, options.silenceMs / 2);
-  const heard = () => {
-    lastHeardAt = options.nowMs();
-    heardInTurn = true;
+  const onReceived = () => {
+    lastReceivedAt = options.nowMs();
+    receivedInInterval = true;
   };
 
   socket.addEventListener('open', () => send({ action: 'auth', params: options.key }));
-  socket.addEventListener('pong', heard);
+  socket.addEventListener('pong', onReceived);
   socket.addEventListener('message', ({ data }) => {
-    if (ended) return;
-    heard();
+    if (hasEnded) return;
+    onReceived();
     const frame = String(data);
     if (frame.length > FRAME_CHARS_MAX) return end(`a frame of more than ${FRAME_CHARS_MAX} characters`);
     const messages = messagesOf(frame);
     if (messages === undefined) return options.onMalformed();
-    for (const message of messages) if (isRecord(message) && message.ev === 'status') status(message.status);
-    if (!isUp) return;
+    for (const message of messages) if (isRecord(message) && message.ev === 'status') handleStatus(message.status);
+    if (!isSubscribed) return;
     lastTradeAt = options.nowMs();
     options.onMessages(messages);
   });
@@ -110,7 +111,7 @@ const FRAME_CHARS_MAX = 4 * 1024 * 1024;
 const FRAME_JSON = { containers: 100_000, values: 1_000_000 };
 
 /** In intervals of half of `silenceMs`: twice the silence that ends a connection. */
-const TURNS_TO_BE_UP = 4;
+const CONNECT_INTERVALS_MAX = 4;
 
 /** Statuses by which the service rejects the account. A person has to correct the key or the plan. */
 const REJECTIONS: ReadonlyMap<unknown, string> = new Map([

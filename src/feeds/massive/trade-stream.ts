@@ -23,12 +23,12 @@ export async function* tradeStream(options: StreamOptions, signal: AbortSignal):
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);
   const mailbox = new Mailbox(options.clock.now);
-  const connecting = stayConnected(options, mailbox, both);
+  const connection = stayConnected(options, mailbox, both);
   try {
     yield* mailbox.take(both);
   } finally {
     stop.abort();
-    await connecting;
+    await connection;
   }
 }
 
@@ -36,10 +36,10 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
   const { clock, url, key, silenceMs = SILENCE_MS } = options;
   const tickers = new Set(options.tickers);
   let failures = 0;
-  let toldDown = false;
+  let isDownReported = false;
   while (!signal.aborted) {
     let upAt: number | undefined;
-    const ending = await runSocket(
+    const end = await runSocket(
       {
         url,
         key,
@@ -51,7 +51,7 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
         onOpen() {
           if (upAt !== undefined) return;
           upAt = clock.now();
-          toldDown = false;
+          isDownReported = false;
           mailbox.connection(true, upAt);
         },
         onMessages(messages) {
@@ -65,12 +65,12 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
     );
     if (signal.aborted) return;
     // The gap begins when something was last received, not when the failure was noticed.
-    if (!toldDown) mailbox.connection(false, ending.lastHeardAt, ending.reason);
-    toldDown = true;
-    if (ending.rejected) mailbox.refusal('massive:stream', ending.reason);
-    const stoodFast = upAt !== undefined && clock.now() - upAt > STEADY_MS;
-    failures = stoodFast ? 1 : failures + 1;
-    await clock.pause(ending.rejected ? REJECTED_PAUSE_MS : backoffMs(failures, clock.random), signal);
+    if (!isDownReported) mailbox.connection(false, end.lastReceivedAt, end.reason);
+    isDownReported = true;
+    if (end.rejected) mailbox.rejection('massive:stream', end.reason);
+    const wasLongLived = upAt !== undefined && clock.now() - upAt > LONG_LIVED_MS;
+    failures = wasLongLived ? 1 : failures + 1;
+    await clock.pause(end.rejected ? REJECTED_PAUSE_MS : backoffMs(failures, clock.random), signal);
   }
 }
 
@@ -83,6 +83,6 @@ const SILENCE_MS = 30_000;
 /** In each second of a session, thousands of option trades take place. */
 const QUIET_MS = 120_000;
 /** A connection that lasted this long resets the count of failures. If each connection is cut at once, the pauses between tries grow. */
-const STEADY_MS = 60_000;
+const LONG_LIVED_MS = 60_000;
 /** A person has to correct the key or the plan. */
 const REJECTED_PAUSE_MS = 15 * 60_000;

@@ -4,7 +4,7 @@ import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { Print } from '../../market/prints.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
 import { CONDITIONS } from '../print-execution.ts';
-import { countRefused } from '../refused.ts';
+import { countRejected } from '../rejections.ts';
 import { OPRA_CONDITIONS } from './conditions.ts';
 import { instantMs } from './instant.ts';
 
@@ -22,10 +22,10 @@ export function printsOfTrades(
   for (const message of messages) {
     if (!isRecord(message) || message.ev !== 'T') continue;
     const symbol = typeof message.sym === 'string' ? parseOptionSymbol(message.sym) : undefined;
-    if (symbol === undefined) countRefused(refused, 'bad_symbol');
+    if (symbol === undefined) countRejected(refused, 'bad_symbol');
     else if (tickers.has(symbol.underlying)) {
       const trade = tradeOf(message, Date.parse(symbol.expiry), nowMs);
-      if (typeof trade === 'string') countRefused(refused, trade);
+      if (typeof trade === 'string') countRejected(refused, trade);
       else {
         const { root, underlying, expiry, callPut, strike } = symbol;
         prints.push({ underlying, root, expiry, callPut, strike, ...trade });

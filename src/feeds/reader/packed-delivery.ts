@@ -30,7 +30,7 @@ export function packDelivery(delivery: Delivery): PackedDelivery {
   const seriesOf = new Uint32Array(prints.length);
   const numbers = new Float64Array(NUMBERS.length * prints.length);
   const flags = new Uint8Array(prints.length);
-  for (const [at, print] of prints.entries()) {
+  for (const [i, print] of prints.entries()) {
     const { underlying, root, expiry } = print;
     const key = `${underlying} ${root} ${expiry}`;
     let index = indexes.get(key);
@@ -38,11 +38,11 @@ export function packDelivery(delivery: Delivery): PackedDelivery {
       index = series.push([underlying, root, expiry]) - 1;
       indexes.set(key, index);
     }
-    seriesOf[at] = index;
-    for (let each = 0; each < NUMBERS.length; each++) {
-      numbers[at * NUMBERS.length + each] = print[NUMBERS[each]!] ?? Number.NaN;
+    seriesOf[i] = index;
+    for (let field = 0; field < NUMBERS.length; field++) {
+      numbers[i * NUMBERS.length + field] = print[NUMBERS[field]!] ?? Number.NaN;
     }
-    flags[at] =
+    flags[i] =
       (print.callPut === 1 ? CALL : 0) |
       (print.multiLeg ? FLAGS.multiLeg : 0) |
       (print.sweep ? FLAGS.sweep : 0) |
@@ -58,25 +58,25 @@ export function packDelivery(delivery: Delivery): PackedDelivery {
 export function unpackDelivery(packed: PackedDelivery): Delivery {
   if (packed.kind !== 'packed prints') return packed;
   const { ids, series, seriesOf, numbers, flags, refused } = packed;
-  const prints = ids.map((id, at): Print => {
-    const [underlying, root, expiry] = series[seriesOf[at]!]!;
-    const from = at * NUMBERS.length;
-    const flag = flags[at]!;
+  const prints = ids.map((id, i): Print => {
+    const [underlying, root, expiry] = series[seriesOf[i]!]!;
+    const offset = i * NUMBERS.length;
+    const flag = flags[i]!;
     return {
       id,
       underlying,
       root,
       expiry,
       callPut: flag & CALL ? 1 : -1,
-      strike: numbers[from]!,
-      price: numbers[from + 1]!,
-      size: numbers[from + 2]!,
-      multiplier: numbers[from + 3]!,
-      at: numbers[from + 4]!,
+      strike: numbers[offset]!,
+      price: numbers[offset + 1]!,
+      size: numbers[offset + 2]!,
+      multiplier: numbers[offset + 3]!,
+      at: numbers[offset + 4]!,
       side: SIDES[flag >> 6]!,
-      bid: given(numbers[from + 5]!),
-      ask: given(numbers[from + 6]!),
-      delta: given(numbers[from + 7]!),
+      bid: nullIfNaN(numbers[offset + 5]!),
+      ask: nullIfNaN(numbers[offset + 6]!),
+      delta: nullIfNaN(numbers[offset + 7]!),
       multiLeg: (flag & FLAGS.multiLeg) > 0,
       sweep: (flag & FLAGS.sweep) > 0,
       block: (flag & FLAGS.block) > 0,
@@ -87,6 +87,6 @@ export function unpackDelivery(packed: PackedDelivery): Delivery {
   return { kind: 'prints', prints, ...(refused && { refused }) };
 }
 
-function given(value: number): number | null {
+function nullIfNaN(value: number): number | null {
   return Number.isNaN(value) ? null : value;
 }

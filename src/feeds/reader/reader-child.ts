@@ -1,24 +1,24 @@
 import { writeFileSync } from 'node:fs';
-import { ClientError, OperatorError } from '../../errors.ts';
+import { ClientError, errorCode, OperatorError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { writtenChain } from '../files/delayed-quotes.ts';
 import { contentsOf } from '../files/deliveries.ts';
 import { Content } from '../files/opened-file.ts';
 import { atOnce } from '../in-pieces.ts';
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 import {
-  AHEAD_MAX,
   type FromReader,
   READER_BYTES_MAX,
   type ReaderJob,
   TOO_MUCH_MEMORY,
   type ToReader,
+  UNACKNOWLEDGED_MAX,
 } from './messages.ts';
 import { packDelivery } from './packed-delivery.ts';
 
 const STDIN = 0;
 /** How often the reader reports its progress. The report also shows that the reader is alive. */
-const TOLD_EVERY_MS = 200;
+const REPORT_INTERVAL_MS = 200;
 
 /**
  * Runs the process that reads market data for the service. The process gets one job, sends deliveries and ends. If the service ends first,
@@ -26,37 +26,37 @@ const TOLD_EVERY_MS = 200;
  */
 export async function runReader(): Promise<void> {
   if (!process.send) throw new OperatorError('only the service itself starts this command', 'See `zomma --help`.');
-  becomeFirstToGo();
-  let ahead = 0;
+  preferAsOomVictim();
+  let unacknowledged = 0;
   let wake = () => {};
   const { promise: job, resolve } = Promise.withResolvers<ReaderJob>();
   process.on('disconnect', () => process.exit(1));
   process.on('message', (message: ToReader) => {
     if ('job' in message) resolve(message.job);
     else {
-      ahead--;
+      unacknowledged--;
       wake();
     }
   });
   const send = (message: FromReader) => void process.send!(message);
   try {
-    let toldAt = 0;
+    let reportedAt = 0;
     const onProgress = (bytes: number) => {
-      if (performance.now() - toldAt < TOLD_EVERY_MS) return;
-      toldAt = performance.now();
-      refuseFull();
+      if (performance.now() - reportedAt < REPORT_INTERVAL_MS) return;
+      reportedAt = performance.now();
+      assertMemory();
       send({ bytesRead: bytes });
     };
     for await (const delivery of deliveriesFor(await job, onProgress)) {
-      refuseFull();
-      while (ahead >= AHEAD_MAX) await new Promise<void>((taken) => (wake = taken));
-      ahead++;
+      assertMemory();
+      while (unacknowledged >= UNACKNOWLEDGED_MAX) await new Promise<void>((resolve) => (wake = resolve));
+      unacknowledged++;
       send({ delivery: packDelivery(delivery) });
     }
     send({ done: true });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof ClientError) send({ failure: error.message });
+    const code = errorCode(error);
+    if (error instanceof ClientError) send({ rejection: error.message });
     else if (code !== undefined) send({ errno: code, message: (error as Error).message });
     else throw error;
   }
@@ -76,12 +76,12 @@ async function* deliveriesFor(job: ReaderJob, onProgress: (bytes: number) => voi
  * Rejects the input if this process takes too much memory. On a system without /proc, the service cannot see this, so the reader checks its
  * memory itself.
  */
-function refuseFull(): void {
+function assertMemory(): void {
   if (process.memoryUsage.rss() > READER_BYTES_MAX) throw unreadable(TOO_MUCH_MEMORY);
 }
 
 /** If the machine runs out of memory, the system kills this process first, and not the service. */
-function becomeFirstToGo(): void {
+function preferAsOomVictim(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {

@@ -25,13 +25,13 @@ export interface Quote {
 
 /**
  * Returns quotes of contracts of one instrument, computed in one call of the kernel. `atOf` gives the time of each contract by its
- * position. American options are priced as European ones. Early exercise is worth less than the spread, except for deep in-the-money puts,
+ * index. American options are priced as European ones. Early exercise is worth less than the spread, except for deep in-the-money puts,
  * whose quotes are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,
   contracts: readonly Contract[],
-  atOf: (position: number) => number,
+  atOf: (index: number) => number,
 ): Quote[] {
   const { dividend } = instrument;
   const column = () => new Float64Array(contracts.length);

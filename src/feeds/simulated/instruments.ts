@@ -38,7 +38,7 @@ export function instrumentsOf(seed: number, universe: Universe): Instrument[] {
   const chance = hash(seed % 2 ** 32, Math.floor(seed / 2 ** 32));
   return [...universe.tickers].map((ticker) => {
     const key = hash(chance, textKey(ticker));
-    const { kind, ...profile } = PROFILES[ticker] ?? strangerProfile(key);
+    const { kind, ...profile } = PROFILES[ticker] ?? defaultProfile(key);
     return {
       ticker,
       root: rootOfTicker(ticker),
@@ -65,8 +65,8 @@ const CHARACTERS: Readonly<Record<Kind, Character>> = {
   volatility: { marketLoading: -0.8, sectorLoading: 0, skew: 0.6, dividend: 0 },
 };
 
-/** The profile of a ticker that only an operator's own universe has. */
-function strangerProfile(key: number): Profile {
+/** The profile of a ticker that is only in an operator's universe. */
+function defaultProfile(key: number): Profile {
   const basePrice = Math.round(20 * Math.exp(2.5 * uniform(key, 10)));
   const baseIv = 0.2 + 0.4 * uniform(key, 11);
   return { basePrice, baseIv, depth: 1_000, cadence: 'weekly', kind: 'stock' };

@@ -67,8 +67,8 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
  */
 export function expiriesOn(date: string, cadence: Cadence): readonly string[] {
   const key = `${cadence} ${date}`;
-  const known = LISTED.get(key);
-  if (known !== undefined) return known;
+  const cached = LISTED.get(key);
+  if (cached !== undefined) return cached;
   const { days, weeks, months, quarters, leaps } = LISTINGS[cadence];
   const listed = new Set([
     ...nextDays(date, days),

@@ -4,7 +4,7 @@ import { normal } from './random.ts';
 
 /**
  * The simulated price at an instant: to the minute while the market is open, else the last close. Log prices are a Brownian bridge, halved
- * repeatedly from blocks of two years to half-minutes. Any instant takes twenty random draws, and a day's close lies on the same path as
+ * repeatedly from blocks of two years to half-minutes. Any instant takes twenty random draws, and a day's close is on the same path as
  * its minutes. The price returns to the base price at the ends of a block, so it always stays plausible.
  */
 export function spotAt(instrument: Instrument, atMs: number): number {
@@ -62,11 +62,11 @@ function priceAt(instrument: Instrument, step: number): number {
 /** The random part of a return: shared with the market and the sector, the rest the instrument's own. */
 function shock(instrument: Instrument, key: number): number {
   const { marketLoading, sectorLoading } = instrument;
-  const own = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);
+  const ownLoading = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);
   return (
     marketLoading * normal(instrument.marketKey, key) +
     sectorLoading * normal(instrument.sectorKey, key) +
-    own * normal(instrument.key, 1, key)
+    ownLoading * normal(instrument.key, 1, key)
   );
 }
 
@@ -74,15 +74,15 @@ function shock(instrument: Instrument, key: number): number {
 function bridgeAt(step: number, draw: (midpoint: number) => number): number {
   const length = BLOCK_DAYS * DAY_STEPS;
   let low = Math.floor(step / length) * length;
-  let [atLow, atHigh] = [0, 0];
+  let [lowLevel, highLevel] = [0, 0];
   for (let width = length; step !== low; ) {
     width /= 2;
     const middle = low + width;
-    const atMiddle = (atLow + atHigh) / 2 + draw(middle) * Math.sqrt(width / 2 / DAY_STEPS / 252);
-    if (step >= middle) [low, atLow] = [middle, atMiddle];
-    else atHigh = atMiddle;
+    const middleLevel = (lowLevel + highLevel) / 2 + draw(middle) * Math.sqrt(width / 2 / DAY_STEPS / 252);
+    if (step >= middle) [low, lowLevel] = [middle, middleLevel];
+    else highLevel = middleLevel;
   }
-  return atLow;
+  return lowLevel;
 }
 
 /** Position on the path, in whole steps. Days count weekdays, and a day ends at its close. */

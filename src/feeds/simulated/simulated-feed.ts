@@ -28,7 +28,7 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
     const since = deliveredUpTo;
     if (since !== undefined && asOf <= since) return;
     const lastClosed = since === undefined ? '' : (closedDays(since, 1)[0] ?? '');
-    const closed = closedDays(asOf, CLOSES_KEPT).filter((date) => date > lastClosed);
+    const closed = closedDays(asOf, CLOSE_DAYS).filter((date) => date > lastClosed);
     const printsAfter = Math.max(since ?? 0, asOf - PRINT_DAYS * DAY_MS);
     for (const instrument of instruments) {
       const closes = closed.map((date) => closeOf(instrument, date));
@@ -46,8 +46,8 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
 
 const MINUTE_MS = 60_000;
 const POLL_INTERVAL_MS = MINUTE_MS;
-/** A year of trading days. */
-export const CLOSES_KEPT = 252;
+/** Trading days of closes: a year. */
+export const CLOSE_DAYS = 252;
 /** Calendar days up to the quote: the window of every measure of flow. */
 export const PRINT_DAYS = 30;
 

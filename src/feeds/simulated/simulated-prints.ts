@@ -73,7 +73,7 @@ function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quot
     at,
     price,
     size: sizeOf(price, random),
-    side: random.uniform() < SIDE_TOLD ? side : null,
+    side: random.uniform() < SIDE_KNOWN_SHARE ? side : null,
     bid,
     ask,
     delta,
@@ -90,8 +90,8 @@ const SIDES: readonly (readonly ['ask' | 'bid' | 'mid', number])[] = [
   ['bid', 0.39],
   ['mid', 0.11],
 ];
-/** Share of prints whose side is on the tape. */
-const SIDE_TOLD = 0.85;
+/** Share of prints whose side is given. */
+const SIDE_KNOWN_SHARE = 0.85;
 
 function nearest(strikes: readonly number[], price: number): number {
   return strikes.reduce((best, strike) => (Math.abs(strike - price) < Math.abs(best - price) ? strike : best));

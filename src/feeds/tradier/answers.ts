@@ -1,12 +1,13 @@
 import { entryOf, isRecord, type JsonRecord } from '../../json-shape.ts';
 import type { ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
-import type { Gathered } from '../http/provider-snapshot.ts';
+import { parseCallPut } from '../../market/option-symbol.ts';
+import type { CollectedContracts } from '../http/provider-snapshot.ts';
 import { jsonNumber } from '../numbers.ts';
-import { countRefused, unreadable } from '../refused.ts';
+import { countRejected, unreadable } from '../rejections.ts';
 
 /** Options of one ticker, collected over its expirations. */
-export class OptionGatherer implements Gathered {
+export class OptionCollector implements CollectedContracts {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
   offered = 0;
@@ -17,19 +18,19 @@ export class OptionGatherer implements Gathered {
   add(options: readonly unknown[], expiry: string): void {
     this.offered += options.length;
     for (const option of options) {
-      if (!isRecord(option) || typeof option.root_symbol !== 'string') countRefused(this.refused, 'bad_symbol');
-      else if ((option.expiration_date ?? expiry) !== expiry) countRefused(this.refused, 'other_expiry');
+      if (!isRecord(option) || typeof option.root_symbol !== 'string') countRejected(this.refused, 'bad_symbol');
+      else if ((option.expiration_date ?? expiry) !== expiry) countRejected(this.refused, 'other_expiry');
       else this.rows.push(contractOf(option, option.root_symbol, expiry));
     }
   }
 }
 
 /** Reads `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Throws a `ClientError` if there is no date. */
-export function expirationsOf(answer: unknown, { refused }: OptionGatherer): string[] {
+export function expirationsOf(answer: unknown, { refused }: OptionCollector): string[] {
   const dates: string[] = [];
   for (const date of listOf(entryOf(answer, 'expirations', 'date'))) {
     if (typeof date === 'string' && isDate(date)) dates.push(date);
-    else countRefused(refused, 'bad_expiry');
+    else countRejected(refused, 'bad_expiry');
   }
   if (dates.length === 0) throw unreadable('no expirations: `expirations.date` has no date');
   if (dates.length > EXPIRATIONS_MAX) throw unreadable(`more than ${EXPIRATIONS_MAX} expirations`);
@@ -64,7 +65,7 @@ function contractOf(option: JsonRecord, root: string, expiry: string): ContractR
   return {
     root,
     expiry,
-    callPut: option.option_type === 'call' ? 1 : option.option_type === 'put' ? -1 : 0,
+    callPut: typeof option.option_type === 'string' ? (parseCallPut(option.option_type) ?? 0) : 0,
     strike: jsonNumber(option.strike),
     bid: jsonNumber(option.bid),
     ask: jsonNumber(option.ask),

@@ -6,8 +6,8 @@ import { baseUrl } from '../http/base-url.ts';
 import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import { type ProviderSnapshot, snapshotFrom } from '../http/provider-snapshot.ts';
-import { unreadable } from '../refused.ts';
-import { expirationsOf, lastPriceOf, listedOptions, OptionGatherer } from './answers.ts';
+import { unreadable } from '../rejections.ts';
+import { expirationsOf, lastPriceOf, listedOptions, OptionCollector } from './answers.ts';
 
 export interface TradierOptions extends ProviderOptions {
   readonly token: string;
@@ -38,18 +38,18 @@ export function createTradierFeed(options: TradierOptions): Feed {
   async function snapshotOf(ticker: string, signal: AbortSignal | undefined): Promise<ProviderSnapshot> {
     const asOf = lastQuoted(clock.now() - delayMs);
     const symbol = encodeURIComponent(ticker.replace('.', '/'));
-    const read = new OptionGatherer(await priceOf(symbol, signal));
+    const collected = new OptionCollector(await priceOf(symbol, signal));
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
     // In the evening, today's expiration is still listed, but without contracts.
-    const expiries = expirationsOf(listed, read).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
+    const expiries = expirationsOf(listed, collected).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
     if (expiries.length === 0) throw unreadable('every listed expiration has settled');
     for (const expiry of expiries) {
       const address = `/v1/markets/options/chains?symbol=${symbol}&expiration=${expiry}&greeks=true`;
       const contracts = listedOptions(await client.get(address, signal));
       if (contracts.length === 0) throw unreadable(`no options for the listed expiration ${expiry}`);
-      read.add(contracts, expiry);
+      collected.add(contracts, expiry);
     }
-    return snapshotFrom('tradier', ticker, asOf, read);
+    return snapshotFrom('tradier', ticker, asOf, collected);
   }
 
   const requests = tickers.length * REQUESTS_PER_TICKER;

@@ -1,9 +1,9 @@
 import { ClientError } from '../../errors.ts';
+import { DAY_MS } from '../../market/calendar.ts';
 import { createFollowedQuota, type FollowedQuota } from './followed-quota.ts';
 
 /** A client that opens a session every two seconds all day stays below this limit. */
 const DAY_SESSIONS_MAX = 50_000;
-const DAY_MS = 86_400_000;
 
 /** Limits the sessions that an account opens in a day (UTC) over both transports, and its subscriptions. */
 export interface SessionQuota {

@@ -26,7 +26,7 @@ const attacks = [...STREAM_ATTACKS, ...FLOODS, ...NONSENSE].map(async ({ name, m
   if (missing.size > 0) unmet.set(name, missing);
   const uuids = Array.from(
     { length: members },
-    (_, at) => `00000000-0000-4000-9000-${String(100 * attack + at).padStart(12, '0')}`,
+    (_, i) => `00000000-0000-4000-9000-${String(100 * attack + i).padStart(12, '0')}`,
   );
   const battle: Battle = {
     url,

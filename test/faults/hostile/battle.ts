@@ -51,8 +51,8 @@ export async function repeat(
 export async function openStreams(target: Target, count: number): Promise<Wire[]> {
   const shared = await Wire.open(target.url);
   const streams: Wire[] = [];
-  for (let at = 0; at < count; at++) {
-    if (at % 2) {
+  for (let i = 0; i < count; i++) {
+    if (i % 2) {
       streams.push((await openSseStream(target)).stream);
       continue;
     }

@@ -19,8 +19,8 @@ const MB = 1_000_000;
 const filled = (head: string, unit: string, bytes: number, end = '') =>
   Buffer.concat([Buffer.from(head), Buffer.alloc(bytes, unit), Buffer.from(end)]);
 const packed = (content: Uint8Array) => gzipSync(content, { level: 9 });
-const counted = (head: string, count: number, each: (at: number) => string, end = '') =>
-  Buffer.from(head + Array.from({ length: count }, (_, at) => each(at)).join('') + end);
+const counted = (head: string, count: number, each: (i: number) => string, end = '') =>
+  Buffer.from(head + Array.from({ length: count }, (_, i) => each(i)).join('') + end);
 
 /** Makes a tape as Parquet. If all rows are equal, it takes some kilobytes. */
 export function parquetTape(rows: number, rowGroupSize: number, cell = (_row: number): unknown => 'same'): Uint8Array {
@@ -38,7 +38,7 @@ export function parquetTape(rows: number, rowGroupSize: number, cell = (_row: nu
   );
 }
 
-/** Files that ended or blocked a server before it had limits, with the reason of their refusal. Each file is made on demand. */
+/** Files that ended or blocked a server before it had limits, with the reason of their rejection. Each file is made on demand. */
 export const KNOWN_BOMBS: readonly (readonly [name: string, content: () => Uint8Array, reason: RegExp])[] = [
   ['rows-of-one-cell.csv.gz', () => packed(filled(CHAIN, '1\n', 62 * MB)), /unpacks to more than 200 times/],
   ['line-breaks.csv', () => filled(CHAIN, '\n', 62 * MB), /more than the 500000 lines/],
@@ -51,19 +51,19 @@ export const KNOWN_BOMBS: readonly (readonly [name: string, content: () => Uint8
   ['alike.parquet', () => parquetTape(3e6, 1e6), /3000000 rows in \d+ bytes/],
   [
     'names.json',
-    () => counted(`${QUOTES}{`, 4.4e6, (at) => `"k${at}":1,`, '"k":1}]}}'),
+    () => counted(`${QUOTES}{`, 4.4e6, (i) => `"k${i}":1,`, '"k":1}]}}'),
     /took more than 384 MB|JSON of more/,
   ],
   [
     'tickers.csv',
-    () => counted(CHAIN, 60_000, (at) => `${letters(at)},2026-08-21T16:00:00Z,100,${letters(at)}260918C00100000,1\n`),
+    () => counted(CHAIN, 60_000, (i) => `${letters(i)},2026-08-21T16:00:00Z,100,${letters(i)}260918C00100000,1\n`),
     /1000 underlyings/,
   ],
 ];
 
 /** 0 is `A`, 26 is `BA`. No text is longer than six letters. */
-function letters(at: number): string {
-  return (at >= 26 ? letters(Math.floor(at / 26)) : '') + String.fromCharCode(65 + (at % 26));
+function letters(i: number): string {
+  return (i >= 26 ? letters(Math.floor(i / 26)) : '') + String.fromCharCode(65 + (i % 26));
 }
 
 const HEADS = [
@@ -90,10 +90,10 @@ const ENDS = ['', ']', ']}}', '"', '\n', '\0'];
 const NAMES = ['csv', 'json', 'parquet', 'csv.gz', 'json.gz', 'txt'];
 
 /** Makes a random hostile file. */
-export function bombOf(chance: Chance, at: number): Bomb {
+export function bombOf(chance: Chance, i: number): Bomb {
   const [about, content] = chance.pick([repeated, rising, columnar, columnar, mixed])(chance);
   const [wrapped, wrapping] = wrap(chance, content);
-  return { name: `${at}.${chance.pick(NAMES)}`, about: `${about}${wrapping}`, content: wrapped };
+  return { name: `${i}.${chance.pick(NAMES)}`, about: `${about}${wrapping}`, content: wrapped };
 }
 
 /** Makes a random answer of a provider in place of quotes: of the same kinds, but as text. */
@@ -125,7 +125,7 @@ function rising(chance: Chance): Made {
   const count = chance.size(100, 1.5e6);
   return [
     `${say(head)} then ${count} times ${say(before)} N ${say(after)}`,
-    counted(head, count, (at) => `${before}${at.toString(36)}${after}`),
+    counted(head, count, (i) => `${before}${i.toString(36)}${after}`),
   ];
 }
 

@@ -41,5 +41,5 @@ function holdHttp2(): void {
   });
 }
 
-for (let at = 0; at < Number(count); at++) (protocol === 'https:' ? holdHttp2 : holdHttp1)();
+for (let i = 0; i < Number(count); i++) (protocol === 'https:' ? holdHttp2 : holdHttp1)();
 setInterval(() => console.log(open), 50);

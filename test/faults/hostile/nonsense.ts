@@ -46,8 +46,8 @@ async function guess(battle: Battle): Promise<void> {
   const { victim } = battle;
   const [path, real] = victim.endpoint.split('=') as [string, string];
   const near = (id: string) => {
-    const at = Math.floor(Math.random() * id.length);
-    return id.slice(0, at) + (id[at] === 'A' ? 'B' : 'A') + id.slice(at + 1);
+    const i = Math.floor(Math.random() * id.length);
+    return id.slice(0, i) + (id[i] === 'A' ? 'B' : 'A') + id.slice(i + 1);
   };
   const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');
   await repeat(
@@ -71,9 +71,9 @@ async function drip(battle: Battle): Promise<void> {
   const [target] = battle.targets as [Target];
   const body = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${target.key}\r\nContent-Length: 100000\r\n\r\n`;
   const wires = await Promise.all(
-    Array.from({ length: 200 }, async (_, at) => {
+    Array.from({ length: 200 }, async (_, i) => {
       const wire = await Wire.open(target.url);
-      wire.send(at % 2 ? body : 'GET /sse HTTP/1.1\r\nHost: localhost\r\n');
+      wire.send(i % 2 ? body : 'GET /sse HTTP/1.1\r\nHost: localhost\r\n');
       return wire;
     }),
   );

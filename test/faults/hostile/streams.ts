@@ -15,7 +15,7 @@ export const STREAM_ATTACKS: readonly Attack[] = [
 async function stopReading(battle: Battle): Promise<void> {
   const streams = await openStreams(battle.targets[0]!, 100);
   for (const { socket } of streams) socket.pause();
-  await over(battle);
+  await untilOver(battle);
   cutAll(streams);
 }
 
@@ -83,7 +83,7 @@ async function beRevoked(battle: Battle): Promise<void> {
   cutAll(streams);
 }
 
-async function over({ isOver }: Battle): Promise<void> {
+async function untilOver({ isOver }: Battle): Promise<void> {
   while (!isOver()) await Bun.sleep(PAUSE_MS);
 }
 

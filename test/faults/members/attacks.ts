@@ -148,12 +148,16 @@ if (import.meta.main) {
 
 /** Begins a session of the revision that has batches. */
 async function sessionOf({ url, key }: Attacked): Promise<Record<string, string>> {
-  const own = { 'X-API-Key': key, Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' };
+  const headersOfKey = {
+    'X-API-Key': key,
+    Accept: 'application/json, text/event-stream',
+    'Content-Type': 'application/json',
+  };
   const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'attack', version: '1' } };
   const post = (headers: Record<string, string>, message: object) =>
     fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
-  const { headers } = await post(own, { id: 1, method: 'initialize', params });
-  const session = { ...own, 'Mcp-Session-Id': headers.get('mcp-session-id') ?? '' };
+  const { headers } = await post(headersOfKey, { id: 1, method: 'initialize', params });
+  const session = { ...headersOfKey, 'Mcp-Session-Id': headers.get('mcp-session-id') ?? '' };
   await post(session, { method: 'notifications/initialized' });
   return session;
 }

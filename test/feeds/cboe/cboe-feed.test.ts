@@ -37,10 +37,10 @@ describe('cboe', () => {
     const padding = 'x'.repeat(PARSED_BYTES_MAX);
     server.behaviour = () => ({ kind: 'changed', change: (answer) => ({ ...(answer as object), padding }) });
     const [large] = await polled(create(['CHPT']));
-    const told = (delivery: unknown) =>
+    const asText = (delivery: unknown) =>
       JSON.stringify(delivery, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
     expect(small).toMatchObject({ kind: 'chain' });
-    expect(told(large)).toBe(told(small));
+    expect(asText(large)).toBe(asText(small));
   });
 
   test.each<[string, (answer: Json) => void, RegExp]>([

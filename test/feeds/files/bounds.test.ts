@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
-import { NOON_MS, readText, refusals } from './reading.ts';
+import { NOON_MS, readText, rejections } from './reading.ts';
 
 const HEADER = 'underlying,as_of,spot,expiry,put_call,strike,open_interest';
-const row = (ticker: string, at = '2026-08-21T16:00:00Z') => `${ticker},${at},100,2026-09-18,C,100,1\n`;
+const row = (ticker: string, asOf = '2026-08-21T16:00:00Z') => `${ticker},${asOf},100,2026-09-18,C,100,1\n`;
 /** 1 is `A`, 27 is `AA`. */
 const ticker = (n: number): string =>
   n === 0 ? '' : ticker(Math.floor((n - 1) / 26)) + String.fromCharCode(65 + ((n - 1) % 26));
@@ -20,19 +20,19 @@ test.each([
   ['closes', `date,ticker,close\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
   [
     'underlyings',
-    `${HEADER}\n${Array.from({ length: 1_001 }, (_, at) => row(ticker(at + 1))).join('')}`,
+    `${HEADER}\n${Array.from({ length: 1_001 }, (_, i) => row(ticker(i + 1))).join('')}`,
     'more than the 1000 underlyings that one file may have',
   ],
   [
     'snapshots',
-    `${HEADER}\n${Array.from({ length: 10_001 }, (_, at) => row('SPY', new Date(1.78e12 + at * 1e3).toISOString())).join('')}`,
+    `${HEADER}\n${Array.from({ length: 10_001 }, (_, i) => row('SPY', new Date(1.78e12 + i * 1e3).toISOString())).join('')}`,
     'more than the 10000 snapshots that one file may have',
   ],
   ['depth of JSON', `{"data":${'['.repeat(1e6)}`, 'JSON nested deeper than 32 levels'],
   ['objects of JSON', `${QUOTES}${'{},'.repeat(600_001)}{}]}}`, 'JSON of more than 600000 objects and arrays'],
   ['values of JSON', `${QUOTES}${'1,'.repeat(6_400_001)}1]}}`, 'JSON of more than 6400000 values'],
 ])('refuses too many %s', (_name, text, reason) => {
-  expect(refusals(text)).toEqual([reason]);
+  expect(rejections(text)).toEqual([reason]);
 });
 
 test('a cell may have line breaks in quotes, and a table may end its lines with returns alone', () => {
@@ -44,20 +44,20 @@ test('a cell may have line breaks in quotes, and a table may end its lines with 
 });
 
 test('delivers many closes in batches, each of which takes only some milliseconds to write', () => {
-  const lines = Array.from({ length: 1_201 }, (_, at) => `2026-08-20,${ticker(at + 1)},${1 + at}\n`);
+  const lines = Array.from({ length: 1_201 }, (_, i) => `2026-08-20,${ticker(i + 1)},${1 + i}\n`);
   const deliveries = readText(`date,ticker,close\n${lines.join('')}x,y,z\n`);
   expect(deliveries.map((each) => (each.kind === 'closes' ? each.closes.length : each.kind))).toEqual([
     500,
     500,
     201,
-    'refusal',
+    'rejection',
   ]);
 });
 
 test('does not cache overlong cells of a tape', async () => {
   async function* rows() {
     yield Buffer.from('executed_at,option_chain_id,price,size\n');
-    for (let at = 0; at < 6_000; at++) yield Buffer.from(`2026-08-17T13:30:01Z,${at}${'x'.repeat(60_000)},1,1\n`);
+    for (let i = 0; i < 6_000; i++) yield Buffer.from(`2026-08-17T13:30:01Z,${i}${'x'.repeat(60_000)},1,1\n`);
   }
   const before = residentBytes();
   let refused = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 import { atOnce } from '../../../src/feeds/in-pieces.ts';
-import { chain, chains, NOON_MS, readText, refusals } from './reading.ts';
+import { chain, chains, NOON_MS, readText, rejections } from './reading.ts';
 
 const HEADER =
   'underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma,theta,vega,rho';
@@ -113,7 +113,7 @@ test('several underlyings and times give one chain each', () => {
 });
 
 test('refuses a file that ends within a row, because an unknown part is missing', () => {
-  expect(refusals(`${HEADER}\n${CALL}\n${PUT.slice(0, 40)}`)).toEqual(['the file ends within row 2']);
+  expect(rejections(`${HEADER}\n${CALL}\n${PUT.slice(0, 40)}`)).toEqual(['the file ends within row 2']);
   expect(chain(`${HEADER}\n${CALL}\n${PUT}`).count).toBe(2);
 });
 
@@ -134,7 +134,7 @@ test('the spot is the median of the rows', () => {
 
 test('refuses a spot that contradicts the quotes', () => {
   const rows = [CALL, PUT].map((row) => row.replace(',98.5,', ',985,'));
-  expect(refusals([HEADER, ...rows, ''].join('\n'))).toEqual([
+  expect(rejections([HEADER, ...rows, ''].join('\n'))).toEqual([
     expect.stringContaining('spot 985 contradicts the quotes'),
   ]);
 });
@@ -156,7 +156,7 @@ test('accepts all common line ends, and UTF-16', () => {
 });
 
 test('refuses a column that is named twice', () => {
-  expect(refusals(`${HEADER},bid\n${CALL},1\n`)).toEqual(['column bid is named twice']);
+  expect(rejections(`${HEADER},bid\n${CALL},1\n`)).toEqual(['column bid is named twice']);
 });
 
 describe('a bad row is counted, the others are read', () => {
@@ -217,11 +217,11 @@ describe('refused with a reason', () => {
       /no usable rows/,
     ],
   ])('%s', (_what, text, reason) => {
-    expect(refusals(text)).toEqual([expect.stringMatching(reason)]);
+    expect(rejections(text)).toEqual([expect.stringMatching(reason)]);
   });
 
   test('one bad chain of a file does not affect the others', () => {
     const deliveries = readText(`${HEADER}\n${CALL.replace('98.5', '')}\n${CALL.replaceAll('XYZ', 'ABC')}`);
-    expect(deliveries.map(({ kind }) => kind)).toEqual(['refusal', 'chain']);
+    expect(deliveries.map(({ kind }) => kind)).toEqual(['rejection', 'chain']);
   });
 });

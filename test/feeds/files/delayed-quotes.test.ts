@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { chain, readText, refusals } from './reading.ts';
+import { chain, readText, rejections } from './reading.ts';
 
-const option = (symbol: string, over: Record<string, unknown> = {}) => ({
+const option = (symbol: string, overrides: Record<string, unknown> = {}) => ({
   ...{
     option: symbol,
     bid: 10,
@@ -14,17 +14,21 @@ const option = (symbol: string, over: Record<string, unknown> = {}) => ({
     gamma: 0.01,
   },
   ...{ theta: -0.1, vega: 1, rho: 0.1, theo: 10.2, last_trade_price: 10.1, last_trade_time: null, prev_day_close: 9 },
-  ...over,
+  ...overrides,
 });
 
-function answer(options: unknown[], over: Record<string, unknown> = {}, timestamp: unknown = '2023-09-21 03:17:42') {
+function answer(
+  options: unknown[],
+  overrides: Record<string, unknown> = {},
+  timestamp: unknown = '2023-09-21 03:17:42',
+) {
   const data = {
     options,
     symbol: '^RUT',
     current_price: 1806.1,
     close: 1805,
     last_trade_time: '2023-09-20T16:15:04',
-    ...over,
+    ...overrides,
   };
   return JSON.stringify({ timestamp, data, symbol: '_RUT' });
 }
@@ -105,7 +109,7 @@ describe('refused with a reason', () => {
     ],
     ['no spot and no put-call pairs', answer([RUT], { current_price: null, close: null }), /spot/],
   ])('%s', (_what, text, reason) => {
-    expect(refusals(text)).toEqual([expect.stringMatching(reason)]);
+    expect(rejections(text)).toEqual([expect.stringMatching(reason)]);
   });
 });
 

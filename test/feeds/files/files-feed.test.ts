@@ -26,8 +26,8 @@ import { describeRecorded } from '../../support/recorded-chains.ts';
 import { readText } from './reading.ts';
 
 const HEADER = 'underlying,as_of,spot,symbol,open_interest';
-const chainOf = (ticker: string, at = '2026-08-21T16:00:00-04:00') =>
-  `${HEADER}\n${ticker},${at},98,${ticker}260918C00100000,1\n`;
+const chainOf = (ticker: string, asOf = '2026-08-21T16:00:00-04:00') =>
+  `${HEADER}\n${ticker},${asOf},98,${ticker}260918C00100000,1\n`;
 
 let dir: string;
 beforeEach(() => {
@@ -36,29 +36,29 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }));
 
 const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
-/** The stored state of the feed. */
-let marks: Map<string, string>;
+/** The stored checkpoints of the feed. */
+let checkpoints: Map<string, string>;
 beforeEach(() => {
-  marks = new Map();
+  checkpoints = new Map();
 });
 const feedOf = (pause: () => Promise<void> = async () => {}, setAside?: string) =>
-  createFilesFeed(dir, { pause, remembered: () => marks, setAside });
+  createFilesFeed(dir, { pause, checkpoints: () => checkpoints, setAside });
 
-function keepMark({ key, value }: { key: string; value: string | null }): void {
-  if (value === null) marks.delete(key);
-  else marks.set(key, value);
+function storeCheckpoint({ key, value }: { key: string; value: string | null }): void {
+  if (value === null) checkpoints.delete(key);
+  else checkpoints.set(key, value);
 }
 
-/** Returns the sources of chains, and `origin: reason` of refusals. */
+/** Returns the sources of chains, and `origin: reason` of rejections. */
 async function poll(feed: ReturnType<typeof createFilesFeed>): Promise<string[]> {
   const seen: string[] = [];
   for await (const delivery of feed.poll(Date.now())) {
     if (delivery.kind === 'chain') seen.push(delivery.chain.source);
-    else if (delivery.kind === 'refusal') seen.push(`${delivery.origin}: ${delivery.reason}`);
+    else if (delivery.kind === 'rejection') seen.push(`${delivery.origin}: ${delivery.reason}`);
     else if (delivery.kind === 'closes') seen.push(`closes ${delivery.closes.length}`);
     else if (delivery.kind === 'prints') seen.push(`prints ${delivery.prints.length}`);
-    else if (delivery.kind === 'mark') keepMark(delivery);
-    else if (delivery.kind !== 'settled') seen.push(delivery.kind);
+    else if (delivery.kind === 'checkpoint') storeCheckpoint(delivery);
+    else if (delivery.kind !== 'resolved') seen.push(delivery.kind);
   }
   return seen;
 }
@@ -155,7 +155,7 @@ test('reads closes, and reports invalid rows', async () => {
     ],
   });
   expect(readText('date,ticker,close\nx,y,z\n')).toEqual([
-    { kind: 'refusal', origin: 'a/b.csv', reason: 'none of 1 rows is a close' },
+    { kind: 'rejection', origin: 'a/b.csv', reason: 'none of 1 rows is a close' },
   ]);
 });
 
@@ -200,13 +200,13 @@ test('reads a tape of any size in batches', async () => {
   expect(seen.reduce((sum, each) => sum + Number(each.replace('prints ', '')), 0)).toBe(25_000);
 });
 
-test('for a tape that grows while it is read, reports refusals after a complete read', async () => {
+test('for a tape that grows while it is read, reports rejections after a complete read', async () => {
   put('tape.csv', TAPE + tradeAt('00') + tradeAt('01').slice(0, 30));
   const feed = feedOf();
   let grows = true;
   for await (const delivery of feed.poll(Date.now())) {
-    expect(['prints', 'mark', 'settled']).toContain(delivery.kind);
-    if (delivery.kind === 'mark') keepMark(delivery);
+    expect(['prints', 'checkpoint', 'resolved']).toContain(delivery.kind);
+    if (delivery.kind === 'checkpoint') storeCheckpoint(delivery);
     if (grows) appendFileSync(join(dir, 'tape.csv'), tradeAt('01').slice(30) + tradeAt('02', 'x'));
     grows = false;
   }
@@ -236,7 +236,7 @@ describe('after a restart', () => {
   test('reads a file again whose data was not stored', async () => {
     put('a.csv', chainOf('AAA'));
     const feed = feedOf();
-    for await (const { kind } of feed.poll(Date.now())) expect(['settled', 'chain', 'mark']).toContain(kind);
+    for await (const { kind } of feed.poll(Date.now())) expect(['resolved', 'chain', 'checkpoint']).toContain(kind);
     expect(await poll(feed)).toEqual(['files:a.csv']);
   });
 
@@ -245,16 +245,16 @@ describe('after a restart', () => {
     mkdirSync(join(dir, 'sub'));
     put('sub/b.csv', chainOf('BBB'));
     await poll(feedOf());
-    const before = [...marks];
+    const before = [...checkpoints];
     const other = mkdtempSync(join(tmpdir(), 'zomma-files-'));
-    await poll(createFilesFeed(other, { remembered: () => marks }));
-    expect([...marks]).toEqual(before);
+    await poll(createFilesFeed(other, { checkpoints: () => checkpoints }));
+    expect([...checkpoints]).toEqual(before);
     rmSync(dir, { recursive: true });
     expect(await poll(feedOf())).toEqual([`${dir}: folder cannot be read (ENOENT)`]);
-    expect([...marks]).toEqual(before);
+    expect([...checkpoints]).toEqual(before);
     mkdirSync(dir);
     await poll(feedOf());
-    expect([...marks]).toEqual([]);
+    expect([...checkpoints]).toEqual([]);
     rmSync(other, { recursive: true });
   });
 });
@@ -268,7 +268,7 @@ describe('a bad file is set aside', () => {
   afterEach(() => rmSync(aside, { recursive: true }));
   const listed = () => readdirSync(aside, { recursive: true, encoding: 'utf8' }).sort();
 
-  test('after its refusal is stored, under its path or a numbered one; other files stay', async () => {
+  test('after its rejection is stored, under its path or a numbered one; other files stay', async () => {
     mkdirSync(join(dir, 'deep'));
     const feed = feedOf(undefined, aside);
     for (const name of ['deep/bad.json', 'deep/bad-2.json', 'deep/bad-3.json']) {
@@ -296,7 +296,7 @@ describe('a bad file is set aside', () => {
     put('sub/bad.json', bad);
     const feed = feedOf(undefined, aside);
     await poll(feed);
-    expect((await poll(feed)).map((told) => told.replace(/: not valid JSON.*; /, ': '))).toEqual([
+    expect((await poll(feed)).map((message) => message.replace(/: not valid JSON.*; /, ': '))).toEqual([
       expect.stringMatching(/^target\.txt: set aside as target\.txt$/),
       'link.json: a link is not set aside',
       expect.stringMatching(/^sub\/bad\.json: cannot be set aside \((EEXIST|ENOTDIR)\)$/),
@@ -361,7 +361,7 @@ describe('a link or a special file in the drop folder', () => {
       'app.json: a link that leads out of the folder: it is not followed',
       'link: a link that leads out of the folder: it is not followed',
     ]);
-    for (let look = 0; look < 3; look++) expect(await poll(feed)).toEqual([]);
+    for (let polls = 0; polls < 3; polls++) expect(await poll(feed)).toEqual([]);
     isWhole();
     expect(readdirSync(aside)).toEqual([]);
     rmSync(aside, { recursive: true });
@@ -382,7 +382,7 @@ describe('a link or a special file in the drop folder', () => {
     linkSync(join(victim, 'app.json'), join(dir, 'sub/app.json'));
     expect(await setAside(root, found, aside)).toEqual({
       isMoved: false,
-      told: 'the file has changed meanwhile and is not set aside',
+      message: 'the file has changed meanwhile and is not set aside',
     });
     isWhole();
     expect(readdirSync(aside)).toEqual([]);
@@ -399,7 +399,7 @@ describe('a link or a special file in the drop folder', () => {
     symlinkSync(join(victim, 'sub'), join(dir, 'sub'));
     expect(await setAside(root, found, aside)).toEqual({
       isMoved: false,
-      told: 'the file lies outside the drop folder and is not set aside',
+      message: 'the file lies outside the drop folder and is not set aside',
     });
     expect([readdirSync(join(victim, 'sub/deep')), readdirSync(aside)]).toEqual([['app.json'], []]);
     rmSync(aside, { recursive: true });
@@ -433,23 +433,23 @@ test.skipIf(process.platform === 'win32')(
     put('b.csv', chainOf('BBB'));
     chmodSync(join(dir, 'b.csv'), 0o644);
     const feed = feedOf();
-    const look = () => withoutRights(() => poll(feed));
-    expect(await look()).toEqual(['a.csv: cannot be read (EACCES)', 'files:b.csv']);
-    for (let again = 0; again < 5; again++) expect(await look()).toEqual([]);
+    const pollWithoutRights = () => withoutRights(() => poll(feed));
+    expect(await pollWithoutRights()).toEqual(['a.csv: cannot be read (EACCES)', 'files:b.csv']);
+    for (let again = 0; again < 5; again++) expect(await pollWithoutRights()).toEqual([]);
     chmodSync(join(dir, 'a.csv'), 0o644);
-    expect(await look()).toEqual(['files:a.csv']);
-    expect(await look()).toEqual([]);
+    expect(await pollWithoutRights()).toEqual(['files:a.csv']);
+    expect(await pollWithoutRights()).toEqual([]);
 
-    // The refusal of its content stays, because the temporary error ends before it.
+    // The rejection of its content stays, because the temporary error ends before it.
     put('c.csv', 'date,ticker,close\nx,y,z\n');
     chmodSync(join(dir, 'c.csv'), 0);
-    expect(await look()).toEqual(['c.csv: cannot be read (EACCES)']);
+    expect(await pollWithoutRights()).toEqual(['c.csv: cannot be read (EACCES)']);
     chmodSync(join(dir, 'c.csv'), 0o644);
     const kinds: string[] = [];
     await withoutRights(async () => {
       for await (const { kind } of feed.poll(Date.now())) kinds.push(kind);
     });
-    expect(kinds).toEqual(['settled', 'refusal', 'mark']);
+    expect(kinds).toEqual(['resolved', 'rejection', 'checkpoint']);
   },
 );
 
@@ -485,7 +485,7 @@ describe('any damage', () => {
     '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[{"option":"RUT231020C01800000","bid":1}]}}',
     'T,Last: 9\nDate: June 9, 2023 at 1:40 PM EDT\nCalls,Open Interest,Strike,Puts,Open Interest\nA230616C00009000,1,9,A230616P00009000,1\n',
   ];
-  test.each(texts)('gives a refusal or a chain, never an exception: %#', (text) => {
+  test.each(texts)('gives a rejection or a chain, never an exception: %#', (text) => {
     expect(readText(text).map(({ kind }) => kind)).toEqual(['chain']);
     for (let i = 0; i < text.length; i++) {
       for (const damaged of [
@@ -493,7 +493,7 @@ describe('any damage', () => {
         `${text.slice(0, i)}"${text.slice(i + 1)}`,
         `${text.slice(0, i)}\uFFFD,${text.slice(i)}`,
       ]) {
-        for (const { kind } of readText(damaged)) expect(['chain', 'refusal']).toContain(kind);
+        for (const { kind } of readText(damaged)) expect(['chain', 'rejection']).toContain(kind);
       }
     }
   });
@@ -502,8 +502,8 @@ describe('any damage', () => {
 describeRecorded('recorded chains', (recorded) => {
   test('are all read completely', async () => {
     const seen: string[] = [];
-    for await (const delivery of createFilesFeed(recorded, { remembered: () => marks }).poll(Date.now())) {
-      if (delivery.kind === 'mark' || delivery.kind === 'settled') continue;
+    for await (const delivery of createFilesFeed(recorded, { checkpoints: () => checkpoints }).poll(Date.now())) {
+      if (delivery.kind === 'checkpoint' || delivery.kind === 'resolved') continue;
       if (delivery.kind !== 'chain') throw new Error(JSON.stringify(delivery));
       const { underlying, asOf, count, series, spot, refused } = delivery.chain;
       expect(refused).toEqual({});
@@ -529,27 +529,27 @@ describeRecorded('recorded chains', (recorded) => {
   });
 });
 
-test('settles refusals of a file when it is read again or gone, and of the folder when it is readable', async () => {
-  const settled = async (feed: ReturnType<typeof createFilesFeed>) => {
+test('resolves the rejections of a file when it is read again or removed, and of the folder when it is readable', async () => {
+  const resolved = async (feed: ReturnType<typeof createFilesFeed>) => {
     const origins: string[] = [];
     for await (const delivery of feed.poll(Date.now())) {
-      if (delivery.kind === 'mark') keepMark(delivery);
-      if (delivery.kind === 'settled') origins.push(delivery.origin);
+      if (delivery.kind === 'checkpoint') storeCheckpoint(delivery);
+      if (delivery.kind === 'resolved') origins.push(delivery.origin);
     }
     return origins;
   };
   put('a.csv', 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
   const feed = feedOf();
   // For an earlier process, which may have reported a temporary error.
-  expect(await settled(feed)).toEqual([dir, 'a.csv']);
-  expect(await settled(feed)).toEqual([]);
+  expect(await resolved(feed)).toEqual([dir, 'a.csv']);
+  expect(await resolved(feed)).toEqual([]);
   put('a.csv', chainOf('AAA'));
-  expect(await settled(feed)).toEqual(['a.csv']);
+  expect(await resolved(feed)).toEqual(['a.csv']);
   rmSync(join(dir, 'a.csv'));
-  expect(await settled(feed)).toEqual(['a.csv']);
+  expect(await resolved(feed)).toEqual(['a.csv']);
   const away = `${dir}-away`;
   renameSync(dir, away);
-  expect(await settled(feed)).toEqual([]);
+  expect(await resolved(feed)).toEqual([]);
   renameSync(away, dir);
-  expect(await settled(feed)).toEqual([dir]);
+  expect(await resolved(feed)).toEqual([dir]);
 });

@@ -24,17 +24,17 @@ afterEach(() => rmSync(dir, { recursive: true }));
 async function reader() {
   const tapes = new GrowingTapes();
   let last = '';
-  return async ({ isKept = true } = {}) => {
+  return async ({ isStored = true } = {}) => {
     const stats = statSync(path);
     const ids: string[] = [];
     await using file = (await openNamed(path, 'tape.csv'))!;
     const version = versionOf(stats);
-    const reading = tapes.read(file.content, version, NOW_MS, (stored) => isKept && stored === last);
+    const reading = tapes.read(file.content, version, NOW_MS, (stored) => isStored && stored === last);
     for (;;) {
       const { done, value } = await reading.next();
       if (done) {
         last = versionOf(stats);
-        return { ids, refused: value.refused.summary() };
+        return { ids, refused: value.rejectedRows.summary() };
       }
       ids.push(...value.prints.map(({ id }) => id));
     }
@@ -69,7 +69,7 @@ test.each([
 
 test('reads earlier rows again only if they have changed', async () => {
   const read = await reader();
-  const rows = (prices: readonly string[]) => HEADER + prices.map((price, at) => row(at, price)).join('');
+  const rows = (prices: readonly string[]) => HEADER + prices.map((price, i) => row(i, price)).join('');
   const steps: [name: string, change: () => void, prints: number][] = [
     ['first', () => writeFileSync(path, rows(['1', '2', '3'])), 3],
     ['grown', () => appendFileSync(path, row(3, '4')), 1],
@@ -92,7 +92,7 @@ test('reads rows again that were not stored', async () => {
   writeFileSync(path, HEADER + row(0));
   await read();
   appendFileSync(path, row(1));
-  expect((await read({ isKept: false })).ids).toHaveLength(2);
+  expect((await read({ isStored: false })).ids).toHaveLength(2);
   appendFileSync(path, row(2));
   expect((await read()).ids).toHaveLength(1);
 });

@@ -19,7 +19,7 @@ async function read(content: Uint8Array): Promise<Delivery[]> {
 }
 
 /** Columns as text, because the bits of two NaNs may differ. */
-const told = (deliveries: readonly Delivery[]) =>
+const asText = (deliveries: readonly Delivery[]) =>
   JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
 
 const CHAIN =
@@ -38,35 +38,35 @@ describe('compressed with gzip', () => {
     ['tape', tape({}, {}, { price: 'x' })],
     ['no market data', 'notes'],
   ])('gives the same deliveries: %s', async (_name, text) => {
-    const plain = told(await read(Buffer.from(text)));
-    expect(told(await read(gzipSync(text)))).toBe(plain);
+    const plain = asText(await read(Buffer.from(text)));
+    expect(asText(await read(gzipSync(text)))).toBe(plain);
     // Some compressors write one stream after another.
-    expect(told(await read(Buffer.concat([gzipSync(text.slice(0, 20)), gzipSync(text.slice(20))])))).toBe(plain);
+    expect(asText(await read(Buffer.concat([gzipSync(text.slice(0, 20)), gzipSync(text.slice(20))])))).toBe(plain);
   });
 
   test('a truncated or damaged file is refused; of a tape the earlier prints count', async () => {
     const packed = gzipSync(CHAIN);
-    const refusal: Delivery = {
-      kind: 'refusal',
+    const rejection: Delivery = {
+      kind: 'rejection',
       origin: 'x',
       reason: expect.stringMatching(/gzip file is truncated or damaged/),
     };
-    expect(await read(packed.subarray(0, -12))).toEqual([refusal]);
+    expect(await read(packed.subarray(0, -12))).toEqual([rejection]);
     const damaged = Buffer.from(packed);
     damaged[packed.length - 6]! ^= 0xff;
-    expect(await read(damaged)).toEqual([refusal]);
-    const rows = Array.from({ length: 60_000 }, (_, at) => ({ exchange: `X${(at * 7919) % 60_000}` }));
+    expect(await read(damaged)).toEqual([rejection]);
+    const rows = Array.from({ length: 60_000 }, (_, i) => ({ exchange: `X${(i * 7919) % 60_000}` }));
     const [prints, ...more] = (await read(gzipSync(tape(...rows)).subarray(0, -5_000))).toReversed();
-    expect([prints, more[0]?.kind]).toEqual([refusal, 'prints']);
+    expect([prints, more[0]?.kind]).toEqual([rejection, 'prints']);
   });
 
   test('refuses data that unpacks to more than the limit, without reading it to the end', async () => {
     const bomb = gzipSync(Buffer.alloc(FILE_BYTES_MAX * 4, CHAIN));
-    expect(await read(bomb)).toEqual([{ kind: 'refusal', origin: 'x', reason: expect.stringMatching(/more than/) }]);
+    expect(await read(bomb)).toEqual([{ kind: 'rejection', origin: 'x', reason: expect.stringMatching(/more than/) }]);
     const [header = ''] = tape({}).split('\n');
     const endless = gzipSync(Buffer.concat([Buffer.from(`${header}\n`), Buffer.alloc(FILE_BYTES_MAX + 1e6, '\n')]));
     expect(await read(endless)).toEqual([
-      { kind: 'refusal', origin: 'x', reason: 'it unpacks to more than 200 times its size' },
+      { kind: 'rejection', origin: 'x', reason: 'it unpacks to more than 200 times its size' },
     ]);
   });
 });
@@ -79,7 +79,7 @@ test.each([
   const reason = isRefused
     ? 'it unpacks to more than 200 times its size'
     : expect.stringMatching(/row 3 has more than/);
-  expect(delivery).toEqual({ kind: 'refusal', origin: 'x', reason });
+  expect(delivery).toEqual({ kind: 'rejection', origin: 'x', reason });
 });
 
 describe('text in other encodings', () => {
@@ -87,7 +87,7 @@ describe('text in other encodings', () => {
     ['UTF-16 without a mark', Buffer.from(CHAIN, 'utf16le'), /UTF-16 without its byte-order mark/],
     ['the same in the other byte order', Buffer.from(CHAIN, 'utf16le').swap16(), /UTF-16 without its byte-order mark/],
   ])('refuses %s with a reason', async (_name, content, reason) => {
-    expect(await read(content)).toEqual([{ kind: 'refusal', origin: 'x', reason: expect.stringMatching(reason) }]);
+    expect(await read(content)).toEqual([{ kind: 'rejection', origin: 'x', reason: expect.stringMatching(reason) }]);
   });
 
   test.each([

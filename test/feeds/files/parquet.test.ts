@@ -6,6 +6,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { SchemaElement } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { deliveriesOf } from '../../../src/feeds/files/deliveries.ts';
+import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import { chain as chainOfText, NOON_MS } from './reading.ts';
@@ -76,7 +77,7 @@ test('rows as text and as columns of any type give the same chain', async () => 
   const local = { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' } as const;
   const expiries = ['2026-09-18', '2026-09-18', '2026-10-16'].map(day);
   for (const expiry of [
-    { type: { type: 'INT32', converted_type: 'DATE' }, data: expiries.map((ms) => ms / 86_400_000) },
+    { type: { type: 'INT32', converted_type: 'DATE' }, data: expiries.map((ms) => ms / DAY_MS) },
     { type: { type: 'INT64', logical_type: local }, data: expiries.map((ms) => BigInt(ms) * 1_000_000n) },
   ]) {
     const typed = await chainOf(
@@ -191,14 +192,14 @@ describe('is refused with a reason', () => {
       'more columns than a table may have',
       () =>
         parquetWriteBuffer({
-          columnData: [...plain(), ...Array.from({ length: 94 }, (_, at) => ({ name: `c${at}`, data: [1, 2, 3] }))],
+          columnData: [...plain(), ...Array.from({ length: 94 }, (_, i) => ({ name: `c${i}`, data: [1, 2, 3] }))],
         }),
       /101 columns, more than the 100/,
     ],
   ];
   test.each(cases)('%s', async (_name, content, reason) => {
     const [delivery, ...more] = await read(content());
-    expect(delivery).toMatchObject({ kind: 'refusal', origin: 'x', reason: expect.stringMatching(reason) });
+    expect(delivery).toMatchObject({ kind: 'rejection', origin: 'x', reason: expect.stringMatching(reason) });
     expect(more).toEqual([]);
   });
 
@@ -210,11 +211,11 @@ describe('is refused with a reason', () => {
 
   test('or is read: no damage hangs the reader or throws', async () => {
     const content = whole();
-    for (let at = 4; at < content.length; at++) {
+    for (let i = 4; i < content.length; i++) {
       for (const bits of [0xff, 0x01, 0x80]) {
         const damaged = Uint8Array.from(content);
-        damaged[at]! ^= bits;
-        for (const { kind } of await read(damaged)) expect(['chain', 'refusal']).toContain(kind);
+        damaged[i]! ^= bits;
+        for (const { kind } of await read(damaged)) expect(['chain', 'rejection']).toContain(kind);
       }
     }
   });

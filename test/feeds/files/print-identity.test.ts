@@ -52,21 +52,21 @@ describe('each print counts once', () => {
     expect(await ids(tape({ sequence: '7' }))).toEqual([(await name({}))!]);
   });
 
-  const gone = { canceled: 't' };
+  const canceled = { canceled: 't' };
   test.each<[string, Cells[], number]>([
-    ['a row and its cancelled copy', [{}, gone], 0],
+    ['a row and its cancelled copy', [{}, canceled], 0],
     ['a row and a copy with a cancel condition', [{}, { upstream_condition_detail: 'canc' }], 0],
-    ['one of two equal rows', [{}, {}, gone], 1],
-    ['both equal rows', [{}, {}, gone, gone], 0],
-    ['a row that arrives cancelled', [gone], 0],
-    ['a cancelled row and an equal valid row', [gone, {}], 1],
-    ['a row, its cancelled copy, and the row again', [{}, gone, {}], 1],
-  ])('cancelled within one file: %s', async (_what, rows, standing) => {
+    ['one of two equal rows', [{}, {}, canceled], 1],
+    ['both equal rows', [{}, {}, canceled, canceled], 0],
+    ['a row that arrives cancelled', [canceled], 0],
+    ['a cancelled row and an equal valid row', [canceled, {}], 1],
+    ['a row, its cancelled copy, and the row again', [{}, canceled, {}], 1],
+  ])('cancelled within one file: %s', async (_what, rows, valid) => {
     const store = openStore(':memory:');
     try {
       store.savePrints((await read(tape(...rows))).prints);
       store.savePrints((await read(tape(...rows))).prints);
-      expect(store.prints('SPX', 0, NOW_MS, false, 0)).toHaveLength(standing);
+      expect(store.prints('SPX', 0, NOW_MS, false, 0)).toHaveLength(valid);
     } finally {
       store.close();
     }
@@ -76,10 +76,10 @@ describe('each print counts once', () => {
     const store = openStore(':memory:');
     try {
       const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints).added;
-      const standing = () => store.prints('SPX', 0, NOW_MS, false, 0).length;
-      expect([await save({}, {}, other), standing()]).toEqual([3, 3]);
-      expect([await save({}, { canceled: 't' }, other), standing()]).toEqual([0, 2]);
-      expect([await save({}, {}, other), standing()]).toEqual([0, 2]);
+      const valid = () => store.prints('SPX', 0, NOW_MS, false, 0).length;
+      expect([await save({}, {}, other), valid()]).toEqual([3, 3]);
+      expect([await save({}, { canceled: 't' }, other), valid()]).toEqual([0, 2]);
+      expect([await save({}, {}, other), valid()]).toEqual([0, 2]);
     } finally {
       store.close();
     }

@@ -189,12 +189,12 @@ describe('the text of a tape', () => {
     ]);
     for (let size = 1; size < 80; size++) expect([size, (await read(text, size)).prints]).toEqual([size, prints]);
     const split = new TextEncoder().encode(text);
-    for (let at = 1; at < split.length; at++) {
+    for (let i = 1; i < split.length; i++) {
       const halves = (async function* () {
-        yield split.subarray(0, at);
-        yield split.subarray(at);
+        yield split.subarray(0, i);
+        yield split.subarray(i);
       })();
-      for await (const batch of readPrints(halves, NOW_MS)) expect([at, batch.prints]).toEqual([at, prints]);
+      for await (const batch of readPrints(halves, NOW_MS)) expect([i, batch.prints]).toEqual([i, prints]);
     }
     const turned = text
       .replaceAll('"{floor,sweep}"', '{sweep|floor}')
@@ -259,8 +259,8 @@ describe('the text of a tape', () => {
     ['a column named twice', 'executed_at,option_chain_id,price,size,price\n', /price is named twice/],
     ['an endless line', `executed_at,option_chain_id,price,size\n${'x'.repeat(2 ** 21)}`, /a line of more than/],
     ['binary data', 'executed_at\0', /not text/],
-  ])('throws if the text is not a tape: %s', async (_name, text, told) => {
-    await expect(read(text)).rejects.toThrow(told);
+  ])('throws if the text is not a tape: %s', async (_name, text, reason) => {
+    await expect(read(text)).rejects.toThrow(reason);
   });
 
   test('a tape with only a header has no prints, and is valid', async () => {
@@ -273,10 +273,10 @@ test('reads 200,000 rows in batches, without loss and without holding them all',
   const [header] = tape({}).split('\n');
   async function* generated(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(`${header}\n`);
-    for (let at = 0; at < rows; at += 1000) {
-      const lines = Array.from({ length: 1000 }, (_, each) => {
-        const second = new Date(Date.UTC(2026, 7, 17, 13, 30) + (at + each) * 100).toISOString();
-        const size = (at + each) % 50 === 49 ? 0 : 1;
+    for (let i = 0; i < rows; i += 1000) {
+      const lines = Array.from({ length: 1000 }, (_, row) => {
+        const second = new Date(Date.UTC(2026, 7, 17, 13, 30) + (i + row) * 100).toISOString();
+        const size = (i + row) % 50 === 49 ? 0 : 1;
         return `${second},SPXW,SPXW260821C05000000,ask,5000,call,2026-08-21,,,,25,${size},,,,,,XCBO,{},f,auto`;
       });
       yield Buffer.from(`${lines.join('\n')}\n`);

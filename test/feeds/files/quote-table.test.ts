@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { chain, refusals } from './reading.ts';
+import { chain, rejections } from './reading.ts';
 
 const TITLE = 'Standard & Poors 500 Index,Last: 3990.5601,Change:  56.1801';
 const DATE = '"Date: December 12, 2022 at 8:30 PM EST",Bid: 3962.01,Ask: 4016.6299,Size: 1*1,"Volume: 89,468,957"';
@@ -70,7 +70,7 @@ describe('the date line', () => {
     ['Date: June 9, 2023 at 1:40 PM JST', /time zone .* not understood: JST/],
     ['nothing of the kind', /no date line/],
   ])('refuses %s', (line, reason) => {
-    expect(refusals(table(TITLE, line, HEADER, WEEKLY))).toEqual([expect.stringMatching(reason)]);
+    expect(rejections(table(TITLE, line, HEADER, WEEKLY))).toEqual([expect.stringMatching(reason)]);
   });
 });
 
@@ -136,6 +136,6 @@ describe('refused with a reason', () => {
       /none of 1 rows/,
     ],
   ])('%s', (_what, text, reason) => {
-    expect(refusals(text)).toEqual([expect.stringMatching(reason)]);
+    expect(rejections(text)).toEqual([expect.stringMatching(reason)]);
   });
 });

@@ -20,41 +20,41 @@ const restarted = () => new ReadingJournal(path);
 test('counts a process that dies during a read, and removes the journal after a normal end', () => {
   for (let crash = 0; crash < 3; crash++) {
     const journal = restarted();
-    expect(journal.crashes('a.csv', '1 2 3')).toBe(crash);
-    journal.begins('b.csv', '1');
-    journal.ended();
-    journal.begins('a.csv', '1 2 3');
+    expect(journal.crashCount('a.csv', '1 2 3')).toBe(crash);
+    journal.begin('b.csv', '1');
+    journal.end();
+    journal.begin('a.csv', '1 2 3');
   }
   const journal = restarted();
-  expect([journal.crashes('a.csv', '1 2 4'), journal.crashes('b.csv', '1')]).toEqual([0, 0]);
-  journal.begins('a.csv', '1 2 3');
+  expect([journal.crashCount('a.csv', '1 2 4'), journal.crashCount('b.csv', '1')]).toEqual([0, 0]);
+  journal.begin('a.csv', '1 2 3');
   journal.forget('a.csv');
-  journal.ended();
+  journal.end();
   expect(existsSync(path)).toBe(false);
-  expect(restarted().crashes('a.csv', '1 2 3')).toBe(0);
+  expect(restarted().crashCount('a.csv', '1 2 3')).toBe(0);
 });
 
 test('counts again from zero for another version of the file', () => {
-  for (const version of ['1', '2']) restarted().begins('a.csv', version);
-  expect([restarted().crashes('a.csv', '1'), restarted().crashes('a.csv', '2')]).toEqual([0, 1]);
+  for (const version of ['1', '2']) restarted().begin('a.csv', version);
+  expect([restarted().crashCount('a.csv', '1'), restarted().crashCount('a.csv', '2')]).toEqual([0, 1]);
 });
 
 test.each(['', '{', 'null', '[]', '{"reading":null}'])('ignores an invalid journal: %p', (text) => {
   writeFileSync(path, text);
-  expect(restarted().crashes('a.csv', '1')).toBe(0);
+  expect(restarted().crashCount('a.csv', '1')).toBe(0);
 });
 
 test('the feed journals its reads, skips a file that ended two processes, and reads it if it changes', async () => {
   const drop = mkdtempSync(join(tmpdir(), 'zomma-drop-'));
-  const marks = new Map<string, string>();
-  const feed = () => createFilesFeed(drop, { pause: async () => {}, remembered: () => marks, journal: path });
+  const checkpoints = new Map<string, string>();
+  const feed = () => createFilesFeed(drop, { pause: async () => {}, checkpoints: () => checkpoints, journal: path });
   const file = join(drop, 'a.csv');
   writeFileSync(file, 'date,ticker,close\n2026-08-20,SPY,640\n');
   const poll = async (crashes = false) => {
     const deliveries: Delivery[] = [];
     let left: string | undefined;
     for await (const delivery of feed().poll(Date.now())) {
-      if (delivery.kind === 'mark') marks.set(delivery.key, delivery.value!);
+      if (delivery.kind === 'checkpoint') checkpoints.set(delivery.key, delivery.value!);
       else deliveries.push(delivery);
       if (!crashes || delivery.kind !== 'closes') continue;
       left = readFileSync(path, 'utf8');
@@ -62,14 +62,14 @@ test('the feed journals its reads, skips a file that ended two processes, and re
     }
     // Leaving the loop ends the read normally, but a crash does not.
     if (left !== undefined) writeFileSync(path, left);
-    return deliveries.filter(({ kind }) => kind !== 'settled');
+    return deliveries.filter(({ kind }) => kind !== 'resolved');
   };
   for (let crash = 0; crash < 2; crash++) {
     const before = await poll(true);
     expect(before).toMatchObject([{ kind: 'closes' }]);
   }
   const reason = 'the process that read the file has ended 2 times: change or replace the file to have it read again';
-  expect(await poll()).toEqual([{ kind: 'refusal', origin: 'a.csv', reason }]);
+  expect(await poll()).toEqual([{ kind: 'rejection', origin: 'a.csv', reason }]);
   expect(await poll()).toEqual([]);
   writeFileSync(file, 'date,ticker,close\n2026-08-20,SPY,640.5\n');
   expect(await poll()).toMatchObject([{ kind: 'closes' }]);
@@ -81,7 +81,7 @@ test('a stop during a read does not count as a crash', async () => {
   const drop = mkdtempSync(join(tmpdir(), 'zomma-drop-'));
   writeFileSync(join(drop, 'a.csv'), 'date,ticker,close\n2026-08-20,SPY,640\n');
   const stop = new AbortController();
-  const feed = createFilesFeed(drop, { pause: async () => {}, remembered: () => new Map(), journal: path });
+  const feed = createFilesFeed(drop, { pause: async () => {}, checkpoints: () => new Map(), journal: path });
   const reading = feed.poll(Date.now(), stop.signal)[Symbol.asyncIterator]();
   while ((await reading.next()).value?.kind !== 'closes');
   expect(existsSync(path)).toBe(true);
@@ -93,10 +93,10 @@ test('a stop during a read does not count as a crash', async () => {
 
 test('a read of a process that still runs does not count as a crash', async () => {
   const other = Bun.spawn(['sleep', '30']);
-  restarted().begins('a.csv', '1');
+  restarted().begin('a.csv', '1');
   writeFileSync(path, readFileSync(path, 'utf8').replace(`"pid":${process.pid}`, `"pid":${other.pid}`));
-  expect(restarted().crashes('a.csv', '1')).toBe(0);
+  expect(restarted().crashCount('a.csv', '1')).toBe(0);
   other.kill();
   await other.exited;
-  expect(restarted().crashes('a.csv', '1')).toBe(1);
+  expect(restarted().crashCount('a.csv', '1')).toBe(1);
 });

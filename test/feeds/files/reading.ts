@@ -24,8 +24,8 @@ export function chain(text: string, of = 1): Chain {
   return read[0]!;
 }
 
-export function refusals(text: string): string[] {
+export function rejections(text: string): string[] {
   const deliveries = readText(text);
-  expect(deliveries.filter(({ kind }) => kind !== 'refusal')).toEqual([]);
-  return deliveries.flatMap((delivery) => (delivery.kind === 'refusal' ? [delivery.reason] : []));
+  expect(deliveries.filter(({ kind }) => kind !== 'rejection')).toEqual([]);
+  return deliveries.flatMap((delivery) => (delivery.kind === 'rejection' ? [delivery.reason] : []));
 }

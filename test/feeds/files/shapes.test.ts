@@ -10,6 +10,6 @@ import { DELAYED_QUOTES, describeShape } from '../shape-suite.ts';
 describeShape({ name: 'files', ...DELAYED_QUOTES }, (change) =>
   withFolder((folder) => {
     writeFileSync(join(folder, 'CHPT.json'), JSON.stringify(change(cboeAnswer(CHAINS.get('CHPT')!))));
-    return polled(createFilesFeed(folder, { pause: async () => {}, remembered: () => new Map() }));
+    return polled(createFilesFeed(folder, { pause: async () => {}, checkpoints: () => new Map() }));
   }),
 );

@@ -41,7 +41,7 @@ function cellOf(cells: Cells, name: string): string {
 
 export async function* inPieces(text: string | Uint8Array, size = 1e9): AsyncGenerator<Uint8Array> {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }
 
 export async function read(text: string | Uint8Array, pieceBytes?: number, nowMs = NOW_MS) {

@@ -20,7 +20,7 @@ const USUAL: Readonly<Record<Column, number>> = {
 
 const NONE = Number.NaN;
 const BAD = { bad_value: 1 };
-const cases: [column: Column, written: string, kept: number, counted: Record<string, number>][] = [
+const cases: [column: Column, written: string, expected: number, counted: Record<string, number>][] = [
   // Missing, and not counted.
   ['bid', '', NONE, {}],
   ['bid', 'NaN', NONE, {}],
@@ -67,9 +67,9 @@ describe.each([
   ['chain CSV', asCsv],
   ['delayed-quote JSON', asJson],
 ])('%s', (_format, written) => {
-  test.each(cases)('%s %p: %p, %j', (column, text, kept, counted) => {
+  test.each(cases)('%s %p: %p, %j', (column, text, expected, counted) => {
     const read: Chain = chain(written({ ...USUAL, [column]: text }));
-    expect(read[column][0]).toEqual(kept);
+    expect(read[column][0]).toEqual(expected);
     expect(read.refused).toEqual(counted);
     for (const other of Object.keys(USUAL) as Column[]) {
       if (other !== column) expect([other, read[other][0]]).toEqual([other, USUAL[other]]);

@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const JSON_TEXT = JSON.stringify({
   data: 'x'.repeat(20_000),
-  figures: Array.from({ length: 2_000 }, (_, at) => at / 7),
+  figures: Array.from({ length: 2_000 }, (_, i) => i / 7),
 });
 const FETCH_JSON = join(import.meta.dir, '../../../src/feeds/http/fetch-json.ts');
 
@@ -16,10 +16,10 @@ function damaged(bytes: Buffer): Buffer {
 test.each([
   ['plain', undefined, Buffer.from(JSON_TEXT), 'json'],
   ['gzip', 'gzip', gzipSync(JSON_TEXT), 'json'],
-  ['damaged gzip', 'gzip', damaged(gzipSync(JSON_TEXT)), 'passing'],
-  ['truncated gzip', 'gzip', gzipSync(JSON_TEXT).subarray(0, 900), 'passing'],
-  ['not gzip at all', 'gzip', Buffer.from('x'.repeat(100)), 'passing'],
-  ['damaged brotli, which was not requested', 'br', damaged(brotliCompressSync(JSON_TEXT)), 'passing'],
+  ['damaged gzip', 'gzip', damaged(gzipSync(JSON_TEXT)), 'temporary'],
+  ['truncated gzip', 'gzip', gzipSync(JSON_TEXT).subarray(0, 900), 'temporary'],
+  ['not gzip at all', 'gzip', Buffer.from('x'.repeat(100)), 'temporary'],
+  ['damaged brotli, which was not requested', 'br', damaged(brotliCompressSync(JSON_TEXT)), 'temporary'],
 ])('an answer that is %s writes nothing to standard error', async (_name, coding, body, kind) => {
   let accepted: string | null = null;
   const server = Bun.serve({

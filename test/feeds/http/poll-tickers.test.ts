@@ -3,22 +3,22 @@ import { pollTickers } from '../../../src/feeds/http/poll-tickers.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 
 test('refuses a snapshot that takes too long, and continues with the next ticker', async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const never = (ticker: string, signal: AbortSignal) => {
-    asked.push(ticker);
+    requested.push(ticker);
     return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   };
-  const refusal = (ticker: string): Delivery => ({
-    ...{ kind: 'refusal', origin: `test:${ticker}`, reason: 'a snapshot took more than 0.001 s', ticker },
+  const rejection = (ticker: string): Delivery => ({
+    ...{ kind: 'rejection', origin: `test:${ticker}`, reason: 'a snapshot took more than 0.001 s', ticker },
   });
   expect(await Array.fromAsync(pollTickers('test', ['A', 'B'], never, undefined, 1))).toEqual([
-    refusal('A'),
-    refusal('B'),
+    rejection('A'),
+    rejection('B'),
   ]);
-  expect(asked).toEqual(['A', 'B']);
+  expect(requested).toEqual(['A', 'B']);
 });
 
-test('a stop ends the snapshot in progress and is not a refusal', async () => {
+test('a stop ends the snapshot in progress and is not a rejection', async () => {
   const stop = new AbortController();
   const deliveries = pollTickers(
     'test',

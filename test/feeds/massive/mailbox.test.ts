@@ -7,7 +7,7 @@ const print = { id: 'a' } as Print;
 const thousand = Array<Print>(1_000).fill(print);
 
 /** Returns the content of the mailbox, up to this many deliveries. */
-async function taken(mailbox: Mailbox, count: number): Promise<Delivery[]> {
+async function takeFrom(mailbox: Mailbox, count: number): Promise<Delivery[]> {
   const stop = new AbortController();
   const deliveries: Delivery[] = [];
   for await (const delivery of mailbox.take(stop.signal)) {
@@ -23,7 +23,7 @@ test('preserves the order and merges prints', async () => {
   mailbox.prints([print, print], { bad_time: 2 });
   mailbox.connection(false, 3, 'cut');
   mailbox.prints([print], { bad_time: 1 });
-  expect(await taken(mailbox, 4)).toEqual([
+  expect(await takeFrom(mailbox, 4)).toEqual([
     { kind: 'connection', up: true, at: 1 },
     { kind: 'prints', prints: [print, print, print], refused: { bad_time: 2 } },
     { kind: 'connection', up: false, at: 3, reason: 'cut' },
@@ -36,7 +36,7 @@ test('beyond its limit drops prints, and reports from when to when', async () =>
   const mailbox = new Mailbox(() => now++);
   mailbox.connection(true, 1);
   for (let i = 0; i < 1_000; i++) mailbox.prints(thousand, {});
-  const deliveries = await taken(mailbox, 23);
+  const deliveries = await takeFrom(mailbox, 23);
   const prints = deliveries.flatMap((each) => (each.kind === 'prints' ? [each.prints.length] : []));
   expect(prints).toEqual(Array(20).fill(5_000));
   expect(prints.reduce((sum, count) => sum + count)).toBe(PRINTS_MAX);
@@ -46,7 +46,7 @@ test('beyond its limit drops prints, and reports from when to when', async () =>
   ]);
   // Then the mailbox accepts prints again.
   mailbox.prints([print], {});
-  expect(await taken(mailbox, 1)).toEqual([{ kind: 'prints', prints: [print], refused: {} }]);
+  expect(await takeFrom(mailbox, 1)).toEqual([{ kind: 'prints', prints: [print], refused: {} }]);
 });
 
 test('does not report a connection as up that went down in the meantime', async () => {
@@ -54,13 +54,13 @@ test('does not report a connection as up that went down in the meantime', async 
   mailbox.connection(true, 1);
   for (let i = 0; i <= 100; i++) mailbox.prints(thousand, {});
   mailbox.connection(false, 8, 'cut');
-  expect((await taken(mailbox, 22)).at(-1)).toMatchObject({ up: false, at: 7 });
+  expect((await takeFrom(mailbox, 22)).at(-1)).toMatchObject({ up: false, at: 7 });
   mailbox.connection(true, 9);
-  expect(await taken(mailbox, 1)).toEqual([{ kind: 'connection', up: true, at: 9 }]);
+  expect(await takeFrom(mailbox, 1)).toEqual([{ kind: 'connection', up: true, at: 9 }]);
 });
 
 test('limits connection changes that are not read', async () => {
   const mailbox = new Mailbox(() => 7);
   for (let i = 0; i < 10_000; i++) mailbox.connection(i % 2 === 0, i);
-  expect(await taken(mailbox, 1_001)).toHaveLength(1_001);
+  expect(await takeFrom(mailbox, 1_001)).toHaveLength(1_001);
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createMassiveFeed } from '../../../src/feeds/massive/massive-feed.ts';
+import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Json } from '../../support/provider-faults.ts';
 import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
 import { CHAINS, CREDENTIAL, chainsOf, NOON_MS, polled, reasonsOf, testClock } from '../provider-market.ts';
@@ -53,7 +54,7 @@ describe('massive', () => {
   test('a page that fails refuses the whole snapshot', async () => {
     server.behaviour = (path) => (path.includes('cursor=250') ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create(['SPX']))).toEqual([
-      { kind: 'refusal', origin: 'massive:SPX', ticker: 'SPX', reason: 'answered 500, 3 times' },
+      { kind: 'rejection', origin: 'massive:SPX', ticker: 'SPX', reason: 'answered 500, 3 times' },
     ]);
   });
 
@@ -96,7 +97,7 @@ describe('massive', () => {
     ['15 min old', (NOON_MS - 900_000) * 1e6, '2026-11-20T16:45:00Z'],
     ['missing', null, '2026-11-20T18:00:20Z'],
     ['as text', 'now', '2026-11-20T18:00:20Z'],
-    ['one day ahead', (NOON_MS + 86_400_000) * 1e6, '2026-11-20T18:00:20Z'],
+    ['one day ahead', (NOON_MS + DAY_MS) * 1e6, '2026-11-20T18:00:20Z'],
   ])('the newest time of a quote is the time of the chain: %s', async (_what, last_updated, asOf) => {
     clock.advance(3_600_000);
     change((answer) => {
@@ -112,7 +113,7 @@ describe('massive', () => {
   test('a single time that is ahead does not affect the others', async () => {
     clock.advance(3_600_000);
     change((answer, before) => {
-      if (before === 0) answer.results[0].underlying_asset.last_updated = (NOON_MS + 86_400_000) * 1e6;
+      if (before === 0) answer.results[0].underlying_asset.last_updated = (NOON_MS + DAY_MS) * 1e6;
     });
     expect(chainsOf(await polled(create()))[0]?.chain.asOf).toBe(NOON_MS);
   });
@@ -146,6 +147,6 @@ describe('massive', () => {
 });
 
 /** Changes every contract of a page. */
-function ofEach(answer: Json, over: object): void {
-  for (const result of answer.results) Object.assign(result, over);
+function ofEach(answer: Json, overrides: object): void {
+  for (const result of answer.results) Object.assign(result, overrides);
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { acceptDelivery } from '../../../src/feeds/accept-delivery.ts';
 import { createMassiveFeed } from '../../../src/feeds/massive/massive-feed.ts';
+import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import type { Print } from '../../../src/market/prints.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
@@ -10,9 +11,9 @@ import { CREDENTIAL, NOON_MS, testClock } from '../provider-market.ts';
 
 const SPY = 'O:SPY261218C00660000';
 let sequence = 0;
-const trade = (over: object = {}) => ({
+const trade = (overrides: object = {}) => ({
   ...{ ev: 'T', sym: SPY, x: 312, p: 12.5, s: 40, c: [209], t: NOON_MS, q: ++sequence },
-  ...over,
+  ...overrides,
 });
 
 let server: ProviderServer;
@@ -29,18 +30,18 @@ afterEach(async () => {
 });
 
 /** Reads the stream as its deliveries arrive. */
-function listen(over: { key?: string; socketUrl?: string; silenceMs?: number } = {}) {
-  const { key = CREDENTIAL, socketUrl = server.socketUrl, silenceMs = 30_000 } = over;
+function listen(overrides: { key?: string; socketUrl?: string; silenceMs?: number } = {}) {
+  const { key = CREDENTIAL, socketUrl = server.socketUrl, silenceMs = 30_000 } = overrides;
   const tickers = ['SPY', 'SPX'];
   const feed = createMassiveFeed({ baseUrl: server.url, socketUrl, silenceMs, tickers, clock, key });
-  const heard: Delivery[] = [];
+  const deliveries: Delivery[] = [];
   const ended = (async () => {
-    for await (const delivery of feed.stream!(stop.signal)) heard.push(delivery);
-    expect(JSON.stringify(heard)).not.toContain(CREDENTIAL);
+    for await (const delivery of feed.stream!(stop.signal)) deliveries.push(delivery);
+    expect(JSON.stringify(deliveries)).not.toContain(CREDENTIAL);
   })();
-  const prints = () => heard.flatMap((each) => (each.kind === 'prints' ? each.prints : []));
-  const connections = () => heard.flatMap((each) => (each.kind === 'connection' ? [each.up] : []));
-  return { heard, ended, prints, connections };
+  const prints = () => deliveries.flatMap((each) => (each.kind === 'prints' ? each.prints : []));
+  const connections = () => deliveries.flatMap((each) => (each.kind === 'connection' ? [each.up] : []));
+  return { deliveries, ended, prints, connections };
 }
 
 /** Waits for an event that must come. The time limit of the test is the deadline. */
@@ -50,9 +51,9 @@ async function until(holds: () => boolean): Promise<void> {
 
 describe('trades', () => {
   test('arrive as prints, several per frame, of the tracked tickers only', async () => {
-    const { heard, prints, connections } = listen();
+    const { deliveries, prints, connections } = listen();
     await until(() => connections().length === 1);
-    expect(heard).toEqual([{ kind: 'connection', up: true, at: clock.now() }]);
+    expect(deliveries).toEqual([{ kind: 'connection', up: true, at: clock.now() }]);
     const messages = [trade(), trade({ sym: 'O:SPXW261120P06500000' }), trade({ sym: 'O:QQQ261218C00600000' })];
     server.trade([
       ...messages,
@@ -82,7 +83,7 @@ describe('trades', () => {
     ['the only trade, cancelled', [207], { canceled: true }],
     ['two conditions', [219, 232], { sweep: true, multiLeg: true }],
     ['an unknown condition', [999], {}],
-  ])('get flags by their conditions: %s', async (_what, c, marks) => {
+  ])('get flags by their conditions: %s', async (_what, c, flags) => {
     const { prints, connections } = listen();
     await until(() => connections().length === 1);
     server.trade([trade({ c })]);
@@ -90,7 +91,7 @@ describe('trades', () => {
     const { multiLeg, sweep, block, canceled } = prints()[0]!;
     expect({ multiLeg, sweep, block, canceled }).toEqual({
       ...{ multiLeg: false, sweep: false, block: false, canceled: false },
-      ...marks,
+      ...flags,
     });
   });
 
@@ -105,24 +106,24 @@ describe('trades', () => {
     ['half a contract', { s: 0.5 }, 'bad_size'],
     ['a size of 0', { s: 0 }, 'bad_size'],
     ['no time', { t: undefined }, 'bad_time'],
-    ['a time of last month', { t: NOON_MS - 30 * 86_400_000 }, 'bad_time'],
-    ['a time of next month', { t: NOON_MS + 30 * 86_400_000 }, 'bad_time'],
-  ])('are counted if they are invalid: %s', async (_what, over, reason) => {
-    const { heard, prints, connections } = listen();
+    ['a time of last month', { t: NOON_MS - 30 * DAY_MS }, 'bad_time'],
+    ['a time of next month', { t: NOON_MS + 30 * DAY_MS }, 'bad_time'],
+  ])('are counted if they are invalid: %s', async (_what, overrides, reason) => {
+    const { deliveries, prints, connections } = listen();
     await until(() => connections().length === 1);
-    server.trade([trade(over), trade()]);
+    server.trade([trade(overrides), trade()]);
     await until(() => prints().length === 1);
-    expect(heard.at(-1)).toMatchObject({ kind: 'prints', refused: { [reason]: 1 } });
+    expect(deliveries.at(-1)).toMatchObject({ kind: 'prints', refused: { [reason]: 1 } });
   });
 
   test('counts invalid frames and reads the next frame', async () => {
-    const { heard, prints, connections } = listen();
+    const { deliveries, prints, connections } = listen();
     await until(() => connections().length === 1);
     const bombs = ['['.repeat(4e6), `[${'{},'.repeat(100_001)}{}]`, `[${'1,'.repeat(1_000_001)}1]`];
     for (const frame of ['not JSON', '"text"', '[{"ev":', ...bombs]) server.frame(frame);
     server.trade([trade()]);
     await until(() => prints().length === 1);
-    const counts = heard.flatMap((each) => (each.kind === 'prints' ? [each.refused?.bad_frame ?? 0] : []));
+    const counts = deliveries.flatMap((each) => (each.kind === 'prints' ? [each.refused?.bad_frame ?? 0] : []));
     expect(counts.reduce((sum, count) => sum + count)).toBe(6);
   });
 });
@@ -130,7 +131,7 @@ describe('trades', () => {
 describe('a lost connection', () => {
   test('is a gap, reconnects and resubscribes, and no print counts twice', async () => {
     const store = openStore(':memory:');
-    const { heard, prints, connections } = listen();
+    const { deliveries, prints, connections } = listen();
     await until(() => connections().length === 1);
     const [first, second, third] = [trade(), trade(), trade()];
     server.trade([first, second]);
@@ -142,7 +143,7 @@ describe('a lost connection', () => {
     server.trade([second, third]);
     await until(() => prints().length === 4);
 
-    const [, down, up] = heard.filter(({ kind }) => kind === 'connection');
+    const [, down, up] = deliveries.filter(({ kind }) => kind === 'connection');
     expect(down).toMatchObject({
       up: false,
       at: NOON_MS + 20_000,
@@ -150,17 +151,17 @@ describe('a lost connection', () => {
     });
     expect(up).toMatchObject({ up: true });
     expect(prints()[1]).toEqual(prints()[2]!);
-    for (const delivery of heard) acceptDelivery(delivery, store, clock.now());
+    for (const delivery of deliveries) acceptDelivery(delivery, store, clock.now());
     expect(store.prints('SPY', 0, NOON_MS * 2, false, 0)).toHaveLength(3);
     store.close();
   });
 
   test('is the result of an oversized frame', async () => {
-    const { heard, connections } = listen();
+    const { deliveries, connections } = listen();
     await until(() => connections().length === 1);
     server.frame(`[${' '.repeat(16 << 20)}]`);
     await until(() => connections().length === 3);
-    expect(heard[1]).toMatchObject({ up: false, reason: 'a frame of more than 4194304 characters' });
+    expect(deliveries[1]).toMatchObject({ up: false, reason: 'a frame of more than 4194304 characters' });
   });
 
   test('is retried with increasing pauses if it fails repeatedly', async () => {
@@ -187,9 +188,9 @@ describe('a lost connection', () => {
   test('without a server is reported once, and retried until there is a server', async () => {
     const { port } = new URL(server.socketUrl);
     await server.close();
-    const { heard, connections } = listen();
+    const { deliveries, connections } = listen();
     await until(() => clock.paused.length >= 3);
-    expect(heard).toMatchObject([{ kind: 'connection', up: false, reason: 'the connection failed' }]);
+    expect(deliveries).toMatchObject([{ kind: 'connection', up: false, reason: 'the connection failed' }]);
     const back = Bun.serve({ port: Number(port), hostname: '127.0.0.1', ...echoing });
     await until(() => connections().length === 2);
     expect(connections()).toEqual([false, true]);
@@ -200,13 +201,16 @@ describe('a lost connection', () => {
 
   test('is assumed when nothing arrives, and the gap begins at the last data', async () => {
     const line = await startLine(Number(new URL(server.socketUrl).port));
-    const { heard, prints, connections } = listen({ socketUrl: `ws://127.0.0.1:${line.port}/options`, silenceMs: 100 });
+    const { deliveries, prints, connections } = listen({
+      socketUrl: `ws://127.0.0.1:${line.port}/options`,
+      silenceMs: 100,
+    });
     await until(() => connections().length === 1);
     server.trade([trade()]);
     await until(() => prints().length === 1);
     line.freeze();
     await until(() => connections().length === 2);
-    expect(heard.at(-1)).toMatchObject({ up: false, reason: 'nothing was received for 0.1 s' });
+    expect(deliveries.at(-1)).toMatchObject({ up: false, reason: 'nothing was received for 0.1 s' });
     await until(() => connections().length === 3);
     line.close();
   });
@@ -221,9 +225,12 @@ describe('a lost connection', () => {
 
   test('is assumed if the server answers but never accepts the subscription', async () => {
     server.socketStatus = 'thinking';
-    const { heard } = listen({ silenceMs: 20 });
-    await until(() => heard.length > 0);
-    expect(heard[0]).toMatchObject({ up: false, reason: 'the socket answers, but has not accepted the subscription' });
+    const { deliveries } = listen({ silenceMs: 20 });
+    await until(() => deliveries.length > 0);
+    expect(deliveries[0]).toMatchObject({
+      up: false,
+      reason: 'the socket answers, but has not accepted the subscription',
+    });
   });
 });
 
@@ -232,13 +239,13 @@ describe('a rejected account', () => {
     ['a wrong key', 'auth_success', `${CREDENTIAL}-wrong`, 'the socket rejects the key'],
     ['a plan without trades', 'not_authorized', undefined, 'the plan does not include option trades'],
     ['a subscription refused', 'error', undefined, 'the socket rejects the subscription'],
-  ])('%s is a refusal, without a retry for 15 min', async (_what, status, key, reason) => {
+  ])('%s is a rejection, without a retry for 15 min', async (_what, status, key, reason) => {
     server.socketStatus = status;
-    const { heard } = listen(key === undefined ? {} : { key });
+    const { deliveries } = listen(key === undefined ? {} : { key });
     await until(() => clock.paused.length > 0);
-    expect(heard.slice(0, 2)).toEqual([
+    expect(deliveries.slice(0, 2)).toEqual([
       { kind: 'connection', up: false, at: NOON_MS + 20_000, reason },
-      { kind: 'refusal', origin: 'massive:stream', reason },
+      { kind: 'rejection', origin: 'massive:stream', reason },
     ]);
     expect(clock.paused[0]).toBe(15 * 60_000);
   });
@@ -248,9 +255,9 @@ test('gives up a connection attempt without an answer, and can be stopped', asyn
   const mute = createServer(() => {});
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
   const socketUrl = `ws://127.0.0.1:${(mute.address() as AddressInfo).port}`;
-  const { heard, ended } = listen({ socketUrl, silenceMs: 40 });
+  const { deliveries, ended } = listen({ socketUrl, silenceMs: 40 });
   await until(() => clock.paused.length > 1);
-  expect(heard).toMatchObject([{ up: false, reason: 'nothing was received for 0.04 s' }]);
+  expect(deliveries).toMatchObject([{ up: false, reason: 'nothing was received for 0.04 s' }]);
   stop.abort();
   await ended;
   mute.close();

@@ -72,12 +72,12 @@ describe('strikes', () => {
   test('are few, ascending, positive, and reach above any price', () => {
     const price = fc.double({ min: Math.log(0.05), max: Math.log(20_000), noNaN: true }).map(Math.exp);
     fc.assert(
-      fc.property(fc.constantFrom(...instruments), price, (instrument, at) => {
+      fc.property(fc.constantFrom(...instruments), price, (instrument, spot) => {
         for (const term of termsOn(instrument, '2026-08-21')) {
-          const listed = listedStrikesOf(instrument, term, at);
+          const listed = listedStrikesOf(instrument, term, spot);
           expect(listed.length).toBeLessThanOrEqual(500);
           expect(listed[0]!).toBeGreaterThan(0);
-          expect(listed.at(-1)!).toBeGreaterThan(at);
+          expect(listed.at(-1)!).toBeGreaterThan(spot);
           for (let i = 1; i < listed.length; i++) expect(listed[i]!).toBeGreaterThan(listed[i - 1]!);
         }
       }),

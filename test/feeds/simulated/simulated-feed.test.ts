@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { instrumentsOf } from '../../../src/feeds/simulated/instruments.ts';
 import { createSimulatedFeed } from '../../../src/feeds/simulated/simulated-feed.ts';
-import { closeOf, isTradingDay, newYorkDate, openOf, previousTradingDay } from '../../../src/market/calendar.ts';
+import {
+  closeOf,
+  DAY_MS,
+  isTradingDay,
+  newYorkDate,
+  openOf,
+  previousTradingDay,
+} from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Feed } from '../../../src/market/feed.ts';
 import type { Close, Print } from '../../../src/market/prints.ts';
@@ -75,7 +82,7 @@ describe('the whole universe at once', async () => {
       const { dividend } = instruments.get(chain.underlying)!;
       for (let i = 0; i + 1 < chain.count; i++) {
         if (chain.callPut[i] !== 1 || chain.strike[i + 1] !== chain.strike[i] || chain.callPut[i + 1] !== -1) continue;
-        const years = (chain.series[chain.seriesIndex[i]!]!.settlesAt - NOON) / (365.25 * 86_400_000);
+        const years = (chain.series[chain.seriesIndex[i]!]!.settlesAt - NOON) / (365.25 * DAY_MS);
         const parity = chain.spot * Math.exp(-dividend * years) - chain.strike[i]! * Math.exp(-0.04 * years);
         const dearest = chain.ask[i]! - chain.bid[i + 1]!;
         const cheapest = chain.bid[i]! - chain.ask[i + 1]!;
@@ -87,11 +94,11 @@ describe('the whole universe at once', async () => {
 
   test('concentrates open interest on round strikes and third Fridays', () => {
     const spy = chains.find(({ underlying }) => underlying === 'SPY')!;
-    const mean = (keep: (i: number) => boolean) => {
-      const kept = Array.from(spy.openInterest).filter(
-        (_, i) => Math.abs(spy.strike[i]! / spy.spot - 1) < 0.04 && keep(i),
+    const mean = (isWanted: (i: number) => boolean) => {
+      const wanted = Array.from(spy.openInterest).filter(
+        (_, i) => Math.abs(spy.strike[i]! / spy.spot - 1) < 0.04 && isWanted(i),
       );
-      return kept.reduce((sum, value) => sum + value, 0) / kept.length;
+      return wanted.reduce((sum, value) => sum + value, 0) / wanted.length;
     };
     const step = (i: number) => [100, 50, 10].find((round) => spy.strike[i]! % round === 0) ?? 1;
     const [hundreds, fifties, tens, others] = [100, 50, 10, 1].map((round) => mean((i) => step(i) === round));
@@ -115,11 +122,11 @@ describe('the whole universe at once', async () => {
     for (const print of prints) {
       const day = newYorkDate(print.at);
       expect(isTradingDay(day) && print.at >= openOf(day) && print.at <= closeOf(day)).toBe(true);
-      expect(print.at > NOON - 30 * 86_400_000 && print.at <= NOON).toBe(true);
+      expect(print.at > NOON - 30 * DAY_MS && print.at <= NOON).toBe(true);
       expect(print.price > 0 && Number.isInteger(print.size) && print.size > 0 && print.strike > 0).toBe(true);
       if (print.expiry > '2026-08-21') expect(expiries.get(print.underlying)).toContain(print.expiry);
     }
-    const share = (keep: (print: Print) => boolean) => prints.filter(keep).length / prints.length;
+    const share = (isWanted: (print: Print) => boolean) => prints.filter(isWanted).length / prints.length;
     expect(share(({ price, size }) => price * size * 100 >= 100_000)).toBeGreaterThan(0.7);
     expect(share(({ price, size }) => price * size * 100 < 100_000)).toBeGreaterThan(0.05);
     for (const side of ['ask', 'bid', 'mid', null]) expect(share((print) => print.side === side)).toBeGreaterThan(0.05);
@@ -162,7 +169,7 @@ describe('time and seed', () => {
     expect(steps.map(({ closes }) => closes.length)).toEqual([4 * 252, 0, 0, 4, 0, 0]);
     const ids = steps.flatMap(({ prints }) => prints.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);
-    const since = NOON - 30 * 86_400_000;
+    const since = NOON - 30 * DAY_MS;
     const byId = (prints: Print[]) => prints.filter((print) => print.at > since).sort((a, b) => (a.id < b.id ? -1 : 1));
     expect(byId(steps.flatMap(({ prints }) => prints))).toEqual(byId(late.prints));
     expect(plain(steps.at(-1)!.chains[1]!)).toEqual(plain(late.chains[1]!));

@@ -56,7 +56,7 @@ describe('tradier', () => {
     const last = `expiration=${expiries.at(-1)}`;
     server.behaviour = (path) => (path.includes(last) ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create())).toEqual([
-      { kind: 'refusal', origin: 'tradier:CHPT', ticker: 'CHPT', reason: 'answered 500, 3 times' },
+      { kind: 'rejection', origin: 'tradier:CHPT', ticker: 'CHPT', reason: 'answered 500, 3 times' },
     ]);
   });
 
@@ -134,7 +134,7 @@ describe('tradier', () => {
     expect([...delivery!.chain.iv.slice(start, end)]).toEqual([0.31, 0.4, 0.41, Number.NaN]);
   });
 
-  test('a wrong token is a refusal, without retries', async () => {
+  test('a wrong token is a rejection, without retries', async () => {
     expect(reasonsOf(await polled(create(['CHPT'], `${CREDENTIAL}-wrong`)))[0]?.[1]).toMatch(/answered 401/);
     expect(server.asked).toHaveLength(2);
   });

@@ -1,14 +1,14 @@
 /** Caches the results of `work`. `key` is the cells, one per line. The cache is bounded, because cells come from outside. */
-export function remembering<T>(work: (cells: readonly string[]) => T): (key: string) => T {
-  const known = new Map<string, T>();
+export function memoize<T>(work: (cells: readonly string[]) => T): (key: string) => T {
+  const cache = new Map<string, T>();
   return (key) => {
     if (key.length > KEY_CHARS_MAX) return work(key.split('\n'));
-    let value = known.get(key);
+    let value = cache.get(key);
     if (value === undefined) {
       // Copies the text, because a substring in the cache keeps the whole piece of the file in memory.
       value = work(Buffer.from(key).toString().split('\n'));
-      if (known.size >= REMEMBERED_MAX) known.clear();
-      known.set(key, value);
+      if (cache.size >= MEMOIZED_MAX) cache.clear();
+      cache.set(key, value);
     }
     return value;
   };
@@ -17,4 +17,4 @@ export function remembering<T>(work: (cells: readonly string[]) => T): (key: str
 /** Cells of market data are shorter. Longer keys would exhaust the memory of the cache, so they are not cached. */
 export const KEY_CHARS_MAX = 200;
 /** More than the number of contracts that trade often on one day. */
-export const REMEMBERED_MAX = 50_000;
+export const MEMOIZED_MAX = 50_000;

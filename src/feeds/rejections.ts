@@ -12,6 +12,6 @@ export function unreadable(reason: string): ClientError {
 }
 
 /** Counts a rejected row by its reason. */
-export function countRefused(refused: Record<string, number>, reason: string): void {
+export function countRejected(refused: Record<string, number>, reason: string): void {
   refused[reason] = (refused[reason] ?? 0) + 1;
 }

@@ -1,13 +1,13 @@
 import { entryOf, isRecord, type JsonRecord } from '../../json-shape.ts';
 import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
-import type { Gathered } from '../http/provider-snapshot.ts';
+import type { CollectedContracts } from '../http/provider-snapshot.ts';
 import { jsonNumber } from '../numbers.ts';
-import { countRefused, unreadable } from '../refused.ts';
+import { countRejected, unreadable } from '../rejections.ts';
 import { instantMs } from './instant.ts';
 
 /** Contracts of one underlying, collected over the pages of its snapshot. */
-export class ReadPages implements Gathered {
+export class PageCollector implements CollectedContracts {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
   offered = 0;
@@ -25,25 +25,25 @@ export class ReadPages implements Gathered {
     if (!Array.isArray(results)) throw unreadable('an unexpected answer: `results` is missing');
     this.offered += results.length;
     if (this.offered > CONTRACTS_MAX) throw unreadable(`more than ${CONTRACTS_MAX} contracts`);
-    for (const result of results) this.#take(result);
+    for (const result of results) this.#addContract(result);
     const next = entryOf(page, 'next_url') ?? '';
     if (typeof next !== 'string') throw unreadable('`next_url` is not an address');
     return next === '' ? undefined : next;
   }
 
-  #take(result: unknown): void {
+  #addContract(result: unknown): void {
     const ticker = entryOf(result, 'details', 'ticker');
     const symbol = typeof ticker === 'string' ? parseOptionSymbol(ticker) : undefined;
     if (symbol === undefined || !isRecord(result)) {
-      countRefused(this.refused, 'bad_symbol');
+      countRejected(this.refused, 'bad_symbol');
       return;
     }
     const price = jsonNumber(
       entryOf(result, 'underlying_asset', 'price') ?? entryOf(result, 'underlying_asset', 'value'),
     );
     if (price > 0 && Number.isFinite(price)) this.spot = price;
-    for (const part of ['last_quote', 'underlying_asset']) {
-      const at = instantMs(entryOf(result, part, 'last_updated'));
+    for (const field of ['last_quote', 'underlying_asset']) {
+      const at = instantMs(entryOf(result, field, 'last_updated'));
       if (at <= this.untilMs) this.newestMs = Math.max(at, this.newestMs ?? at);
     }
     const { root, expiry, callPut, strike } = symbol;

@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { contentsOf } from '../../../src/feeds/files/deliveries.ts';
 import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
 import { openNamed } from '../../../src/feeds/files/opened-file.ts';
+import { ReaderEnded, readFileIsolated, readQuotesIsolated } from '../../../src/feeds/reader/isolated-reader.ts';
 import { packDelivery, unpackDelivery } from '../../../src/feeds/reader/packed-delivery.ts';
-import { ReaderEnded, readFileApart, readQuotesApart } from '../../../src/feeds/reader/read-apart.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import { NOW_MS, tape } from '../files/tapes.ts';
 
@@ -22,21 +22,21 @@ const CHAIN = `${HEADER}TEST,2026-08-21T16:00:00Z,98,TEST260918C00100000,1,2,1\n
 const QUOTES =
   '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[{"option":"RUT231020C01800000","bid":1},{"option":"?"}]}}';
 /** One object with more names than fit into the memory of a reader. */
-const manyNames = () => `{"data":{"options":[{${Array.from({ length: 4.4e6 }, (_, at) => `"k${at}":1`).join(',')}}]}}`;
+const manyNames = () => `{"data":{"options":[{${Array.from({ length: 4.4e6 }, (_, i) => `"k${i}":1`).join(',')}}]}}`;
 
 async function opened(content: string | Uint8Array) {
   writeFileSync(join(dir, 'x'), content);
   return (await openNamed(join(dir, 'x'), 'x'))!;
 }
 
-async function readBoth(content: string | Uint8Array): Promise<[here: Delivery[], apart: Delivery[]]> {
+async function readBoth(content: string | Uint8Array): Promise<[inProcess: Delivery[], isolated: Delivery[]]> {
   await using file = await opened(content);
-  const here = await Array.fromAsync(contentsOf(file.content, { nowMs: NOW_MS }));
-  return [here, await Array.fromAsync(readFileApart(file.content, NOW_MS))];
+  const inProcess = await Array.fromAsync(contentsOf(file.content, { nowMs: NOW_MS }));
+  return [inProcess, await Array.fromAsync(readFileIsolated(file.content, NOW_MS))];
 }
 
 /** Columns as text, because the bits of two NaNs may differ. */
-const told = (deliveries: readonly Delivery[]) =>
+const asText = (deliveries: readonly Delivery[]) =>
   JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
 
 /** Returns the ids of the readers. They are child processes of this process, started from the sources. */
@@ -62,15 +62,15 @@ test.each([
     'a compressed tape of many batches',
     gzipSync(
       tape(
-        ...Array.from({ length: 9_001 }, (_, at) => ({ id: `a\u00e9${at}`, side: ['ask', 'bid', 'mid', ''][at % 4]! })),
+        ...Array.from({ length: 9_001 }, (_, i) => ({ id: `a\u00e9${i}`, side: ['ask', 'bid', 'mid', ''][i % 4]! })),
       ),
     ),
   ],
   ['a truncated compressed file', gzipSync(CHAIN).subarray(0, -9)],
   ['notes', 'nothing'],
 ])('%s: a reader process gives the same deliveries as this process', async (_name, content) => {
-  const [here, apart] = await readBoth(content);
-  expect(told(apart)).toBe(told(here));
+  const [inProcess, isolated] = await readBoth(content);
+  expect(asText(isolated)).toBe(asText(inProcess));
 });
 
 test('prints are transferred as columns and return bit by bit', async () => {
@@ -88,8 +88,8 @@ test('prints are transferred as columns and return bit by bit', async () => {
   }
 });
 
-test('an answer of a provider gives a chain, nothing, or a refusal', async () => {
-  const read = (text: string) => Array.fromAsync(readQuotesApart(Buffer.from(text), 'cboe:RUT', 'RUT'));
+test('an answer of a provider gives a chain, nothing, or a rejection', async () => {
+  const read = (text: string) => Array.fromAsync(readQuotesIsolated(Buffer.from(text), 'cboe:RUT', 'RUT'));
   expect(await read(QUOTES)).toMatchObject([
     { kind: 'chain', offered: 2, chain: { count: 1, source: 'cboe:RUT', refused: { bad_symbol: 1 } } },
   ]);
@@ -99,22 +99,22 @@ test('an answer of a provider gives a chain, nothing, or a refusal', async () =>
 
 describe('a reader', () => {
   test.skipIf(process.platform !== 'linux')(
-    'that uses too much memory is killed, and its file is refused',
+    'that uses too much memory is killed, and its file is rejected',
     async () => {
       await using file = await opened(manyNames());
       const before = process.memoryUsage.rss();
-      expect(Array.fromAsync(readFileApart(file.content, NOW_MS))).rejects.toThrow(
+      expect(Array.fromAsync(readFileIsolated(file.content, NOW_MS))).rejects.toThrow(
         'reading the data took more than 384 MB of memory',
       );
-      await Promise.allSettled([Array.fromAsync(readFileApart(file.content, NOW_MS))]);
+      await Promise.allSettled([Array.fromAsync(readFileIsolated(file.content, NOW_MS))]);
       expect(process.memoryUsage.rss() - before).toBeLessThan(128 * 2 ** 20);
       expect(readers()).toEqual([]);
     },
   );
 
   test.skipIf(process.platform !== 'linux')('that another process kills gives no verdict on its file', async () => {
-    await using file = await opened(gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) })))));
-    const reading = readFileApart(file.content, NOW_MS);
+    await using file = await opened(gzipSync(tape(...Array.from({ length: 20_000 }, (_, i) => ({ id: String(i) })))));
+    const reading = readFileIsolated(file.content, NOW_MS);
     expect((await reading.next()).done).toBe(false);
     for (const pid of readers()) process.kill(pid, 'SIGKILL');
     const failed = Array.fromAsync(reading);
@@ -123,9 +123,9 @@ describe('a reader', () => {
   });
 
   test('ends when its consumer stops, and runs at most two deliveries ahead', async () => {
-    await using file = await opened(gzipSync(tape(...Array.from({ length: 50_000 }, (_, at) => ({ id: String(at) })))));
+    await using file = await opened(gzipSync(tape(...Array.from({ length: 50_000 }, (_, i) => ({ id: String(i) })))));
     let reachedLast = 0;
-    const reading = readFileApart(file.content, NOW_MS, (bytes) => (reachedLast = bytes));
+    const reading = readFileIsolated(file.content, NOW_MS, (bytes) => (reachedLast = bytes));
     await reading.next();
     await Bun.sleep(400);
     expect(reachedLast).toBeLessThan(file.content.facts.size / 2);
@@ -137,7 +137,7 @@ describe('a reader', () => {
     await using file = await opened(gzipSync(CHAIN));
     let most = 0;
     const watch = setInterval(() => (most = Math.max(most, readers().length)), 1);
-    await Promise.all(Array.from({ length: 3 }, () => Array.fromAsync(readFileApart(file.content, NOW_MS))));
+    await Promise.all(Array.from({ length: 3 }, () => Array.fromAsync(readFileIsolated(file.content, NOW_MS))));
     clearInterval(watch);
     expect(most).toBeLessThanOrEqual(1);
   });
@@ -145,10 +145,8 @@ describe('a reader', () => {
   test('gets no credential of the service', async () => {
     process.env.ZOMMA_TRADIER_TOKEN = 'secret';
     try {
-      await using file = await opened(
-        gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) })))),
-      );
-      const reading = readFileApart(file.content, NOW_MS);
+      await using file = await opened(gzipSync(tape(...Array.from({ length: 20_000 }, (_, i) => ({ id: String(i) })))));
+      const reading = readFileIsolated(file.content, NOW_MS);
       await reading.next();
       for (const pid of readers())
         expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('ZOMMA_TRADIER_TOKEN');
@@ -162,32 +160,35 @@ describe('a reader', () => {
 test.skipIf(process.platform !== 'linux')(
   'a tape whose reader is killed is read again, and given up after the second time',
   async () => {
-    const packed = gzipSync(tape(...Array.from({ length: 20_000 }, (_, at) => ({ id: String(at) }))));
+    const packed = gzipSync(tape(...Array.from({ length: 20_000 }, (_, i) => ({ id: String(i) }))));
     writeFileSync(join(dir, 'tape.csv.gz'), packed);
-    const marks = new Map<string, string>();
-    const feed = createFilesFeed(dir, { remembered: () => marks, pause: async () => {} });
-    const look = async (isKilled: boolean) => {
-      const told = { prints: 0, refusals: [] as string[] };
+    const checkpoints = new Map<string, string>();
+    const feed = createFilesFeed(dir, { checkpoints: () => checkpoints, pause: async () => {} });
+    const poll = async (isKilled: boolean) => {
+      const seen = { prints: 0, rejections: [] as string[] };
       for await (const delivery of feed.poll(Date.now())) {
-        if (delivery.kind === 'mark' && delivery.value !== null) marks.set(delivery.key, delivery.value);
-        if (delivery.kind === 'refusal') told.refusals.push(delivery.reason);
+        if (delivery.kind === 'checkpoint' && delivery.value !== null) checkpoints.set(delivery.key, delivery.value);
+        if (delivery.kind === 'rejection') seen.rejections.push(delivery.reason);
         if (delivery.kind !== 'prints') continue;
-        told.prints += delivery.prints.length;
+        seen.prints += delivery.prints.length;
         if (isKilled) for (const pid of readers()) process.kill(pid, 'SIGKILL');
       }
-      return told;
+      return seen;
     };
-    const first = await look(true);
-    expect([first.prints < 20_000, first.refusals]).toEqual([true, ['the process that read the data ended (SIGKILL)']]);
-    expect(await look(false)).toEqual({ prints: 20_000, refusals: [] });
-    expect(await look(false)).toEqual({ prints: 0, refusals: [] });
+    const first = await poll(true);
+    expect([first.prints < 20_000, first.rejections]).toEqual([
+      true,
+      ['the process that read the data ended (SIGKILL)'],
+    ]);
+    expect(await poll(false)).toEqual({ prints: 20_000, rejections: [] });
+    expect(await poll(false)).toEqual({ prints: 0, rejections: [] });
     // Another version of the file, whose reader is killed twice.
     writeFileSync(join(dir, 'tape.csv.gz'), Buffer.concat([packed, gzipSync('x')]));
-    await look(true);
-    // The second try is due at the next look, and the third at the look after that.
-    await look(true);
-    const third = await look(false);
-    expect([third.prints, third.refusals.length]).toEqual([0, 1]);
-    expect(third.refusals[0]).toContain('has ended 2 times');
+    await poll(true);
+    // The second try is due at the next poll, and the third at the poll after that.
+    await poll(true);
+    const third = await poll(false);
+    expect([third.prints, third.rejections.length]).toEqual([0, 1]);
+    expect(third.rejections[0]).toContain('has ended 2 times');
   },
 );

@@ -4,47 +4,47 @@ import { READER_COMMAND } from '../../config.ts';
 import { began } from '../../event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Content } from '../files/opened-file.ts';
-import { unreadable } from '../refused.ts';
+import { unreadable } from '../rejections.ts';
 import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
 import { unpackDelivery } from './packed-delivery.ts';
 
 /** Interval of the memory check. Memory grows by some gigabytes a second at most. */
-const LOOK_MS = 10;
+const CHECK_INTERVAL_MS = 10;
 /** The largest file is parsed in a second or two. A slow machine may take ten times as long. */
 const SILENCE_MS_MAX = 30_000;
 /** A hint for the reader's garbage collector, which otherwise waits until a share of the machine's memory is in use. */
 const READER_HEAP_BYTES = 192 * 1024 * 1024;
 
 /** Reads an open file as `contentsOf` does, in a separate process. */
-export function readFileApart(
+export function readFileIsolated(
   content: Content,
   nowMs: number,
   onProgress?: (bytes: number) => void,
 ): AsyncGenerator<Delivery, void> {
-  return readApart(content.fd, { kind: 'file', facts: content.facts, nowMs }, onProgress);
+  return readIsolated(content.fd, { kind: 'file', facts: content.facts, nowMs }, onProgress);
 }
 
 /** Reads the chain of a delayed-quotes answer in a separate process. Yields nothing if the JSON is of another kind. */
-export function readQuotesApart(body: Uint8Array, source: string, ticker: string): AsyncGenerator<Delivery, void> {
-  return readApart(body, { kind: 'quotes', source, ticker });
+export function readQuotesIsolated(body: Uint8Array, source: string, ticker: string): AsyncGenerator<Delivery, void> {
+  return readIsolated(body, { kind: 'quotes', source, ticker });
 }
 
-/** Only one reader runs at a time, because the memory of several would add up. */
-let turn: Promise<void> = Promise.resolve();
+/** Resolves when the last reader ends. Only one reader runs at a time, because the memory of several would add up. */
+let lastReader: Promise<void> = Promise.resolve();
 
 /**
  * Reads an open file or bytes, given as `stdin`, in a separate process with bounded memory and time. Throws a `ClientError` if nothing can be
  * read or a bound was exceeded. If the reader ended in any other way, throws `ReaderEnded` for a file and a `ClientError` for quotes. Throws
  * errors of the file system.
  */
-async function* readApart(
+async function* readIsolated(
   stdin: number | Uint8Array,
   job: ReaderJob,
   onProgress: (bytes: number) => void = () => {},
 ): AsyncGenerator<Delivery, void> {
-  const before = turn;
+  const before = lastReader;
   const { promise, resolve: end } = Promise.withResolvers<void>();
-  turn = before.then(() => promise);
+  lastReader = before.then(() => promise);
   await before;
   try {
     yield* deliveriesOfReader(stdin, job, onProgress);
@@ -60,18 +60,18 @@ async function* deliveriesOfReader(
 ): AsyncGenerator<Delivery, void> {
   const messages: FromReader[] = [];
   let wake = () => {};
-  let killedFor: string | undefined;
-  let heardAt = performance.now();
+  let killReason: string | undefined;
+  let lastMessageAt = performance.now();
   let hasEnded = false;
   began('starting a reader');
-  const child = Bun.spawn([...ownCommand(), READER_COMMAND], {
+  const child = Bun.spawn([...programCommand(), READER_COMMAND], {
     stdin: stdin as number,
     stdout: 'ignore',
     stderr: 'ignore',
     env: readerEnv(),
     serialization: 'advanced',
     ipc(message: FromReader) {
-      heardAt = performance.now();
+      lastMessageAt = performance.now();
       messages.push(message);
       wake();
     },
@@ -84,30 +84,30 @@ async function* deliveriesOfReader(
     if (!hasEnded) child.send(message);
   };
   const kill = (reason: string) => {
-    killedFor ??= reason;
+    killReason ??= reason;
     child.kill('SIGKILL');
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait to be taken, the reader waits too, and its silence does not count.
-    if (messages.length > 0) heardAt = performance.now();
-    else if (performance.now() - heardAt > SILENCE_MS_MAX)
+    // While deliveries wait for the service, the reader waits too, and its silence does not count.
+    if (messages.length > 0) lastMessageAt = performance.now();
+    else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data took more than ${SILENCE_MS_MAX / 1_000} s`);
-  }, LOOK_MS);
+  }, CHECK_INTERVAL_MS);
   try {
     send({ job });
     for (;;) {
       const message = messages.shift();
       if (message === undefined) {
-        if (hasEnded && killedFor !== undefined) throw unreadable(killedFor);
-        if (hasEnded) throw job.kind === 'file' ? new ReaderEnded(endOf(child)) : unreadable(endOf(child));
+        if (hasEnded && killReason !== undefined) throw unreadable(killReason);
+        if (hasEnded) throw job.kind === 'file' ? new ReaderEnded(describeEnd(child)) : unreadable(describeEnd(child));
         await new Promise<void>((resolve) => (wake = resolve));
       } else if ('delivery' in message) {
         yield unpackDelivery(message.delivery);
-        heardAt = performance.now();
-        send({ taken: true });
+        lastMessageAt = performance.now();
+        send({ acknowledged: true });
       } else if ('bytesRead' in message) onProgress(message.bytesRead);
-      else if ('failure' in message) throw unreadable(message.failure);
+      else if ('rejection' in message) throw unreadable(message.rejection);
       else if ('errno' in message) throw Object.assign(new Error(message.message), { code: message.errno });
       else return;
     }
@@ -141,25 +141,31 @@ export class ReaderEnded extends Error {
 }
 
 /** Describes how a reader ended without reporting a result. */
-function endOf({ signalCode, exitCode }: { readonly signalCode: unknown; readonly exitCode: number | null }): string {
+function describeEnd({
+  signalCode,
+  exitCode,
+}: {
+  readonly signalCode: unknown;
+  readonly exitCode: number | null;
+}): string {
   return `the process that read the data ended (${signalCode ?? `exit code ${exitCode}`})`;
 }
 
 /** The command that runs this program: the executable, or the runtime with the sources. */
-function ownCommand(): string[] {
-  // In a compiled executable, the modules lie in a file system of their own.
+function programCommand(): string[] {
+  // In a compiled executable, the modules are in an embedded file system.
   const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
   if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
   // The executable that is running, even if another version has replaced it on the disk.
-  return [existsSync(OWN_EXECUTABLE) ? OWN_EXECUTABLE : process.execPath];
+  return [existsSync(RUNNING_EXECUTABLE) ? RUNNING_EXECUTABLE : process.execPath];
 }
 
-const OWN_EXECUTABLE = '/proc/self/exe';
+const RUNNING_EXECUTABLE = '/proc/self/exe';
 
 /** Copies the environment without the service's settings: a reader gets no credentials. */
 function readerEnv(): Record<string, string> {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];
-  return { ...Object.fromEntries(own), BUN_JSC_forceRAMSize: String(READER_HEAP_BYTES) };
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];
+  return { ...Object.fromEntries(inherited), BUN_JSC_forceRAMSize: String(READER_HEAP_BYTES) };
 }
 
 /** Returns 0 if the system has no /proc, or if the process has ended. */
