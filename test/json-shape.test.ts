@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { isDeeperThan, JSON_DEPTH_MAX, jsonExcess } from '../src/json-shape.ts';
 
 const nested = (opening: string, closing: string, depth: number) => opening.repeat(depth) + closing.repeat(depth);
-const BOUNDS = { containers: 1_000, values: 3_000 };
+const BOUNDS = { containers: 1_000, values: 3_000, texts: 2_500 };
 
 test.each([
   ['arrays at the limit', nested('[', ']', 32), false],
@@ -28,6 +28,10 @@ test.each([
   ['half empty arrays, half empty objects', `[${'{},[],'.repeat(500)}{}]`, 'JSON of more than 1000 objects and arrays'],
   ['numbers', `[${'1,'.repeat(3_001)}1]`, 'JSON of more than 3000 values'],
   ['too deep', '['.repeat(33), 'JSON nested deeper than 32 levels'],
+  ['too deep and too many', '['.repeat(100_000), 'JSON nested deeper than 32 levels'],
+  ['strings within the bound', `[${'"a",'.repeat(2_499)}"a"]`, undefined],
+  ['strings', `[${'"a",'.repeat(2_500)}"a"]`, 'JSON of more than 2500 strings and keys'],
+  ['keys', `{${'"a":1,'.repeat(2_501)}"b":1}`, 'JSON of more than 2500 strings and keys'],
 ])('excess: %s', (_name, text, reason) => {
   expect(jsonExcess(text, BOUNDS)).toBe(reason);
 });

@@ -243,6 +243,18 @@ describe('POST /api/v1/physics/greeks', () => {
     await expectProblem(await service.request('POST', '/api/v1/physics/greeks', { raw }), 422, 'invalid_body');
   });
 
+  test.each([
+    ['60,000 objects with keys of their own', `[${Array.from({ length: 60_000 }, (_, i) => `{"a${i}":1}`).join()}]`],
+    ['60,000 strings', `{"x":[${'"a",'.repeat(60_000)}"a"]}`],
+  ])('refuses %s without parsing them', async (_name, raw) => {
+    const problem = await expectProblem(
+      await service.request('POST', '/api/v1/physics/greeks', { raw }),
+      422,
+      'invalid_body',
+    );
+    expect(problem.detail).toMatch(/^The body is JSON of more than [\d]+ (objects and arrays|strings and keys)$/);
+  });
+
   test('refuses 10 MB, with and without a declared length', async () => {
     const raw = `{"a":"${'x'.repeat(10 * 1024 * 1024)}"}`;
     await expectProblem(await service.request('POST', '/api/v1/physics/greeks', { raw }), 413, 'body_too_large');

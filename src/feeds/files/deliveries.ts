@@ -18,6 +18,8 @@ export const FILE_BYTES_MAX = 64 * 1024 * 1024;
  * chains are smaller.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
+/** JSON that is made to take long to parse takes 75 ms at this size. */
+const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
 /** Enough for the first lines, which show whether a file is a tape. */
 const HEAD_BYTES = 64 * 1024;
@@ -75,7 +77,7 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
     yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {
     throw unreadable(`${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
-  } else if (readIsolated && size > IN_PROCESS_BYTES_MAX) {
+  } else if (readIsolated && size > (isJson(text) ? IN_PROCESS_JSON_BYTES_MAX : IN_PROCESS_BYTES_MAX)) {
     yield* readIsolated(content);
   } else {
     const bytes = isPacked ? await firstBytes(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
@@ -83,6 +85,10 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
     if (bytes.length > FILE_BYTES_MAX) throw unreadable(`more than ${FILE_BYTES_MAX} bytes after unpacking`);
     yield* await inTurns('reading a file', readMarketFile(bytes, facts));
   }
+}
+
+function isJson(head: string | undefined): boolean {
+  return /^\s*[[{]/.test(head ?? '');
 }
 
 /** The first bytes, `bytesMax` at most. */

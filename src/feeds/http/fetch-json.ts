@@ -1,6 +1,5 @@
 import { errorCode } from '../../errors.ts';
-import { jsonExcess } from '../../json-shape.ts';
-import { MARKET_JSON } from '../files/delayed-quotes.ts';
+import { jsonExcess, QUICK_JSON } from '../../json-shape.ts';
 import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 
@@ -8,11 +7,14 @@ import { retryAfterMs } from './retry.ts';
  * The result of one request. An error is `temporary` if another try may succeed, `permanent` if another try would fail too, and `item` if
  * the provider works and only the requested item does not exist.
  */
-export type ProviderResponse =
-  | { readonly kind: 'json'; readonly json: unknown }
-  /** More than PARSED_BYTES_MAX. The body has not been checked or parsed. */
-  | { readonly kind: 'large'; readonly body: Uint8Array }
-  | FetchError;
+export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
+
+/** A body that may take long to parse: more than PARSED_BYTES_MAX or QUICK_JSON. It has not been parsed. */
+export interface LargeResponse {
+  readonly kind: 'large';
+  readonly body: Uint8Array;
+  readonly reason: string;
+}
 
 export interface FetchError {
   readonly kind: 'temporary' | 'permanent' | 'item';
@@ -31,7 +33,7 @@ export interface FetchJsonOptions {
 
 /** Three times the largest known answer: SPX of the delayed quotes has 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
-/** JSON of this size is parsed in some five milliseconds. Parsing more would delay requests, and take memory that nothing bounds. */
+/** Usual JSON of this size is parsed in some five milliseconds. Parsing more would delay requests, and take memory that nothing bounds. */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 
@@ -124,11 +126,11 @@ async function readBody(response: Response): Promise<Uint8Array | FetchError> {
 }
 
 function parseBody(body: Uint8Array): ProviderResponse {
-  if (body.length > PARSED_BYTES_MAX) return { kind: 'large', body };
+  if (body.length > PARSED_BYTES_MAX) return { kind: 'large', body, reason: `more than ${PARSED_BYTES_MAX} bytes` };
   const text = new TextDecoder().decode(body);
   if (/^\s*</.test(text)) return permanent('a web page in place of JSON, with status 200');
-  const excess = jsonExcess(text, MARKET_JSON);
-  if (excess !== undefined) return permanent(excess);
+  const excess = jsonExcess(text, QUICK_JSON);
+  if (excess !== undefined) return { kind: 'large', body, reason: excess };
   try {
     return { kind: 'json', json: JSON.parse(text) };
   } catch {

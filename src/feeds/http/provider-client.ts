@@ -1,7 +1,7 @@
 import { ClientError } from '../../errors.ts';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 import { Breaker } from './breaker.ts';
-import { type FetchError, fetchJson, PARSED_BYTES_MAX } from './fetch-json.ts';
+import { type FetchError, fetchJson, type LargeResponse } from './fetch-json.ts';
 import { Pacer } from './pacer.ts';
 import { backoffMs } from './retry.ts';
 
@@ -22,8 +22,8 @@ export interface ProviderClient {
    * there is none. Throws the reason of `signal` if it is aborted.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
-  /** Like `get`, but returns an answer of more than PARSED_BYTES_MAX unparsed, as bytes. */
-  getLarge(address: string, signal?: AbortSignal): Promise<{ readonly json: unknown } | { readonly body: Uint8Array }>;
+  /** Like `get`, but returns an answer that may take long to parse unparsed, as bytes. */
+  getLarge(address: string, signal?: AbortSignal): Promise<{ readonly json: unknown } | LargeResponse>;
 }
 
 /** Creates a client for one provider. Requests are paced and retried, and none is sent while the circuit breaker is open. */
@@ -45,10 +45,7 @@ export function createProviderClient(
     return url;
   }
 
-  async function getLarge(
-    address: string,
-    signal?: AbortSignal,
-  ): Promise<{ readonly json: unknown } | { readonly body: Uint8Array }> {
+  async function getLarge(address: string, signal?: AbortSignal): Promise<{ readonly json: unknown } | LargeResponse> {
     const url = urlOf(address);
     const state = breaker.state();
     if (typeof state === 'object') {
@@ -81,7 +78,7 @@ export function createProviderClient(
   async function get(address: string, signal?: AbortSignal): Promise<unknown> {
     const answer = await getLarge(address, signal);
     if ('json' in answer) return answer.json;
-    throw unavailable(`more than ${PARSED_BYTES_MAX} bytes`);
+    throw unavailable(answer.reason);
   }
 
   return { get, getLarge };

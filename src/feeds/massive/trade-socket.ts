@@ -108,7 +108,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
 /** Some 25,000 trades, which is more than all exchanges report in a second. They are parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
 /** A trade is an object with a list of conditions, and has some ten values. */
-const FRAME_JSON = { containers: 100_000, values: 1_000_000 };
+const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
 /** In intervals of half of `silenceMs`: twice the silence that ends a connection. */
 const CONNECT_INTERVALS_MAX = 4;
