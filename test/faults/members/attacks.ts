@@ -100,7 +100,17 @@ export const ATTACKS = {
   'unread answers': leaveUnread(600),
   'batches of calls over MCP': repeat(8, () => ({ path: '/mcp', body: calls(50) }), sessionOf),
   'streams that are opened and left': openAndLeave,
+  'JSON with other keys in each object': repeat(4, (random) => ({
+    path: '/api/v1/physics/greeks/batch',
+    body: otherKeys(350_000, random),
+  })),
 } satisfies Record<string, Attack>;
+
+/** Some 4 MB that a parser takes long for: each object has a key that it has not seen. */
+function otherKeys(objects: number, random: () => number): string {
+  const from = Math.floor(1e6 * random());
+  return `[${Array.from({ length: objects }, (_, i) => `{"${(from + i).toString(36)}":1}`).join(',')}]`;
+}
 
 export type AttackName = keyof typeof ATTACKS;
 
