@@ -40,7 +40,7 @@ export async function ingestTables(rows: number, effort: Omit<RaceOptions, 'unit
 
 function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] {
   const dir = mkdtempSync(join(tmpdir(), 'zomma-bench-'));
-  const store = openStore(join(dir, 'zomma.sqlite'));
+  const store = openStore(join(dir, 'zomma.sqlite'), Date.now);
   try {
     const bytes = readFileSync(path);
     const text = decode(bytes)!;

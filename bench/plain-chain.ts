@@ -1,4 +1,4 @@
-import { FEED_IV_MAX, isOpinion, seriesForward } from '../src/analytics/chain/forward.ts';
+import { FEED_IV_MAX, isPlausibleIv, seriesForward } from '../src/analytics/chain/forward.ts';
 import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
 import { mid } from '../src/analytics/chain/quotes.ts';
 import { varianceAt } from '../src/analytics/chain/smile-fit.ts';
@@ -93,8 +93,8 @@ function plainVolatilities(
     if (sign === -1) puts++;
     const given = chain.iv[row]!;
     const isQuoted = !Number.isNaN(mid(chain, row));
-    iv[row] = isOpinion(given) ? given : Number.NaN;
-    if (isOpinion(given) && isQuoted) {
+    iv[row] = isPlausibleIv(given) ? given : Number.NaN;
+    if (isPlausibleIv(given) && isQuoted) {
       const price = plainPrice(sign, chain.spot, K, T, given, r, q);
       if (!(price >= chain.bid[row]! - TICK && price <= chain.ask[row]! + TICK)) iv[row] = Number.NaN;
     }

@@ -5,7 +5,11 @@ import { charge, createRateLimiter } from './access/rate-limit.ts';
 import type { ValuesIn } from './config.ts';
 import { createFeeds } from './create-feeds.ts';
 import type { Observe } from './events.ts';
-import { type ConnectionWatch, createConnectionWatch, descriptorPlan } from './http/connections/connection-watch.ts';
+import {
+  type ConnectionMonitor,
+  createConnectionMonitor,
+  descriptorPlan,
+} from './http/connections/connection-monitor.ts';
 import { createServerApp, type Handler, handlerOf } from './http/http-server.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
@@ -31,7 +35,7 @@ export interface App {
   readonly store: Store;
   readonly mcp: McpOnDemand;
   readonly gexStreams: GexStreams;
-  readonly connections: ConnectionWatch;
+  readonly connections: ConnectionMonitor;
   readonly access: Access;
   readonly context: Context;
   readonly scheduler: Scheduler;
@@ -40,10 +44,10 @@ export interface App {
 }
 
 /**
- * Composes the service. Only this module names the concrete feeds, store and streams. `offered` replaces tools or resources that MCP offers
+ * Composes the service. Only this module names the concrete feeds, store and streams. `catalog` replaces tools or resources that MCP offers
  * by default.
  */
-export function buildApp(settings: AppSettings, observe: Observe, offered: Partial<Catalog> = {}): App {
+export function buildApp(settings: AppSettings, observe: Observe, catalog: Partial<Catalog> = {}): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
   const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
@@ -59,7 +63,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
   const limiter = policy && createRateLimiter(policy, Date.now);
   const scheduler = createScheduler();
   const { liveStreamsMax, mcpStreamsMax } = descriptorPlan();
-  const connections = createConnectionWatch({
+  const connections = createConnectionMonitor({
     *streamPeers() {
       yield* gexStreams.peers();
       if (mcp.loaded) yield* mcp.loaded.peers();
@@ -73,22 +77,22 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
       import('./mcp/http/transports.ts'),
       import('./mcp/catalog.ts'),
     ]);
-    const pay = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
+    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
     return createMcpOverHttp({
       context,
       version,
       observe,
       scheduler,
-      charge: pay,
+      charge: chargeTokens,
       ...CATALOG,
-      ...offered,
+      ...catalog,
       log: store,
       simulated,
       peerOf,
       limits: { streamsMax: mcpStreamsMax },
     });
   });
-  const events = createGexEvents(store, simulated);
+  const events = createGexEvents(store, simulated, { nowMs: context.nowMs });
   const gexStreams = createGexStreams({ scheduler, events, market, observe, limits: { streamsMax: liveStreamsMax } });
   // A server that starts with stored data serves that data at once. Without stored data, requests wait for the first load.
   const isEmpty = store.underlyings(simulated).length === 0;
@@ -104,7 +108,7 @@ export function buildApp(settings: AppSettings, observe: Observe, offered: Parti
     mcp,
     origins: originPolicy(settings),
     storeVersion: store.version,
-    loaded: () => (isEmpty && !loading.isOver ? loading.over(LOADING_WAIT_MS) : undefined),
+    loaded: () => (isEmpty && !loading.isComplete ? loading.waitUntilComplete(LOADING_WAIT_MS) : undefined),
     openapi: () => openapiDocument(version),
     observe,
   });

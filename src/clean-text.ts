@@ -14,7 +14,7 @@ export const LINE_MAX = 200;
 const NAME_MAX = 64;
 
 /** Characters that a person does not see: control characters, direction marks, zero-width characters, and tags, which can hide text. */
-const UNSEEN = /(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]|\p{Variation_Selector})+/gu;
+const INVISIBLE = /(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]|\p{Variation_Selector})+/gu;
 
 /** Returns the same value with every text in it cleaned and cut to `max` characters. Names of fields are Zomma's own and stay unchanged. */
 export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
@@ -29,7 +29,7 @@ export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
 /** Returns a text as one line of at most `max` characters. Cuts a longer text in the middle, because the end of a path says most. */
 export function cleanLine(text: string, max = LINE_MAX): string {
   // Cleans only the two ends of a long text. Its middle is cut anyway.
-  const line = seen(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
+  const line = visibleText(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
   if (line.length <= max) return line;
   const tail = max >> 1;
   return `${line.slice(0, max - tail - 1).trimEnd()}…${line.slice(-tail).trimStart()}`.toWellFormed();
@@ -47,7 +47,7 @@ export function shownName(name: string): string {
 
 /** Returns the value as JSON, with the characters escaped that a terminal would not show. */
 export function shownJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(UNSEEN, (run) =>
+  return JSON.stringify(value, null, indent).replace(INVISIBLE, (run) =>
     // Line breaks belong to the indentation. `JSON.stringify` has escaped the line breaks within texts.
     run.replace(/[^\n]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
@@ -57,12 +57,12 @@ const PLAIN = /^[\x20-\x7e]*$/;
 
 function cleanText(text: string, max: number): string {
   // Cleans only the beginning of a long text. The rest is cut anyway.
-  const clean = seen(text.slice(0, 2 * max));
+  const clean = visibleText(text.slice(0, 2 * max));
   return clean.length <= max ? clean : `${clean.slice(0, max).trimEnd()}…`.toWellFormed();
 }
 
-function seen(text: string): string {
+function visibleText(text: string): string {
   // Most text is plain ASCII. It needs one pass and no Unicode tables.
   if (PLAIN.test(text)) return text.trim();
-  return text.toWellFormed().replace(UNSEEN, ' ').trim();
+  return text.toWellFormed().replace(INVISIBLE, ' ').trim();
 }

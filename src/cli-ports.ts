@@ -5,54 +5,61 @@ import type { App } from './app.ts';
 import type { Ports } from './cli/ports.ts';
 import type { Store } from './store/sqlite.ts';
 
-/** The commands' ports on this machine. Each port loads its modules when it is called, because most commands need no server. */
-export const ports: Ports = {
-  async serve(settings, { demo }) {
-    const { serve } = await import('./serve.ts');
-    await serve(settings, demo ? welcomeDemo : undefined);
-  },
+/**
+ * Creates the commands' ports on this machine. Each port loads its modules when it is called, because most commands need no server. `nowMs`
+ * is the wall clock, ms since the epoch.
+ */
+export function createPorts(nowMs: () => number): Ports {
+  return {
+    nowMs,
 
-  async serveStdio(settings) {
-    const { serveStdio } = await import('./serve-stdio.ts');
-    await serveStdio(settings);
-  },
+    async serve(settings, { demo }) {
+      const { serve } = await import('./serve.ts');
+      await serve(settings, demo ? welcomeDemo : undefined);
+    },
 
-  async bridge(server) {
-    const { bridge } = await import('./mcp/stdio/bridge.ts');
-    await bridge(server);
-  },
+    async serveStdio(settings) {
+      const { serveStdio } = await import('./serve-stdio.ts');
+      await serveStdio(settings);
+    },
 
-  async *readFile(path) {
-    const { deliveriesOf } = await import('./feeds/files/deliveries.ts');
-    yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: Date.now() }, true);
-  },
+    async bridge(server) {
+      const { bridge } = await import('./mcp/stdio/bridge.ts');
+      await bridge(server);
+    },
 
-  async load(settings, paths, onProgress) {
-    const [{ loadFiles }, { createDataRoom }] = await Promise.all([
-      import('./feeds/load-files.ts'),
-      import('./feeds/data-room.ts'),
-    ]);
-    const room = createDataRoom(settings);
-    return openedFor(settings.dataDir, ({ store }) => loadFiles(paths, { store, nowMs: Date.now, room, onProgress }));
-  },
+    async *readFile(path) {
+      const { deliveriesOf } = await import('./feeds/files/deliveries.ts');
+      yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: nowMs() }, true);
+    },
 
-  async withMarket(data, work) {
-    const { createContext, openData, openMemory, readUniverse } = await import('./stored-data.ts');
-    // A read does not create the data folder. If the folder does not exist, the market is empty.
-    const store = existsSync(data.dataDir) ? openData(data.dataDir) : openMemory();
-    try {
-      // Recorded data goes first. The simulated market is used only if there is no recorded data.
-      const simulated = store.underlyings(false).length === 0;
-      return work(createContext(data, store, readUniverse(data.universe), simulated));
-    } finally {
-      store.close();
-    }
-  },
+    async load(settings, paths, onProgress) {
+      const [{ loadFiles }, { createDataRoom }] = await Promise.all([
+        import('./feeds/load-files.ts'),
+        import('./feeds/data-room.ts'),
+      ]);
+      const room = createDataRoom(settings);
+      return openedFor(settings.dataDir, ({ store }) => loadFiles(paths, { store, nowMs, room, onProgress }));
+    },
 
-  withStore: ({ dataDir }, work) => openedFor(dataDir, ({ store }) => work(store)),
+    async withMarket(data, work) {
+      const { createContext, openData, openMemory, readUniverse } = await import('./stored-data.ts');
+      // A read does not create the data folder. If the folder does not exist, the market is empty.
+      const store = existsSync(data.dataDir) ? openData(data.dataDir) : openMemory();
+      try {
+        // Recorded data goes first. The simulated market is used only if there is no recorded data.
+        const simulated = store.underlyings(false).length === 0;
+        return work(createContext(data, store, readUniverse(data.universe), simulated));
+      } finally {
+        store.close();
+      }
+    },
 
-  withMembers: ({ dataDir }, work) => openedFor(dataDir, ({ store, access }) => work(access(), store)),
-};
+    withStore: ({ dataDir }, work) => openedFor(dataDir, ({ store }) => work(store)),
+
+    withMembers: ({ dataDir }, work) => openedFor(dataDir, ({ store, access }) => work(access(), store)),
+  };
+}
 
 interface Opened {
   readonly store: Store;

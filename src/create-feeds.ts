@@ -24,7 +24,7 @@ type StoredCheckpoints = () => ReadonlyMap<string, string>;
 export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
   const feeds = settings.feed
     .split(BETWEEN_FEEDS)
-    .map((feed) => paced(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings));
+    .map((feed) => withPace(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings));
   const duplicate = feeds.find(({ name }, i) => feeds.findIndex((each) => each.name === name) !== i);
   if (duplicate) throw new OperatorError(`there are two feeds ${duplicate.name}`, 'Name each kind of feed once.');
   if (feeds.length > 1 && feeds.some(({ simulated }) => simulated)) {
@@ -37,7 +37,7 @@ export function createFeeds(settings: FeedSettings, universe: Universe, checkpoi
 }
 
 /** Applies `--feed-every` and `--feed-hours` to a feed that is polled over a network. Other feeds are returned unchanged. */
-function paced(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
+function withPace(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
   if (isLocal(feed)) return feed;
   const everyMs = feedEvery === undefined ? feed.pace.everyMs : feedEvery * 1000;
   return { ...feed, pace: { ...feed.pace, hours: feedHours, everyMs } };

@@ -42,60 +42,60 @@ export function startWatchdog(observe: Observe): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
   /** The time of the last tick, ms, and the CPU time that the process had used by then, µs. */
-  let tickedAt = 0;
+  let tickedMs = 0;
   let cpuAtTick = 0;
   /** The current step, and the longest step since the last tick. */
-  let step: { readonly name: string | undefined; readonly at: number } = { name: undefined, at: 0 };
+  let step: { readonly name: string | undefined; readonly startedMs: number } = { name: undefined, startedMs: 0 };
   let longest: { readonly name: string | undefined; readonly ms: number } = { name: undefined, ms: 0 };
-  let lastBeganAt = 0;
+  let lastStepMs = 0;
 
-  const enter = (name: string | undefined, now: number): void => {
-    if (now - step.at > longest.ms) longest = { name: step.name, ms: now - step.at };
-    step = { name, at: now };
+  const beginStep = (name: string | undefined, now: number): void => {
+    if (now - step.startedMs > longest.ms) longest = { name: step.name, ms: now - step.startedMs };
+    step = { name, startedMs: now };
   };
 
-  const beginTurn = (now: number): void => {
-    tickedAt = now;
+  const resetInterval = (now: number): void => {
+    tickedMs = now;
     cpuAtTick = cpuNow();
     longest = { name: undefined, ms: 0 };
   };
 
   const tick = (): void => {
     const now = performance.now();
-    enter(undefined, now);
+    beginStep(undefined, now);
     // The timer itself pauses for TICK_MS, so that time does not count as blocked.
-    const held = now - tickedAt - TICK_MS;
-    if (held > STEP_MS_MAX) {
+    const blockedMs = now - tickedMs - TICK_MS;
+    if (blockedMs > STEP_MS_MAX) {
       blocked.count++;
-      blocked.totalMs += held;
-      blocked.longestMs = Math.max(blocked.longestMs, held);
+      blocked.totalMs += blockedMs;
+      blocked.longestMs = Math.max(blocked.longestMs, blockedMs);
       const cpuMs = Math.round((cpuNow() - cpuAtTick) / 1000);
-      observe({ kind: 'event_loop_blocked', duration_ms: Math.round(held), cpu_ms: cpuMs, step: longest.name });
+      observe({ kind: 'event_loop_blocked', duration_ms: Math.round(blockedMs), cpu_ms: cpuMs, step: longest.name });
     }
-    beginTurn(now);
-    if (now - lastBeganAt < REST_MS) return;
+    resetInterval(now);
+    if (now - lastStepMs < REST_MS) return;
     clearInterval(timer);
     timer = undefined;
   };
 
-  const own = {
+  const watchdog = {
     blocked,
     began(name: string): void {
       const now = performance.now();
-      lastBeganAt = now;
+      lastStepMs = now;
       if (timer === undefined) {
         timer = setInterval(tick, TICK_MS);
-        step = { name: undefined, at: now };
-        beginTurn(now);
+        step = { name: undefined, startedMs: now };
+        resetInterval(now);
       }
-      enter(name, now);
+      beginStep(name, now);
     },
   };
-  current = own;
+  current = watchdog;
   return {
     stop() {
       clearInterval(timer);
-      if (current === own) current = undefined;
+      if (current === watchdog) current = undefined;
     },
   };
 }

@@ -67,23 +67,23 @@ export function isDeeperThan(text: string, limit: number): boolean {
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {
   let count = 0;
-  for (let at = text.indexOf(opening); at >= 0 && count <= limit; at = text.indexOf(opening, at + 1)) {
-    const comma = beforeSpaces(text, at - 1);
+  for (let i = text.indexOf(opening); i >= 0 && count <= limit; i = text.indexOf(opening, i + 1)) {
+    const comma = beforeSpaces(text, i - 1);
     if (text.charCodeAt(comma) !== COMMA || !isClosing(text.charCodeAt(beforeSpaces(text, comma - 1)))) count++;
   }
   return count;
 }
 
-/** Returns the index of the last character at or before `at` that is not white space. */
-function beforeSpaces(text: string, at: number): number {
-  while (SPACES.has(text.charCodeAt(at))) at--;
-  return at;
+/** Returns the index of the last character at or before `i` that is not white space. */
+function beforeSpaces(text: string, i: number): number {
+  while (SPACES.has(text.charCodeAt(i))) i--;
+  return i;
 }
 
 /** Returns how often a character occurs. Stops counting above `max`. */
-function countUpTo(text: string, mark: string, max: number): number {
+function countUpTo(text: string, character: string, max: number): number {
   let count = 0;
-  for (let at = text.indexOf(mark); at >= 0 && count <= max; at = text.indexOf(mark, at + 1)) count++;
+  for (let i = text.indexOf(character); i >= 0 && count <= max; i = text.indexOf(character, i + 1)) count++;
   return count;
 }
 
@@ -104,5 +104,5 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** Returns the value at a path. Returns `undefined` if a value on the path is not an object. */
 export function entryOf(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), value);
+  return path.reduce<unknown>((current, key) => (isRecord(current) ? current[key] : undefined), value);
 }

@@ -20,13 +20,13 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   const stopped = Promise.withResolvers<true>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
   // Without `--feed`, a missing data folder is not created. With `--feed`, the folder is needed to store what the feed delivers.
-  const isKept = settings.feed !== undefined || existsSync(settings.dataDir);
-  const store = isKept ? openData(settings.dataDir) : openMemory();
+  const isStored = settings.feed !== undefined || existsSync(settings.dataDir);
+  const store = isStored ? openData(settings.dataDir) : openMemory();
   const feeds = feedsOf(settings, universe, store);
   const simulated = feeds.some((feed) => feed.simulated);
   const context = createContext(settings, store, universe, simulated);
   let recorder: LevelRecorder | undefined;
-  const room = isKept ? createDataRoom({ ...settings, observe }) : undefined;
+  const room = isStored ? createDataRoom({ ...settings, observe }) : undefined;
   const ingests = feeds.map((feed) =>
     startIngest({ feed, store, observe, nowMs: Date.now, ...(room && { room }), onStored: () => recorder?.wake() }),
   );

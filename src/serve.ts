@@ -29,7 +29,7 @@ const INGEST_STOP_MS = 3_000;
  */
 export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
   const startedAt = performance.now();
-  const since = () => Math.round(performance.now() - startedAt);
+  const elapsedMs = () => Math.round(performance.now() - startedAt);
   const observe = createLog(settings.logLevel);
   const listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
@@ -39,25 +39,26 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
   void stopped.promise.then(() => {
-    const forced = () => {
+    const forceExit = () => {
       observe({ kind: 'stop_forced' });
       process.exit(0);
     };
-    setTimeout(forced, FORCED_STOP_MS).unref();
+    setTimeout(forceExit, FORCED_STOP_MS).unref();
   });
   const watchdog = startWatchdog(observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
   let ingests: Ingest[] = [];
-  let ended: Promise<boolean> | undefined;
+  let ingestsStopped: Promise<boolean> | undefined;
   let isStopping = false;
-  const stopIngests = () => (ended ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
+  const stopIngests = () =>
+    (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
   try {
     const server = listen(app.handle, listening, app.connections);
     welcome?.(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
-    observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: since() });
+    observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: elapsedMs() });
 
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
@@ -67,13 +68,13 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     loading.begin(localLoaded);
     if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
 
-    observe({ kind: 'loaded', duration_ms: since() });
+    observe({ kind: 'loaded', duration_ms: elapsedMs() });
     const { largePrintMinUsd } = app.context;
-    const recorded = () => {
+    const onRecorded = () => {
       app.gexStreams.wake();
       app.mcp.wake();
     };
-    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded: recorded });
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded });
     recorder.wake();
     retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
@@ -97,7 +98,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
     observe({ kind: 'stopping', signal: await stopped.promise });
     isStopping = true;
-    loading.giveUp();
+    loading.cancelWaits();
     void stopIngests();
     // Streams must close first, because the server waits for open streams without a limit.
     app.gexStreams.close();

@@ -14,7 +14,7 @@ export type DataSettings = ValuesIn<'data'>;
 /** Creates the context of the operations over an open store. `simulated` selects the simulated data instead of the recorded data. */
 export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
   return {
-    market: createMarket(store, universe, simulated),
+    market: createMarket(store, universe, simulated, Date.now),
     universe,
     nowMs: Date.now,
     feedStates: () => store.feedStates(),
@@ -36,14 +36,14 @@ export function readUniverse(file: string | undefined): Universe {
 export function openData(dataDir: string, warn = () => {}): Store {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (isOpenToGroup(dataDir)) warn();
-  return openStore(join(dataDir, 'zomma.sqlite'));
+  return openStore(join(dataDir, 'zomma.sqlite'), Date.now);
 }
 
 /** Opens an empty store in memory. */
 export function openMemory(): Store {
-  return openStore(':memory:');
+  return openStore(':memory:', Date.now);
 }
 
 export function openAccess(store: Store, dataDir: string): Access {
-  return createAccess({ members: store, secret: () => loadSecret(dataDir), now: Date.now });
+  return createAccess({ members: store, secret: () => loadSecret(dataDir), nowMs: Date.now });
 }

@@ -28,7 +28,7 @@ describe('with data from an earlier start', () => {
 
   test('answers unknown_ticker for a ticker without a chain once the data is loaded', async () => {
     loaded.resolve();
-    await service.app.loading.over(60_000);
+    await service.app.loading.waitUntilComplete(60_000);
     expect(await (await service.request('GET', `${GEX}/NOSUCH`)).json()).toMatchObject({ code: 'unknown_ticker' });
   });
 });
@@ -51,7 +51,7 @@ test('a stop answers requests that wait for the load with 503 and Retry-After', 
   empty.app.loading.begin(new Promise(() => {}));
   const answer = empty.request('GET', `${GEX}/SPY`);
   expect(await Promise.race([answer, 'still waiting'])).toBe('still waiting');
-  empty.app.loading.giveUp();
+  empty.app.loading.cancelWaits();
   const { status, headers } = await answer;
   expect([status, headers.get('retry-after')]).toEqual([503, '1']);
   await empty.close();

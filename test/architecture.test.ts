@@ -9,7 +9,7 @@ const SRC = resolve(import.meta.dir, '../src');
  * Modules of one layer do not import each other.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ['errors.ts', 'events.ts', 'clean-text.ts', 'json-shape.ts', 'steps.ts'],
+  ['errors.ts', 'events.ts', 'clean-text.ts', 'json-shape.ts', 'loopback.ts', 'steps.ts'],
   ['event-loop-watchdog.ts', 'config.ts'],
   ['math', 'garbage.ts'],
   ['market', 'access', 'bench', 'log.ts'],
@@ -52,8 +52,8 @@ test('imports point to lower layers, and modules of one layer do not import each
 test('imports within analytics point to lower layers', () => {
   const folder = (file: string) => file.split('/')[1]!;
   const level = (file: string) => {
-    const at = ANALYTICS.findIndex((folders) => folders.includes(folder(file)));
-    return at < 0 ? ANALYTICS.length : at;
+    const index = ANALYTICS.findIndex((folders) => folders.includes(folder(file)));
+    return index < 0 ? ANALYTICS.length : index;
   };
   const within = imports().filter(({ from, to }) => moduleOf(from) === 'analytics' && moduleOf(to) === 'analytics');
   expect(within.length).toBeGreaterThan(50);

@@ -3,16 +3,16 @@ import { began, blockedSteps, STEP_MS_MAX, startWatchdog, type Watchdog } from '
 import type { Observation } from '../src/events.ts';
 
 /** These tests run on the real event loop of this process. */
-let told: Extract<Observation, { kind: 'event_loop_blocked' }>[];
+let reported: Extract<Observation, { kind: 'event_loop_blocked' }>[];
 let watchdog: Watchdog;
 /** Resolves at the first reported step. Created before anything blocks, so that a test does not guess the moment. */
 let observed: PromiseWithResolvers<void>;
 beforeEach(() => {
-  told = [];
+  reported = [];
   observed = Promise.withResolvers();
   watchdog = startWatchdog((observation) => {
     if (observation.kind !== 'event_loop_blocked') return;
-    told.push(observation);
+    reported.push(observation);
     observed.resolve();
   });
 });
@@ -28,10 +28,10 @@ test('counts and reports a step that blocks the event loop, with its name and CP
   began('a long step');
   work(BLOCKING_MS);
   await observed.promise;
-  expect(told[0]).toMatchObject({ kind: 'event_loop_blocked', step: 'a long step' });
-  expect(told[0]!.duration_ms).toBeGreaterThanOrEqual(BLOCKING_MS - STEP_MS_MAX);
-  expect(told[0]!.cpu_ms).toBeGreaterThan(0);
-  expect(blockedSteps().count).toBe(told.length);
+  expect(reported[0]).toMatchObject({ kind: 'event_loop_blocked', step: 'a long step' });
+  expect(reported[0]!.duration_ms).toBeGreaterThanOrEqual(BLOCKING_MS - STEP_MS_MAX);
+  expect(reported[0]!.cpu_ms).toBeGreaterThan(0);
+  expect(blockedSteps().count).toBe(reported.length);
   expect(blockedSteps().longestMs).toBeGreaterThanOrEqual(BLOCKING_MS - STEP_MS_MAX);
 });
 
@@ -43,7 +43,7 @@ test('names the longest of several steps in one turn, though each step is short 
   began('last');
   work(0.3 * STEP_MS_MAX);
   await observed.promise;
-  expect(told[0]!.step).toBe('longest');
+  expect(reported[0]!.step).toBe('longest');
 });
 
 test('notices unannounced work while other work runs, and reports it without a name', async () => {
@@ -51,7 +51,7 @@ test('notices unannounced work while other work runs, and reports it without a n
   await Bun.sleep(10);
   work(BLOCKING_MS);
   await observed.promise;
-  expect(told.at(-1)!.step).toBeUndefined();
+  expect(reported.at(-1)!.step).toBeUndefined();
 });
 
 test('does not report work that lets the event loop turn', async () => {
@@ -61,7 +61,7 @@ test('does not report work that lets the event loop turn', async () => {
     await new Promise(setImmediate);
   }
   // A machine that gives this process no CPU time also blocks the loop, but the process does no work then.
-  expect(told.filter(({ cpu_ms }) => cpu_ms > STEP_MS_MAX)).toEqual([]);
+  expect(reported.filter(({ cpu_ms }) => cpu_ms > STEP_MS_MAX)).toEqual([]);
 });
 
 test('watches nothing once it is stopped', async () => {
@@ -69,5 +69,5 @@ test('watches nothing once it is stopped', async () => {
   began('a long step');
   work(BLOCKING_MS);
   await Bun.sleep(10);
-  expect([told, blockedSteps().count]).toEqual([[], 0]);
+  expect([reported, blockedSteps().count]).toEqual([[], 0]);
 });

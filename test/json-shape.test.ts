@@ -46,9 +46,9 @@ test('random texts: finds the same depth as a reader that examines each characte
   for (let run = 0; run < 20_000; run++) {
     const text = Array.from({ length: 1 + next(30) }, () => pieces[next(pieces.length)]).join('');
     let [depth, deepest, inString] = [0, 0, false];
-    for (let at = 0; at < text.length; at++) {
-      const mark = text[at]!;
-      if (inString && mark === '\\') at++;
+    for (let i = 0; i < text.length; i++) {
+      const mark = text[i]!;
+      if (inString && mark === '\\') i++;
       else if (mark === '"') inString = !inString;
       else if (!inString && '[{'.includes(mark)) deepest = Math.max(deepest, ++depth);
       else if (!inString && ']}'.includes(mark)) depth--;

@@ -55,18 +55,18 @@ export interface AccessDeps {
   /** Returns the server's secret. Called when a key is first derived, so that a server that never derives a key creates no secret. */
   readonly secret: () => Uint8Array;
   /** The wall clock, ms since the epoch. */
-  readonly now: () => number;
+  readonly nowMs: () => number;
 }
 
 /** Creates the only part of the server that decides who may use it. */
-export function createAccess({ members, secret, now }: AccessDeps): Access {
-  let loaded: Uint8Array | undefined;
+export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
+  let secretBytes: Uint8Array | undefined;
   /** Account cache by key, because most requests repeat a key. Valid for one version of the store. */
   const admitted = new Map<string, { readonly account: Account; readonly expiresAt: number | null }>();
-  let admittedUnder = '';
+  let admittedVersion = '';
   const keyOf = (uuid: string): string => {
-    loaded ??= secret();
-    return deriveKey(loaded, uuid);
+    secretBytes ??= secret();
+    return deriveKey(secretBytes, uuid);
   };
 
   return {
@@ -98,7 +98,7 @@ export function createAccess({ members, secret, now }: AccessDeps): Access {
       const apiKey = keyOf(uuid);
       const digest = keyDigest(apiKey);
       const member = members.member(uuid);
-      if (!isAuthorized(member, now())) {
+      if (!isAuthorized(member, nowMs())) {
         throw new ClientError('member_refused', 'This account is not authorized for an API key', {
           hint: 'Ask the operator for an active membership of an eligible tier.',
         });
@@ -115,12 +115,12 @@ export function createAccess({ members, secret, now }: AccessDeps): Access {
 
     authenticate(header) {
       const version = members.version();
-      if (version !== admittedUnder || admitted.size >= ADMITTED_MAX) {
+      if (version !== admittedVersion || admitted.size >= ADMITTED_MAX) {
         admitted.clear();
-        admittedUnder = version;
+        admittedVersion = version;
       }
       const known = header === null ? undefined : admitted.get(header);
-      if (known && (known.expiresAt === null || now() < known.expiresAt)) return known.account;
+      if (known && (known.expiresAt === null || nowMs() < known.expiresAt)) return known.account;
       if (header === null || header === '') {
         throw new ClientError('key_missing', 'The X-API-Key header is missing', {
           hint: 'Send your API key in the X-API-Key header.',
@@ -129,7 +129,7 @@ export function createAccess({ members, secret, now }: AccessDeps): Access {
       // Two X-API-Key headers arrive joined by a comma. The result does not have the form of a key, so the request is rejected.
       const digest = hasKeyForm(header) ? keyDigest(header) : undefined;
       const member = digest === undefined ? undefined : members.memberByKeyDigest(digest);
-      if (!isAuthorized(member, now())) {
+      if (!isAuthorized(member, nowMs())) {
         throw new ClientError('key_invalid', 'Invalid Subscriber Key', {
           hint: 'Fetch your current key from the operator terminal.',
         });
@@ -137,7 +137,7 @@ export function createAccess({ members, secret, now }: AccessDeps): Access {
       const account: Account = {
         id: member.keyDigest.slice(0, ACCOUNT_ID_LENGTH),
         tier: member.tier,
-        isAdmitted: () => isAuthorized(members.memberByKeyDigest(member.keyDigest), now()),
+        isAdmitted: () => isAuthorized(members.memberByKeyDigest(member.keyDigest), nowMs()),
       };
       admitted.set(header!, { account, expiresAt: member.expiresAt });
       return account;

@@ -56,12 +56,12 @@ export function canonicalUuid(text: string): string {
 
 function base32(bytes: Uint8Array): string {
   let text = '';
-  let held = 0;
+  let buffer = 0;
   let bits = 0;
   for (const byte of bytes) {
-    held = (held << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET.charAt((held >>> (bits - 5)) & 31);
-    held &= (1 << bits) - 1;
+    buffer = (buffer << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET.charAt((buffer >>> (bits - 5)) & 31);
+    buffer &= (1 << bits) - 1;
   }
   return text;
 }

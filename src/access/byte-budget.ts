@@ -25,19 +25,19 @@ export interface ByteBudget {
    * Throws `ClientError` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503). Call it
    * before anything is computed.
    */
-  refuseFull(account: string, more?: number): void;
+  assertCapacity(account: string, more?: number): void;
   /** Counts bytes of an account. Returns a function that releases them. Further calls of that function do nothing. */
-  hold(account: string, bytes: number): () => void;
+  reserve(account: string, bytes: number): () => void;
   readonly bytes: number;
 }
 
 export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
-  const held = new AccountCounts();
-  let passed = 0;
+  const counts = new AccountCounts();
+  let sinceCollected = 0;
   return {
-    refuseFull(account, more = 1) {
-      if (held.of(account) + more > accountBytesMax) {
+    assertCapacity(account, more = 1) {
+      if (counts.of(account) + more > accountBytesMax) {
         throw new ClientError(
           'too_many_bytes',
           `Request bodies and unread answers of this account would exceed ${accountBytesMax / MIB} MiB`,
@@ -47,28 +47,28 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
           },
         );
       }
-      if (held.total + more > bytesMax) {
+      if (counts.total + more > bytesMax) {
         throw new ClientError('unavailable', 'Request bodies and unread answers of all accounts are at their limit', {
           hint: 'Retry after a second.',
           retryAfterS: 1,
         });
       }
     },
-    hold(account, bytes) {
-      held.add(account, bytes);
-      passed += bytes;
-      if (passed >= COLLECT_EVERY) {
-        passed = 0;
-        if (held.total >= COLLECT_FROM) collectSoon();
+    reserve(account, bytes) {
+      counts.add(account, bytes);
+      sinceCollected += bytes;
+      if (sinceCollected >= COLLECT_EVERY) {
+        sinceCollected = 0;
+        if (counts.total >= COLLECT_FROM) collectSoon();
       }
-      let isHeld = true;
+      let isReserved = true;
       return () => {
-        if (isHeld) held.remove(account, bytes);
-        isHeld = false;
+        if (isReserved) counts.remove(account, bytes);
+        isReserved = false;
       };
     },
     get bytes() {
-      return held.total;
+      return counts.total;
     },
   };
 }

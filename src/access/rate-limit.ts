@@ -26,11 +26,11 @@ const ACCOUNTS_MAX = 50_000;
 /**
  * Creates a rate limiter with one token bucket per account. `take` runs in constant time. Full buckets are dropped, because an account
  * without a bucket has a full one. Above `accountsMax` accounts, the least recently used bucket is dropped, which can only favour its
- * account. `now` is a clock in ms. If the clock goes back, the limiter assumes that no time has passed.
+ * account. `nowMs` is a clock in ms. If the clock goes back, the limiter assumes that no time has passed.
  */
 export function createRateLimiter(
   policy: RateLimitPolicy,
-  now: () => number,
+  nowMs: () => number,
   accountsMax: number = ACCOUNTS_MAX,
 ): RateLimiter {
   const { burst, windowS } = policy;
@@ -44,9 +44,9 @@ export function createRateLimiter(
   /** Drops up to two buckets for each one that a take inserts, so that the table shrinks while there are buckets to drop. */
   const dropFull = (atMs: number): void => {
     if (buckets.size === 1) return;
-    let looks = 2;
+    let checks = 2;
     for (const [accountId, bucket] of buckets) {
-      if (looks-- === 0) return;
+      if (checks-- === 0) return;
       if (buckets.size <= accountsMax && tokensAt(bucket, atMs) < burst) return;
       buckets.delete(accountId);
     }
@@ -55,7 +55,7 @@ export function createRateLimiter(
   return {
     policy,
     take(accountId, cost = 1) {
-      const atMs = now();
+      const atMs = nowMs();
       const known = buckets.get(accountId);
       const available = known === undefined ? burst : tokensAt(known, atMs);
       const allowed = available >= cost - ROUNDING;

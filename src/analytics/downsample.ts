@@ -6,5 +6,5 @@ export function downsample<Row>(rows: readonly Row[], points: number): readonly 
   const last = rows.length - 1;
   if (rows.length <= points) return rows;
   if (points === 1) return [rows[last]!];
-  return Array.from({ length: points }, (_, at) => rows[Math.floor((at * last) / (points - 1))]!);
+  return Array.from({ length: points }, (_, i) => rows[Math.floor((i * last) / (points - 1))]!);
 }

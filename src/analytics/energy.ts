@@ -33,7 +33,8 @@ export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: num
   // `+ 0` turns -0 (a negative friction times a factor of 0) into 0.
   const potential = frictionUsd * factor + 0;
   const ratio = kinetic / Math.abs(potential);
-  const [state, behavior, directive] = potential === 0 ? FRICTIONLESS : potential > 0 ? held(ratio) : fed(ratio);
+  const [state, behavior, directive] =
+    potential === 0 ? FRICTIONLESS : potential > 0 ? longGammaClass(ratio) : shortGammaClass(ratio);
   return {
     systemEnergy: kinetic + potential,
     kinetic,
@@ -45,11 +46,11 @@ export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: num
   };
 }
 
-function held(ratio: number) {
+function longGammaClass(ratio: number) {
   if (ratio < CONTESTED_FROM) return PINNED;
   return ratio <= CONTESTED_TO ? CONTESTED : SHATTERED;
 }
 
-function fed(ratio: number) {
+function shortGammaClass(ratio: number) {
   return ratio >= CONTESTED_FROM ? SHATTERED : NEGATIVE;
 }

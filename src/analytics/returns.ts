@@ -20,10 +20,10 @@ export function returnCorrelation(a: readonly Close[], b: readonly Close[], clos
   let xy = 0;
   let xx = 0;
   let yy = 0;
-  x.forEach((each, at) => {
-    xy += (each - meanX) * (y[at]! - meanY);
+  x.forEach((each, i) => {
+    xy += (each - meanX) * (y[i]! - meanY);
     xx += (each - meanX) ** 2;
-    yy += (y[at]! - meanY) ** 2;
+    yy += (y[i]! - meanY) ** 2;
   });
   return xx > 0 && yy > 0 ? xy / Math.sqrt(xx * yy) : null;
 }
@@ -35,7 +35,7 @@ export function averageVolume(closes: readonly Close[]): number | null {
 }
 
 function logReturns(closes: readonly number[]): number[] {
-  return closes.slice(1).map((close, at) => Math.log(close / closes[at]!));
+  return closes.slice(1).map((close, i) => Math.log(close / closes[i]!));
 }
 
 function mean(values: readonly number[]): number {

@@ -83,8 +83,10 @@ function readReference(path: string): Reference {
     count: rows.length,
     inputs: header!.filter((name) => !outputs.has(name) && !name.startsWith('condition_')),
     column: (name) => {
-      const at = header!.indexOf(name);
-      return Float64Array.from(rows, (row) => (row[at] === 'C' ? 1 : row[at] === 'P' ? -1 : Number(row[at])));
+      const column = header!.indexOf(name);
+      return Float64Array.from(rows, (row) =>
+        row[column] === 'C' ? 1 : row[column] === 'P' ? -1 : Number(row[column]),
+      );
     },
   };
 }
@@ -100,11 +102,11 @@ function worst(
   const exact = reference.column(output);
   let worstScaledError = 0;
   let row = 0;
-  exact.forEach((X, at) => {
-    if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[at]!)) return;
-    const error = Math.abs(values[at]! - X) / (EPSILON * (Math.abs(X) + condition[at]!));
+  exact.forEach((X, i) => {
+    if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[i]!)) return;
+    const error = Math.abs(values[i]! - X) / (EPSILON * (Math.abs(X) + condition[i]!));
     // NaN counts as an infinite error.
-    if (!(error <= worstScaledError)) [worstScaledError, row] = [error || Number.POSITIVE_INFINITY, at];
+    if (!(error <= worstScaledError)) [worstScaledError, row] = [error || Number.POSITIVE_INFINITY, i];
   });
   const at = Object.fromEntries(reference.inputs.map((name) => [name, reference.column(name)[row]!]));
   return { kernel, output, worstScaledError, at };

@@ -32,15 +32,15 @@ export function race(runners: readonly Runner[], { units, rounds, sliceMs }: Rac
   const times = runners.map(() => [] as number[]);
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < runners.length; turn++) {
-      const at = (round + turn) % runners.length;
-      times[at]!.push(timed(runners[at]!, repeats[at]!) / repeats[at]! / units);
+      const i = (round + turn) % runners.length;
+      times[i]!.push(timed(runners[i]!, repeats[i]!) / repeats[i]! / units);
     }
   }
-  return runners.map(({ name }, at) => {
-    const ratios = times[at]!.map((time, round) => time / times[0]![round]!);
+  return runners.map(({ name }, i) => {
+    const ratios = times[i]!.map((time, round) => time / times[0]![round]!);
     return {
       name,
-      ns: quantile(times[at]!, 0.5),
+      ns: quantile(times[i]!, 0.5),
       ratio: quantile(ratios, 0.5),
       spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
     };

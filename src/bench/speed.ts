@@ -20,11 +20,11 @@ const LEVELS = 200;
 export function measureSpeed(effort = 1): Speed[] {
   const options = distinctOptions(SIZE);
   const priced = outOfTheMoney(options);
-  const asked = { ...priced, price: greeks(priced).price };
+  const quoted = { ...priced, price: greeks(priced).price };
   const jumps = { ...options, ...jumpsFor(options) };
   const contracts = { ...options, weight: options.callPut };
   const grid = { first: 100, step: Math.log(1.5) / (LEVELS - 1), count: LEVELS };
-  const levels = Float64Array.from({ length: LEVELS }, (_, at) => 100 + at);
+  const levels = Float64Array.from({ length: LEVELS }, (_, i) => 100 + i);
   const timed = (kernel: string, unit: string, units: number, run: () => unknown): Speed => {
     const [result] = race([{ name: kernel, run: () => void run() }], {
       units,
@@ -38,7 +38,7 @@ export function measureSpeed(effort = 1): Speed[] {
   return [
     timed('price and eight Greeks', 'option', SIZE, () => greeks(options, undefined, one)),
     timed('price and eight Greeks, call and put', 'option', 2 * SIZE, () => callPutGreeks(options, undefined, two)),
-    timed('implied volatility', 'option', SIZE, () => impliedVolatility(asked)),
+    timed('implied volatility', 'option', SIZE, () => impliedVolatility(quoted)),
     timed('Merton probabilities', 'option', SIZE, () => mertonProbabilities(jumps)),
     timed('Merton probabilities and prices', 'option', SIZE, () => merton(jumps)),
     timed('gamma profile, log-spaced levels', 'contract and level', SIZE * LEVELS, () => gammaProfile(contracts, grid)),

@@ -16,13 +16,13 @@ export interface OptionSet {
  */
 export function distinctOptions(count: number, seed = 1): OptionSet {
   const random = generator(seed);
-  const column = (value: (at: number) => number) => Float64Array.from({ length: count }, (_, at) => value(at));
+  const column = (value: (i: number) => number) => Float64Array.from({ length: count }, (_, i) => value(i));
   const spot = column(() => 20 + 500 * random());
   return {
     count,
     callPut: column(() => (random() < 0.5 ? 1 : -1)),
     spot,
-    strike: column((at) => spot[at]! * (0.7 + 0.6 * random())),
+    strike: column((i) => spot[i]! * (0.7 + 0.6 * random())),
     tte: column(() => 1 / 365 + 2 * random() ** 2),
     iv: column(() => 0.08 + 0.72 * random()),
     rate: column(() => 0.06 * random()),
@@ -37,11 +37,10 @@ export function distinctOptions(count: number, seed = 1): OptionSet {
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);
   const deviations = options.spot.map(() => 5 * random() - 2.5);
-  const strike = options.spot.map((spot, at) => {
-    const T = options.tte[at]!;
+  const strike = options.spot.map((spot, i) => {
+    const T = options.tte[i]!;
     return (
-      spot *
-      Math.exp((options.rate[at]! - options.dividend[at]!) * T + deviations[at]! * options.iv[at]! * Math.sqrt(T))
+      spot * Math.exp((options.rate[i]! - options.dividend[i]!) * T + deviations[i]! * options.iv[i]! * Math.sqrt(T))
     );
   });
   return { ...options, strike, callPut: deviations.map((each) => (each >= 0 ? 1 : -1)) };

@@ -38,14 +38,14 @@ export function addBench(program: Command): void {
         `${'accuracy (1: the effect of rounding each input once)'.padEnd(56)}       worst  at`,
         ...accuracy.map(
           ({ kernel, output, worstScaledError, at }) =>
-            `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)}  ${told(at)}`,
+            `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)}  ${formatInputs(at)}`,
         ),
       ];
       process.stdout.write(`${lines.join('\n')}\n`);
     });
 }
 
-function told(inputs: Readonly<Record<string, number>>): string {
+function formatInputs(inputs: Readonly<Record<string, number>>): string {
   return Object.entries(inputs)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');

@@ -3,13 +3,14 @@ import { shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import { type FeedReport, type FeedStatus, feedReport } from '../operations/feed-status.ts';
+import { formatCount } from './csv/number.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 import { columns } from './table.ts';
 
 /** Maximum number of rejections, and of gaps, that are shown for a feed without `--all`. */
-const TOLD = 10;
+const ROWS_SHOWN_MAX = 10;
 
 /** `zomma feeds`: shows the state of a server's feeds. */
 export function addFeeds(program: Command, ports: Ports): void {
@@ -43,7 +44,7 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
   const next = feed.next_attempt === null ? 'polling now' : nextIn(Date.parse(feed.next_attempt) - now);
   const states = Object.entries(feed.tickers_by_state).map(([state, count]) => `${count} ${state}`);
   const coverage = feed.expected_contracts > 0 ? ` (${share(feed.received_contracts, feed.expected_contracts)})` : '';
-  const told = all ? feed.tickers : feed.tickers.filter(({ state }) => state !== 'fresh');
+  const shown = all ? feed.tickers : feed.tickers.filter(({ state }) => state !== 'fresh');
   return [
     `${feed.feed}${feed.simulated ? ' (SIMULATED)' : ''}  ${feed.state.toUpperCase()}`,
     `  polled     ${ago(feed.last_attempt)}, completed ${ago(feed.last_completed)}, ${next}`,
@@ -53,12 +54,12 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
       ? [`  data       ${ago(feed.last_data)}: prints or closes`]
       : []),
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
-    `  contracts  ${feed.received_contracts.toLocaleString('en-US')} of ${feed.expected_contracts.toLocaleString('en-US')} expected${coverage}`,
-    ...indented(tickerTable(told, ago)),
+    `  contracts  ${formatCount(feed.received_contracts)} of ${formatCount(feed.expected_contracts)} expected${coverage}`,
+    ...indented(tickerTable(shown, ago)),
     // The ticker table already shows the reasons of these tickers.
     ...listed(
       'rejected',
-      all ? feed.refusals : feed.refusals.filter((each) => !toldOf(told, each)),
+      all ? feed.refusals : feed.refusals.filter((each) => !isInTable(shown, each)),
       all,
       ({ origin, reason, at, times }) => [origin, times > 1 ? `${ago(at)}, ${times} times` : ago(at), reason],
     ),
@@ -86,17 +87,17 @@ function tickerTable(tickers: FeedStatus['tickers'], ago: (moment: string | null
   ]);
 }
 
-function toldOf(tickers: FeedStatus['tickers'], { ticker, reason }: FeedStatus['refusals'][number]): boolean {
+function isInTable(tickers: FeedStatus['tickers'], { ticker, reason }: FeedStatus['refusals'][number]): boolean {
   return tickers.some((each) => each.ticker === ticker && each.refusal === reason);
 }
 
 function listed<Row>(name: string, rows: readonly Row[], all: boolean, cells: (row: Row) => string[]): string[] {
   if (rows.length === 0) return [];
-  const told = all ? rows : rows.slice(0, TOLD);
-  const rest = rows.length - told.length;
+  const shown = all ? rows : rows.slice(0, ROWS_SHOWN_MAX);
+  const rest = rows.length - shown.length;
   return [
     `  ${name} (${rows.length})`,
-    ...indented(columns(told.map(cells))),
+    ...indented(columns(shown.map(cells))),
     ...(rest > 0 ? [`    and ${rest} more: --all shows them`] : []),
   ];
 }
@@ -113,8 +114,8 @@ function indented(lines: readonly string[]): string[] {
   return lines.map((line) => `    ${line}`);
 }
 
-function share(part: number, whole: number): string {
-  return `${((100 * part) / whole).toFixed(1)} %`;
+function share(count: number, total: number): string {
+  return `${((100 * count) / total).toFixed(1)} %`;
 }
 
 const SPANS: readonly [unit: string, ms: number][] = [

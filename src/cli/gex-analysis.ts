@@ -3,13 +3,13 @@ import { prepareChain } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../analytics/exposure/gex-levels.ts';
-import { opinionPremium } from '../analytics/flow/flow.ts';
+import { directionalPremium } from '../analytics/flow/flow.ts';
 import { shownName } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
-import { byFlow, customersOf } from '../operations/dealer-sign.ts';
+import { byFlow, customerPositionsOf } from '../operations/dealer-sign.ts';
 import { byPositions } from '../operations/gex-lens.ts';
 import { reportGex } from '../operations/gex-report.ts';
 
@@ -29,10 +29,14 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
 /**
  * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by signed flow. Throws
  * `OperatorError` if `sign` is `flow` and no print can sign the options.
+ *
+ * Does not run the operation `get_live_gex_nodes`, because the operation needs a market, and a file has none: no closes for `hedging` and no
+ * tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The report is built by the
+ * operation's own functions, `reportGex` and `byPositions`, so a field that is added to them appears here too.
  */
 export function analyseGex(chain: Chain, { large, tape }: PrintsAround, { sign, ...options }: ChainReadOptions) {
   const conventional = prepareChain(chain, options);
-  const positions = customersOf(chain, tape);
+  const positions = customerPositionsOf(chain, tape);
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
       `no prints of ${chain.underlying} are known that could sign its options`,
@@ -40,7 +44,7 @@ export function analyseGex(chain: Chain, { large, tape }: PrintsAround, { sign, 
     );
   }
   const prepared = sign === 'flow' ? byFlow(conventional, positions!) : conventional;
-  const premium = opinionPremium(large);
+  const premium = directionalPremium(large);
   const report = {
     ...reportGex(prepared, gexLevels(prepared, premium)),
     by_flow: positions ? byPositions(conventional, positions) : null,

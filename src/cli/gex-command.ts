@@ -111,7 +111,7 @@ Examples:
         throw new OperatorError(`there is no file ${target}`, 'Name a chain file or a ticker.');
       }
       const analysis = existsSync(target)
-        ? await ofFile(target, flags, options, ports)
+        ? await analyseFile(target, flags, options, ports)
         : await ports.withMarket(flags, ({ market, largePrintMinUsd: least }) => {
             const chain = market.chain(target);
             const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
@@ -144,7 +144,12 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
   return `${levels}\n${gexPlot(gexPicture(analysis), width, lines, style).join('\n')}\n`;
 }
 
-async function ofFile(path: string, flags: FileFlags, options: ChainReadOptions, ports: Ports): Promise<GexAnalysis> {
+async function analyseFile(
+  path: string,
+  flags: FileFlags,
+  options: ChainReadOptions,
+  ports: Ports,
+): Promise<GexAnalysis> {
   const chain = await chainOf(path, flags.ticker, ports);
   const prints =
     flags.prints === undefined ? NO_PRINTS : await readPrintsFile(flags.prints, chain, flags.largePrintMin, ports);

@@ -12,13 +12,13 @@ export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options
   const [calls, puts] = weight === 'volume' ? [by.callVolume, by.putVolume] : [by.callOpenInterest, by.putOpenInterest];
   return csv(
     ['strike', 'call_gex', 'put_gex', 'net_gex', `call_${counted}`, `put_${counted}`],
-    Array.from(by.strike, (each, at) => [
+    Array.from(by.strike, (each, i) => [
       String(each),
-      numberCell(by.callGex[at]!),
-      numberCell(by.putGex[at]!),
-      numberCell(by.netGex[at]!),
-      String(calls[at]!),
-      String(puts[at]!),
+      numberCell(by.callGex[i]!),
+      numberCell(by.putGex[i]!),
+      numberCell(by.netGex[i]!),
+      String(calls[i]!),
+      String(puts[i]!),
     ]),
   );
 }
@@ -27,7 +27,7 @@ export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options
 export function profileCsv({ level, gex }: GammaProfile): string {
   return csv(
     ['spot', 'net_gex'],
-    Array.from(level, (each, at) => [numberCell(each), numberCell(gex[at]!)]),
+    Array.from(level, (each, i) => [numberCell(each), numberCell(gex[i]!)]),
   );
 }
 

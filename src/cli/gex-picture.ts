@@ -21,7 +21,7 @@ export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
     strikes: { spot: spot.price, strike, net: netGex, levels },
     profile: {
       ...profileAround(prepared),
-      marks: report.flip_resolved ? [spot, flip] : [spot],
+      annotations: report.flip_resolved ? [spot, flip] : [spot],
     },
   };
 }

@@ -50,9 +50,9 @@ Examples:
       if (forms.length > 1) {
         throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'Choose one.');
       }
-      const asked = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
+      const args = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
       const view = extendedView(getGexHistory as unknown as Operation);
-      const { body } = await ports.withMarket(flags, (context) => perform(view, asked, context, 'invalid_parameter'));
+      const { body } = await ports.withMarket(flags, (context) => perform(view, args, context, 'invalid_parameter'));
       const history = body as unknown as History;
       if (history.count < history.downsampled_from) {
         process.stderr.write(
@@ -95,7 +95,7 @@ function pictureOf(history: History): HistoryPicture {
       { name: 'spot', values: Float64Array.from(spot), ink: 'title' },
       {
         name: 'flip',
-        values: Float64Array.from(gex_flip, (each, at) => (flip_resolved[at] ? each : NaN)),
+        values: Float64Array.from(gex_flip, (each, i) => (flip_resolved[i] ? each : NaN)),
         ink: 'level',
       },
       { name: 'call wall', values: Float64Array.from(call_wall), ink: 'positive' },
@@ -112,14 +112,14 @@ function summaryOf(history: History): string {
   const rank =
     iv_percentile === null ? '' : `  (rank ${iv_rank?.toFixed(0) ?? 'none'}, percentile ${iv_percentile.toFixed(0)})`;
   const rows = [
-    `${ticker}  ${several(count, per)}${source}`,
+    `${ticker}  ${countOf(count, per)}${source}`,
     ...history.notes.map((note) => `  ${cleanLine(note)}`),
-    `  30-day IV   ${percent(history.atm_iv_30d.at(-1) ?? null)}${rank}  over ${several(iv_days, 'day')}${range}`,
+    `  30-day IV   ${percent(history.atm_iv_30d.at(-1) ?? null)}${rank}  over ${countOf(iv_days, 'day')}${range}`,
   ];
   return `${rows.join('\n')}\n`;
 }
 
-function several(count: number, what: string): string {
+function countOf(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
@@ -135,18 +135,18 @@ function table(history: History): string {
     'max pain',
     'IV',
   ];
-  const rows = history.as_of.map((as_of, at) => [
-    history.per === 'day' ? history.day[at]! : as_of,
-    formatPrice(history.spot[at]!),
-    formatDollars(history.net_gex[at]!),
-    `${formatPrice(history.gex_flip[at]!)}${history.flip_resolved[at] ? '' : '?'}`,
-    formatPrice(history.call_wall[at]!),
-    formatPrice(history.put_wall[at]!),
-    formatPrice(history.max_pain[at]!),
-    percent(history.atm_iv_30d[at]!),
+  const rows = history.as_of.map((as_of, i) => [
+    history.per === 'day' ? history.day[i]! : as_of,
+    formatPrice(history.spot[i]!),
+    formatDollars(history.net_gex[i]!),
+    `${formatPrice(history.gex_flip[i]!)}${history.flip_resolved[i] ? '' : '?'}`,
+    formatPrice(history.call_wall[i]!),
+    formatPrice(history.put_wall[i]!),
+    formatPrice(history.max_pain[i]!),
+    percent(history.atm_iv_30d[i]!),
   ]);
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
-  const lines = [head, ...rows].map((row) => row.map((text, at) => text.padStart(widths[at]!)).join('  '));
+  const lines = [head, ...rows].map((row) => row.map((text, i) => text.padStart(widths[i]!)).join('  '));
   if (history.flip_resolved.includes(false)) lines.push('?  not resolved: the level nearest to zero net GEX');
   return lines.map((text) => `  ${text}\n`).join('');
 }

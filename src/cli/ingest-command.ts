@@ -3,6 +3,7 @@ import { Argument, type Command } from 'commander';
 import { cleanLine, shownJson } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
+import { formatCount } from './csv/number.ts';
 import { ProgressBar } from './csv/progress.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
@@ -32,40 +33,40 @@ Examples:
     )
     .action(async (paths: string[], options) => {
       const startedMs = performance.now();
-      const loaded = await withProgress((reached) => ports.load(options, paths, reached));
+      const loaded = await withProgress((onProgress) => ports.load(options, paths, onProgress));
       const files = loaded.flat();
       const seconds = (performance.now() - startedMs) / 1000;
       const totals = totalsOf(files, seconds);
       if (options.json) process.stdout.write(`${shownJson({ files, ...totals })}\n`);
       else process.stdout.write(`${[...files.flatMap(linesOf), totalLine(files, totals)].join('\n')}\n`);
-      refuseBarren(paths.filter((_, at) => !loaded[at]?.some(isFruitful)));
+      rejectUnusable(paths.filter((_, i) => !loaded[i]?.some(hasUsableData)));
     });
 }
 
 /** Runs `work` and shows its progress if stderr is a terminal. If a signal interrupts the process, says how many rows were read. */
 async function withProgress<T>(
-  work: (reached: (bytes: number, ofBytes: number, rows: number) => void) => Promise<T>,
+  work: (onProgress: (bytes: number, ofBytes: number, rows: number) => void) => Promise<T>,
 ): Promise<T> {
   let progress: ProgressBar | undefined;
   let last = 0;
-  const brokenOff = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     progress?.end();
     process.stderr.write(
-      `zomma: interrupted after ${grouped(last)} rows; stored rows stay, and another run does not store them twice\n`,
+      `zomma: interrupted after ${formatCount(last)} rows; stored rows stay, and another run does not store them twice\n`,
     );
     process.exit(128 + constants.signals[signal]);
   };
-  for (const signal of SIGNALS) process.once(signal, brokenOff);
+  for (const signal of SIGNALS) process.once(signal, onSignal);
   const write = (text: string) => process.stderr.isTTY && process.stderr.write(text);
   try {
     return await work((bytes, ofBytes, rows) => {
       progress ??= new ProgressBar(write, ofBytes, () => performance.now());
       last = rows;
-      progress.reached(bytes, rows);
+      progress.update(bytes, rows);
     });
   } finally {
     progress?.end();
-    for (const signal of SIGNALS) process.off(signal, brokenOff);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
   }
 }
 
@@ -91,35 +92,31 @@ function refusedRows({ rows, kept, known }: LoadedFile): number {
 
 function linesOf(file: LoadedFile): string[] {
   const { path, rows, kept, known, changed, refused, refusals } = file;
-  const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${grouped(count)}`);
+  const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${formatCount(count)}`);
   const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
-  const counts = `${grouped(kept)} stored, ${knownOf(known, changed)}, ${grouped(refusedRows(file))} rejected${why}`;
+  const counts = `${formatCount(kept)} stored, ${knownOf(known, changed)}, ${formatCount(refusedRows(file))} rejected${why}`;
   return [
-    `${cleanLine(path)}: ${grouped(rows)} rows: ${counts}`,
+    `${cleanLine(path)}: ${formatCount(rows)} rows: ${counts}`,
     ...refusals.map((reason) => `  rejected: ${cleanLine(reason)}`),
   ];
 }
 
 function totalLine(files: readonly LoadedFile[], totals: ReturnType<typeof totalsOf>): string {
   const { rows, kept, known, changed, refused, seconds, rows_per_second } = totals;
-  return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${grouped(rows)} rows in ${seconds} s (${grouped(rows_per_second)} rows/s): ${grouped(kept)} stored, ${knownOf(known, changed)}, ${grouped(refused)} rejected`;
+  return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${formatCount(rows)} rows in ${seconds} s (${formatCount(rows_per_second)} rows/s): ${formatCount(kept)} stored, ${knownOf(known, changed)}, ${formatCount(refused)} rejected`;
 }
 
 function knownOf(known: number, changed: number): string {
-  return `${grouped(known)} already known${changed > 0 ? ` (${grouped(changed)} of them corrected or canceled)` : ''}`;
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
+  return `${formatCount(known)} already known${changed > 0 ? ` (${formatCount(changed)} of them corrected or canceled)` : ''}`;
 }
 
 /** Whether the file has usable data. A tape without rows counts as usable: its day has not begun. */
-function isFruitful({ rows, kept, known, refusals }: LoadedFile): boolean {
+function hasUsableData({ rows, kept, known, refusals }: LoadedFile): boolean {
   return kept + known > 0 || (rows === 0 && refusals.length === 0);
 }
 
 /** Throws `OperatorError` if some paths have no usable data. A path with only some rejected rows is not an error. */
-function refuseBarren(paths: readonly string[]): void {
+function rejectUnusable(paths: readonly string[]): void {
   if (paths.length === 0) return;
   throw new OperatorError(
     `${paths.join(', ')}: no market data that can be used`,

@@ -80,7 +80,7 @@ export function addMembers(program: Command, ports: Ports): void {
           telegramId: options.telegram,
           routing1dte: options.routing1dte === 'on',
           routingRadar: options.routingRadar === 'on',
-          lastPingAt: Date.now(),
+          lastPingAt: ports.nowMs(),
         }),
       );
       print('linked');
@@ -93,8 +93,8 @@ function switchOption(flag: string, help: string): Option {
 
 function expiry(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const at = Date.parse(text);
-  if (!Number.isNaN(at)) return at;
+  const expiresAtMs = Date.parse(text);
+  if (!Number.isNaN(expiresAtMs)) return expiresAtMs;
   throw new OperatorError('--expires is not a date', 'Use ISO 8601, e.g. 2027-12-31T23:59:59Z.');
 }
 

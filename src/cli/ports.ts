@@ -11,6 +11,8 @@ export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'log'>, 'feed'> & {
 
 /** The functions of the composition root that the command line calls. */
 export interface Ports {
+  /** The wall clock, ms since the epoch. */
+  readonly nowMs: () => number;
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
   serve(settings: ValuesIn<'data' | 'feeds' | 'server' | 'log'>, options: { readonly demo: boolean }): Promise<void>;
   /**

@@ -5,17 +5,17 @@ type Add = (program: Command, ports: Ports) => void;
 
 /** The modules that define the commands, in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
-  ...named(['serve', 'start'], async () => (await import('./serve-command.ts')).addServe),
-  ...named(['gex'], async () => (await import('./gex-command.ts')).addGex),
-  ...named(['history'], async () => (await import('./history-command.ts')).addHistory),
-  ...named(['call'], async () => (await import('./call-command.ts')).addCall),
-  ...named(['greeks', 'iv', 'merton'], async () => (await import('./columns-command.ts')).addColumns),
-  ...named(['ingest'], async () => (await import('./ingest-command.ts')).addIngest),
-  ...named(['chains'], async () => (await import('./chains-command.ts')).addChains),
-  ...named(['feeds'], async () => (await import('./feeds-command.ts')).addFeeds),
-  ...named(['mcp'], async () => (await import('./mcp-command.ts')).addMcp),
-  ...named(['members'], async () => (await import('./members-command.ts')).addMembers),
-  ...named(['bench'], async () => (await import('./bench-command.ts')).addBench),
+  ...command(['serve', 'start'], async () => (await import('./serve-command.ts')).addServe),
+  ...command(['gex'], async () => (await import('./gex-command.ts')).addGex),
+  ...command(['history'], async () => (await import('./history-command.ts')).addHistory),
+  ...command(['call'], async () => (await import('./call-command.ts')).addCall),
+  ...command(['greeks', 'iv', 'merton'], async () => (await import('./columns-command.ts')).addColumns),
+  ...command(['ingest'], async () => (await import('./ingest-command.ts')).addIngest),
+  ...command(['chains'], async () => (await import('./chains-command.ts')).addChains),
+  ...command(['feeds'], async () => (await import('./feeds-command.ts')).addFeeds),
+  ...command(['mcp'], async () => (await import('./mcp-command.ts')).addMcp),
+  ...command(['members'], async () => (await import('./members-command.ts')).addMembers),
+  ...command(['bench'], async () => (await import('./bench-command.ts')).addBench),
 };
 
 /**
@@ -25,12 +25,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
 export async function createProgram(ports: Ports, version: string, first: string | undefined): Promise<Command> {
   const program = describeProgram(version);
   if (first === '--version' || first === '-V') return program;
-  const asked = first === undefined ? undefined : COMMANDS[first];
-  for (const load of asked ? [asked] : new Set(Object.values(COMMANDS))) (await load())(program, ports);
+  const chosen = first === undefined ? undefined : COMMANDS[first];
+  for (const load of chosen ? [chosen] : new Set(Object.values(COMMANDS))) (await load())(program, ports);
   return program;
 }
 
-function named(names: readonly string[], load: () => Promise<Add>): Record<string, () => Promise<Add>> {
+function command(names: readonly string[], load: () => Promise<Add>): Record<string, () => Promise<Add>> {
   return Object.fromEntries(names.map((name) => [name, load]));
 }
 

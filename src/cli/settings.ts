@@ -3,12 +3,12 @@ import { parseSetting, SETTINGS, type Setting, type SettingName } from '../confi
 
 /**
  * Adds the flags of some settings to a command. Each setting can also come from its environment variable. Credentials have no flag, only
- * the variable. The settings in `leftOpen` get no default.
+ * the variable. The settings in `withoutDefault` get no default.
  */
 export function withSettings(
   command: Command,
   names: readonly SettingName[],
-  leftOpen: readonly SettingName[] = [],
+  withoutDefault: readonly SettingName[] = [],
 ): Command {
   for (const name of names) {
     const setting: Setting = SETTINGS[name];
@@ -19,7 +19,7 @@ export function withSettings(
     if (!setting.flag.includes('<')) option.default(parse(process.env[setting.env] ?? setting.default ?? 'false'));
     else {
       option.env(setting.env).argParser(parse);
-      const text = leftOpen.includes(name) ? undefined : setting.default;
+      const text = withoutDefault.includes(name) ? undefined : setting.default;
       if (text !== undefined) option.default(parse(text), JSON.stringify(text));
     }
     command.addOption(option);

@@ -22,25 +22,25 @@ export interface Sender {
  * nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for it.
  */
 export async function readJson(request: Request, sender: Sender, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
-  const held = countBody(request, sender, bytesMax);
-  if (!held) return parseJson(await readText(request, bytesMax));
+  const counted = countBody(request, sender, bytesMax);
+  if (!counted) return parseJson(await readText(request, bytesMax));
   try {
     return parseJson(await readText(request, bytesMax));
   } finally {
-    held.release();
+    counted.release();
   }
 }
 
 /** Reads the text of a request, limited in bytes and time. Throws `ClientError`: 413 if the body is too large, 422 if it arrives too slowly. */
 export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
-  return inTime(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decoded));
+  return withTimeout(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decode));
 }
 
 /** Reads the bytes of a request, with the limits and errors of `readText`. */
 export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Promise<ArrayBuffer> {
-  if (isDeclared(request, bytesMax)) return inTime(request.arrayBuffer());
+  if (isDeclared(request, bytesMax)) return withTimeout(request.arrayBuffer());
   // A copy, because float64 views need a buffer that starts at a multiple of 8 bytes.
-  return new Uint8Array(await inTime(readCounted(request, bytesMax))).buffer;
+  return new Uint8Array(await withTimeout(readCounted(request, bytesMax))).buffer;
 }
 
 /**
@@ -57,8 +57,8 @@ export function countBody(
   if (declared <= FREE_BYTES) return undefined;
   // A body without Content-Length may be as large as the limit.
   const bytes = Math.max(bytesLeast, Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax));
-  budget.refuseFull(account, bytes);
-  return { bytes, release: budget.hold(account, bytes) };
+  budget.assertCapacity(account, bytes);
+  return { bytes, release: budget.reserve(account, bytes) };
 }
 
 /** A body that counts in its account's byte budget until `release` is called. */
@@ -68,7 +68,7 @@ export interface CountedBody {
 }
 
 /** Throws `ClientError` (415) if the Content-Type is not JSON. A body without Content-Type is read as JSON. */
-export function refuseOtherThanJson(headers: Headers): void {
+export function assertJsonType(headers: Headers): void {
   const type = headers.get('content-type');
   if (type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
   throw new ClientError('media_type', 'The Content-Type is not application/json', {
@@ -84,7 +84,7 @@ export function refuseOtherThanJson(headers: Headers): void {
 export async function drain(request: Request): Promise<void> {
   if (!isDrained(request)) return;
   if (request.bodyUsed || declaredBytes(request) > DRAIN_BYTES_MAX) return;
-  await inTime(readCounted(request, 0)).catch(() => {});
+  await withTimeout(readCounted(request, 0)).catch(() => {});
 }
 
 /** Whether the body of a rejected request is read to its end. */
@@ -127,20 +127,20 @@ async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer>
 }
 
 /** Rejects with `ClientError` (422) if the body takes longer than BODY_MS_MAX, so that a slow sender cannot keep a request open. */
-function inTime<Read>(arriving: Promise<Read>): Promise<Read> {
+function withTimeout<Read>(arriving: Promise<Read>): Promise<Read> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow()), BODY_MS_MAX);
-    const settled =
-      <Value>(settle: (value: Value) => void) =>
+    const completed =
+      <Value>(complete: (value: Value) => void) =>
       (value: Value) => {
         clearTimeout(timer);
-        settle(value);
+        complete(value);
       };
-    arriving.then(settled(resolve), settled(reject));
+    arriving.then(completed(resolve), completed(reject));
   });
 }
 
-function decoded(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 

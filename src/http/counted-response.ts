@@ -2,7 +2,7 @@ import type { ByteBudget } from '../access/byte-budget.ts';
 import { type ResponseHead, respond } from './http-app.ts';
 
 /** Bodies below this size fit into the buffers of their sockets. */
-const HELD_FROM = 64 * 1024;
+const COUNTED_FROM = 64 * 1024;
 
 /** The request and the account that an answer is for, and the header fields that hooks have added. */
 export interface Recipient {
@@ -23,12 +23,13 @@ export function respondCounted(
   fields: Headers,
 ): Response {
   // A blob is a file of this program. The runtime sends it without copying it.
-  if (body instanceof Blob || body.length < HELD_FROM || request.method === 'HEAD') return respond(set, body, fields);
-  return respond(set, heldBody(body, budget.hold(account, body.length)), fields);
+  if (body instanceof Blob || body.length < COUNTED_FROM || request.method === 'HEAD')
+    return respond(set, body, fields);
+  return respond(set, countedBody(body, budget.reserve(account, body.length)), fields);
 }
 
 /** Returns the body as a stream. Calls `release` once the client has read the body, or can no longer read it. */
-function heldBody(body: string | Uint8Array, release: () => void): ReadableStream<Uint8Array> {
+function countedBody(body: string | Uint8Array, release: () => void): ReadableStream<Uint8Array> {
   // A direct stream of the runtime: `write` writes to the socket, and `flush` waits until the client has read the data.
   return new ReadableStream({
     type: 'direct',

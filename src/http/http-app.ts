@@ -90,9 +90,9 @@ export function methodsOf(app: AnyElysia, path: string): readonly string[] {
  * routing, the router finds the pattern.
  */
 export function patternOf(app: AnyElysia, path: string, routed: string | undefined): string {
-  const meets = ({ method, path: own }: { method: string; path: string }) =>
+  const matches = ({ method, path: own }: { method: string; path: string }) =>
     routeOf(app, method, own) === routeOf(app, method, path);
-  return (routed || app.routes.find(meets)?.path)?.replaceAll(/:(\w+)/g, '{$1}') ?? '(none)';
+  return (routed || app.routes.find(matches)?.path)?.replaceAll(/:(\w+)/g, '{$1}') ?? '(none)';
 }
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
@@ -108,6 +108,6 @@ function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
  * last value.
  */
 export function queryOf(url: string): URLSearchParams {
-  const mark = url.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+  const question = url.indexOf('?');
+  return new URLSearchParams(question < 0 ? '' : url.slice(question + 1));
 }

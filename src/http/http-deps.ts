@@ -5,11 +5,11 @@ import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
-import type { ConnectionWatch } from './connections/connection-watch.ts';
+import type { ConnectionMonitor } from './connections/connection-monitor.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 import type { OriginPolicy } from './origins.ts';
 
-/** The parts that the HTTP adapter uses. */
+/** The dependencies of the HTTP adapter. */
 export interface HttpDeps {
   readonly context: Context;
   readonly access: Access;
@@ -20,8 +20,8 @@ export interface HttpDeps {
   /** Counts the bytes of bodies and answers in memory. */
   readonly budget: ByteBudget;
   readonly gexStreams: GexStreams;
-  /** Records which connections make requests, and for which account. Undefined: connections are not watched. */
-  readonly connections?: Pick<ConnectionWatch, 'onRequest' | 'peerOf'>;
+  /** Records which connections make requests, and for which account. Undefined: connections are not monitored. */
+  readonly connections?: Pick<ConnectionMonitor, 'onRequest' | 'peerOf'>;
   readonly mcp: McpLoader;
   /** The names and the page origins that the server accepts. */
   readonly origins: OriginPolicy;

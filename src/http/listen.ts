@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { SettingValues } from '../config.ts';
 import { OperatorError } from '../errors.ts';
-import type { ConnectionWatch } from './connections/connection-watch.ts';
+import { isLoopback } from '../loopback.ts';
+import type { ConnectionMonitor } from './connections/connection-monitor.ts';
 import type { Handler } from './http-server.ts';
-import { LOOPBACK } from './origins.ts';
 
 export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | 'tlsKey' | 'behindProxy'>;
 
@@ -34,7 +34,7 @@ export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: List
   if (tlsCert !== undefined && tlsKey !== undefined) {
     return { host, port, tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
   }
-  if (!behindProxy && !LOOPBACK.test(host)) {
+  if (!behindProxy && !isLoopback(host)) {
     throw new OperatorError(
       `keys would cross the network in the clear on ${host}`,
       'Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front serves HTTPS.',
@@ -44,13 +44,13 @@ export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: List
 }
 
 /**
- * Serves the handler over HTTP, or over HTTPS with HTTP/1.1 and HTTP/2. Starts the connection watch, if one is given. Throws
+ * Serves the handler over HTTP, or over HTTPS with HTTP/1.1 and HTTP/2. Starts the connection monitor, if one is given. Throws
  * `OperatorError` if the server cannot listen, because the address is invalid or in use, or because a PEM text is invalid.
  */
 export function listen(
   handle: Handler,
   { host, port, tls }: ListenOptions,
-  connections?: Pick<ConnectionWatch, 'start' | 'stop'>,
+  connections?: Pick<ConnectionMonitor, 'start' | 'stop'>,
 ): Listening {
   const server = serve(() =>
     Bun.serve({
@@ -66,9 +66,9 @@ export function listen(
     }),
   );
   connections?.start(server);
-  const shown = host.includes(':') ? `[${host}]` : host;
+  const displayHost = host.includes(':') ? `[${host}]` : host;
   return {
-    url: `${tls ? 'https' : 'http'}://${shown}:${server.port}`,
+    url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
     async stop(deadlineMs) {
       connections?.stop();
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-import { body, json, problems, type Status } from './openapi-parts.ts';
+import { body, json, problems, type Status } from './openapi-components.ts';
 
 /** The paths of the service itself and of members. All are public. */
 export function accountPaths() {
@@ -8,7 +8,7 @@ export function accountPaths() {
     properties,
     additionalProperties: false,
   });
-  const open = (
+  const publicGet = (
     operationId: string,
     summary: string,
     schema: unknown,
@@ -24,8 +24,8 @@ export function accountPaths() {
     },
   });
   return {
-    '/health': open('health', 'Liveness', object({ status: { type: 'string', const: 'online' } }), [], [500]),
-    '/openapi.json': open('openapi', 'This document', { type: 'object' }, [], [500]),
+    '/health': publicGet('health', 'Liveness', object({ status: { type: 'string', const: 'online' } }), [], [500]),
+    '/openapi.json': publicGet('openapi', 'This document', { type: 'object' }, [], [500]),
     '/docs': {
       get: {
         operationId: 'docs',
@@ -34,14 +34,14 @@ export function accountPaths() {
         responses: { 200: { description: 'Success.', content: { 'text/html': {} } }, ...problems([500]) },
       },
     },
-    '/api/v1/auth/my-key': open(
+    '/api/v1/auth/my-key': publicGet(
       'my_key',
       'API key of a member',
       object({ status: { type: 'string', const: 'authorized' }, api_key: text('ZOMMA_ and 16 characters.') }),
       [UUID_PARAMETER],
       [400, 403, 500],
     ),
-    '/api/v1/auth/telegram-status': open(
+    '/api/v1/auth/telegram-status': publicGet(
       'telegram_status',
       'Messaging-bot linkage of a member',
       object({

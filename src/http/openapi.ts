@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { Operation } from '../operations/operation.ts';
 import { datedToolView, extendedView, restView } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
-import { binaryContent, body, components, json, problems, under } from './openapi-parts.ts';
+import { binaryContent, body, components, json, problems, withTag } from './openapi-components.ts';
 import { accountPaths, streamPaths } from './openapi-routes.ts';
 
 /** Returns the OpenAPI 3.1 document of everything that is served over HTTP. Operations come from the registry. */
@@ -19,10 +19,10 @@ export function openapiDocument(version: string): Record<string, unknown> {
     security: [{ apiKey: [] }],
     tags: TAGS,
     paths: {
-      ...under('service', accountPaths()),
-      ...under('analytics', operationPaths()),
-      ...under('tools', toolPaths()),
-      ...under('streams', streamPaths()),
+      ...withTag('service', accountPaths()),
+      ...withTag('analytics', operationPaths()),
+      ...withTag('tools', toolPaths()),
+      ...withTag('streams', streamPaths()),
     },
     components: components(),
   };
@@ -46,7 +46,7 @@ function operationPaths() {
         path,
         {
           [method.toLowerCase()]: {
-            ...words(operation, operation.name),
+            ...operationFields(operation, operation.name),
             ...(method === 'POST'
               ? {
                   ...(binary && {
@@ -90,7 +90,7 @@ function toolPaths() {
         `/api/v1/tools/${tool.name}`,
         {
           post: {
-            ...words(tool, `tool_${tool.name}`),
+            ...operationFields(tool, `tool_${tool.name}`),
             parameters: [
               {
                 name: 'extended',
@@ -129,6 +129,6 @@ function parameter(name: string, where: 'path' | 'query', { description, ...sche
   };
 }
 
-function words({ title, description }: Operation, operationId: string) {
+function operationFields({ title, description }: Operation, operationId: string) {
   return { operationId, summary: title, description };
 }

@@ -29,62 +29,63 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   const { method, path, bodyBytesMax, binary } = operation.rest!;
   const view = restView(operation);
   if (method === 'GET') {
-    const answerAnew = (asked: Asked, params: object) => {
-      const { request, set } = asked;
+    const computeAnswer = (caller: Caller, params: object) => {
+      const { request, set } = caller;
       const args = { ...queryArguments(view, path, queryOf(request.url)), ...params };
       const steps = answerInSteps(view, args, context, 'invalid_parameter');
-      if (operation.ofNow) return compute(deps, operation, asked, steps, (answer) => sendAnswer(budget, asked, answer));
+      if (operation.ofNow)
+        return compute(deps, operation, caller, steps, (answer) => sendAnswer(budget, caller, answer));
       return compute(
         deps,
         operation,
-        asked,
+        caller,
         cachedInSteps(cache, request.url, deps.storeVersion(), steps),
         (prepared) =>
-          sendPrepared(prepared, request.headers, set, (body, fields) => respondCounted(budget, asked, body, fields)),
+          sendPrepared(prepared, request.headers, set, (body, fields) => respondCounted(budget, caller, body, fields)),
       );
     };
     app.get(routerPath(path), async ({ request, params, account, set }) => {
       const loading = operation.ofMarket && loaded();
       if (loading) await loading;
-      const known = operation.ofNow ? undefined : cache.get(request.url);
+      const cached = operation.ofNow ? undefined : cache.get(request.url);
       // Cached responses are small, so they do not count in the byte budget.
-      if (known) return sendPrepared(known, request.headers, set);
-      return answerAnew({ request, account: account!.id, set }, params as object);
+      if (cached) return sendPrepared(cached, request.headers, set);
+      return computeAnswer({ request, account: account!.id, set }, params as object);
     });
     return;
   }
   // Without columns the work takes some microseconds, so it does not go through the scheduler.
   if (bodyBytesMax === undefined) {
     app.post(routerPath(path), async ({ request, account, set }) => {
-      return answerNow(view, await readJson(request, { budget, account: account!.id }), context, set);
+      return sendNow(view, await readJson(request, { budget, account: account!.id }), context, set);
     });
     return;
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
-    const asked = { request, account: account!.id, set };
+    const caller = { request, account: account!.id, set };
     // A body that has to be read anyway takes less memory as one text than in pieces.
-    if (!isDrained(request)) deps.scheduler.refuseFull(asked.account);
-    let held = countBody(request, { budget, account: asked.account }, bodyBytesMax, COLUMNS_BYTES_HELD);
+    if (!isDrained(request)) deps.scheduler.assertCapacity(caller.account);
+    let counted = countBody(request, { budget, account: caller.account }, bodyBytesMax, COLUMNS_BYTES_COUNTED);
     // A body without Content-Length may turn out to be small.
-    const settle = (length: number) => {
+    const releaseIfSmall = (length: number) => {
       if (length > FREE_BYTES) return;
-      held?.release();
-      held = undefined;
+      counted?.release();
+      counted = undefined;
     };
     try {
       if (binary && IS_BINARY.test(request.headers.get('content-type') ?? '')) {
         const units = unitsOf(queryOf(request.url));
         const bytes = await readBytes(request, bodyBytesMax);
-        settle(bytes.byteLength);
-        const send = (columns: Uint8Array) => respondCounted(budget, asked, columns, BINARY_FIELDS);
-        return await compute(deps, operation, asked, binary.compute(bytes, units), send, held?.bytes);
+        releaseIfSmall(bytes.byteLength);
+        const send = (columns: Uint8Array) => respondCounted(budget, caller, columns, BINARY_FIELDS);
+        return await compute(deps, operation, caller, binary.compute(bytes, units), send, counted?.bytes);
       }
       const text = await readText(request, bodyBytesMax);
-      settle(text.length);
-      const send = (columns: string) => respondCounted(budget, asked, columns, JSON_FIELDS);
-      return await compute(deps, operation, asked, columnsInSteps(view, text, context), send, held?.bytes);
+      releaseIfSmall(text.length);
+      const send = (columns: string) => respondCounted(budget, caller, columns, JSON_FIELDS);
+      return await compute(deps, operation, caller, columnsInSteps(view, text, context), send, counted?.bytes);
     } finally {
-      held?.release();
+      counted?.release();
     }
   });
 }
@@ -93,9 +94,9 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
  * A table above FREE_BYTES counts as at least this many bytes, because its answer may be longer than the table. This limits how many tables
  * are in memory at once.
  */
-const COLUMNS_BYTES_HELD = 512 * 1024;
+const COLUMNS_BYTES_COUNTED = 512 * 1024;
 
-function answerNow(view: View, args: unknown, context: Context, set: ResponseHead): Response {
+function sendNow(view: View, args: unknown, context: Context, set: ResponseHead): Response {
   const { body, provenance } = perform(view, args, context, 'invalid_body');
   if (provenance) Object.assign(set.headers, provenanceHeaders(provenance));
   return respondJson(set, body);
@@ -111,20 +112,20 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
     const query = queryOf(request.url);
     const view = isExtended(query) ? extendedView(tool) : datedToolView(tool);
-    const asked = { request, account: account!.id, set };
-    const [args, at] = [await readJson(request, { budget, account: asked.account }), query.get('at')];
+    const caller = { request, account: account!.id, set };
+    const [args, at] = [await readJson(request, { budget, account: caller.account }), query.get('at')];
     // Without market data the work takes some microseconds, so it does not go through the scheduler.
-    if (!tool.ofMarket) return answerNow(view, args, context, set);
+    if (!tool.ofMarket) return sendNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
-    return compute(deps, tool, asked, answerInSteps(view, dated, context, 'invalid_body'), (answer) =>
-      sendAnswer(budget, asked, answer),
+    return compute(deps, tool, caller, answerInSteps(view, dated, context, 'invalid_body'), (answer) =>
+      sendAnswer(budget, caller, answer),
     );
   });
 }
 
-/** The parts of a request that its computation uses. */
-interface Asked {
+/** The sender of a request, the request, and the head of its response. */
+interface Caller {
   readonly request: Request;
   readonly account: string;
   readonly set: ResponseHead;
@@ -134,23 +135,23 @@ interface Asked {
 async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
-  { request, account, set }: Asked,
+  { request, account, set }: Caller,
   steps: Steps<Result>,
   send: (result: Result) => Response | Promise<Response>,
   ownBytes = 0,
 ): Promise<Response> {
   let cost = 1;
-  const pay = (tokens: number) => {
+  const chargeTokens = (tokens: number) => {
     cost += tokens;
     if (limiter) Object.assign(set.headers, rateLimitHeaders(limiter.policy, charge(limiter, account, tokens), cost));
   };
   const result = await scheduler.run({
     account,
     name,
-    steps: unlessFull(budget, account, ownBytes, steps),
+    steps: withCapacity(budget, account, ownBytes, steps),
     isPrompt: true,
     isDropped: () => request.signal.aborted,
-    charge: pay,
+    charge: chargeTokens,
   });
   return send(result);
 }
@@ -159,13 +160,13 @@ async function compute<Result>(
  * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. `ownBytes`, the counted bytes of the
  * request itself, do not count against the account.
  */
-function* unlessFull<Result>(
+function* withCapacity<Result>(
   budget: ByteBudget,
   account: string,
   ownBytes: number,
   steps: Steps<Result>,
 ): Steps<Result> {
-  budget.refuseFull(account, 1 - ownBytes);
+  budget.assertCapacity(account, 1 - ownBytes);
   return yield* steps;
 }
 
@@ -218,9 +219,9 @@ function* cachedInSteps(
   return cache.add(address, version, yield* answer);
 }
 
-function sendAnswer(budget: ByteBudget, asked: Asked, { text, provenance }: JsonAnswer): Response {
-  if (provenance) Object.assign(asked.set.headers, provenanceHeaders(provenance));
-  return respondCounted(budget, asked, text, JSON_FIELDS);
+function sendAnswer(budget: ByteBudget, caller: Caller, { text, provenance }: JsonAnswer): Response {
+  if (provenance) Object.assign(caller.set.headers, provenanceHeaders(provenance));
+  return respondCounted(budget, caller, text, JSON_FIELDS);
 }
 
 /** Returns a path with its `{parameter}` segments in Elysia's form, `:parameter`. */
@@ -233,8 +234,8 @@ function routerPath(path: string): string {
  * arguments of the operation, as on the API contract's routes, unknown parameters are ignored.
  */
 function queryArguments({ operation, input }: View, path: string, query: URLSearchParams): Record<string, unknown> {
-  const isWhole = Object.keys(operation.input.properties).every((name) => path.includes(`{${name}}`));
-  const names = [...new Set(query.keys())].filter((name) => !isWhole || Object.hasOwn(input.properties, name));
+  const isAllInPath = Object.keys(operation.input.properties).every((name) => path.includes(`{${name}}`));
+  const names = [...new Set(query.keys())].filter((name) => !isAllInPath || Object.hasOwn(input.properties, name));
   return Object.fromEntries(
     names.map((name) => {
       const given = query.getAll(name);

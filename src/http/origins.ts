@@ -1,5 +1,6 @@
 import type { SettingValues } from '../config.ts';
 import { ClientError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.ts';
 
 /**
@@ -20,13 +21,11 @@ export type OriginSettings = Pick<SettingValues, 'host' | 'behindProxy' | 'allow
  * so by DNS rebinding. Behind a proxy or on other addresses, the server accepts the allowed hosts, or any name if there are none.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
-  const isLocal = LOOPBACK.test(host) && !behindProxy;
+  const isLocal = isLoopback(host) && !behindProxy;
   const hosts = [...(isLocal ? [...LOOPBACK_NAMES, host.toLowerCase()] : []), ...(allowedHosts ?? [])];
   return { hosts: hosts.length > 0 ? new Set(hosts) : undefined, origins: new Set(allowedOrigins) };
 }
 
-/** All of 127.0.0.0/8 is loopback. */
-export const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/;
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 const PREFLIGHT_FIELDS = fieldsOf({});
@@ -39,11 +38,11 @@ const PROBE_PATH = '/health';
  */
 export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
   /** Host headers that have passed the check. Clients send the same header with each request. */
-  const good = new Set<string>();
+  const accepted = new Set<string>();
   return app.onRequest((context) => {
     const { request, path } = context as typeof context & BeforeRouting;
     const host = request.headers.get('host') ?? '';
-    if (good.has(host)) return;
+    if (accepted.has(host)) return;
     if (!ONE_HOST.test(host)) {
       throw new ClientError('invalid_parameter', 'The Host header is not a single host', {
         hint: 'Send one Host header.',
@@ -51,12 +50,12 @@ export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
     }
     if (path === PROBE_PATH) return;
     refuseForeignHost(host, policy);
-    if (good.size < GOOD_HOSTS_MAX) good.add(host);
+    if (accepted.size < ACCEPTED_HOSTS_MAX) accepted.add(host);
   });
 };
 
 const ONE_HOST = /^[A-Za-z0-9._:[\]-]*$/;
-const GOOD_HOSTS_MAX = 64;
+const ACCEPTED_HOSTS_MAX = 64;
 
 /** Rejects pages of foreign origins, and answers CORS preflight requests of pages with an allowed origin. */
 export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
@@ -64,9 +63,9 @@ export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
     // Programs send no Origin.
     if (!request.headers.has('origin')) return;
     refuseForeignOrigin(request.headers, policy);
-    const shared = crossOriginHeaders(request.headers, policy);
-    if (!shared) return;
-    Object.assign(set.headers, shared);
+    const corsHeaders = crossOriginHeaders(request.headers, policy);
+    if (!corsHeaders) return;
+    Object.assign(set.headers, corsHeaders);
     // A browser sends the preflight request before the page's own request, and without the page's key.
     if (request.method === 'OPTIONS') return respond(set, null, PREFLIGHT_FIELDS, 204);
   });
@@ -98,15 +97,15 @@ export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy):
   return {
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-    'Access-Control-Allow-Headers': ASKED_WITH.join(', '),
-    'Access-Control-Expose-Headers': SHOWN_TO_PAGES.join(', '),
+    'Access-Control-Allow-Headers': REQUEST_HEADERS.join(', '),
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
     'Access-Control-Max-Age': '86400',
     // Replaces the Vary field of compressed answers, so Accept-Encoding is part of it.
     Vary: 'Origin, Accept-Encoding',
   };
 }
 
-const ASKED_WITH = [
+const REQUEST_HEADERS = [
   'Content-Type',
   'X-API-Key',
   'Authorization',
@@ -118,7 +117,7 @@ const ASKED_WITH = [
   'If-None-Match',
 ];
 
-const SHOWN_TO_PAGES = [
+const EXPOSED_HEADERS = [
   ...['Mcp-Session-Id', 'Retry-After', 'X-Request-Id', 'ETag', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate'],
   ...['X-Data-Source', 'X-Data-Simulated', 'X-Data-As-Of', 'X-Data-Age', 'X-Data-Stale', 'X-Data-Notes'],
 ];
@@ -130,8 +129,8 @@ function nameOf(host: string): string {
 
 /** Whether this server, or the proxy in front of it, has served the page. All loopback names count as the same name. */
 function isSameHost(origin: string, host: string | null): boolean {
-  const [asked, page] = [URL.parse(`http://${host ?? ''}`), URL.parse(origin)];
-  if (!asked || !page) return false;
-  const isLocal = [asked, page].every(({ hostname }) => LOOPBACK_NAMES.includes(hostname));
-  return asked.host === page.host || (isLocal && asked.port === page.port);
+  const [server, page] = [URL.parse(`http://${host ?? ''}`), URL.parse(origin)];
+  if (!server || !page) return false;
+  const isLocal = [server, page].every(({ hostname }) => LOOPBACK_NAMES.includes(hostname));
+  return server.host === page.host || (isLocal && server.port === page.port);
 }

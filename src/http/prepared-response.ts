@@ -32,20 +32,20 @@ export function prepareResponse(
 
 /**
  * Returns the response in a form that the client accepts, or 304 if the client already has it (RFC 9110, 13.1.2). Returns a promise while a
- * form is being compressed for the first time. `asked` are the headers of the request. `send` creates the response from a body; the default
+ * form is being compressed for the first time. `requestHeaders` are the headers of the request. `send` creates the response from a body; the default
  * is `respond`.
  */
 export function sendPrepared(
   prepared: PreparedResponse,
-  asked: Headers,
+  requestHeaders: Headers,
   set: ResponseHead,
   send: (body: string | Blob | Uint8Array, fields: Headers) => Response = (body, fields) => respond(set, body, fields),
 ): Response | Promise<Response> {
   const { body, etag, fields, isLarge, compressed } = prepared;
-  const coding = isLarge ? codingOf(asked.get('accept-encoding')) : undefined;
+  const coding = isLarge ? codingOf(requestHeaders.get('accept-encoding')) : undefined;
   if (coding) set.headers.ETag = `${etag.slice(0, -1)}-${coding}"`;
-  const known = asked.get('if-none-match');
-  if (known !== null && isKnown(known, etag)) {
+  const ifNoneMatch = requestHeaders.get('if-none-match');
+  if (ifNoneMatch !== null && matchesTag(ifNoneMatch, etag)) {
     const response = respond(set, null, fields, 304);
     response.headers.delete('Content-Type');
     return response;
@@ -66,13 +66,13 @@ export function sendPrepared(
 async function compress({ body, compressed }: PreparedResponse, coding: Coding): Promise<Uint8Array> {
   const { brotliCompress, constants, gzip } = await import('node:zlib');
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(await body.arrayBuffer());
-  const packed = await new Promise<Buffer>((resolve, reject) => {
+  const compressedBytes = await new Promise<Buffer>((resolve, reject) => {
     const done = (error: Error | null, result: Buffer) => (error ? reject(error) : resolve(result));
     if (coding === 'br') brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }, done);
     else gzip(bytes, done);
   });
-  compressed.set(coding, packed);
-  return packed;
+  compressed.set(coding, compressedBytes);
+  return compressedBytes;
 }
 
 /** Returns the first of CODINGS that a client accepts (RFC 9110, 12.5.3). Returns undefined if it accepts none. */
@@ -80,8 +80,8 @@ function codingOf(accepted: string | null): Coding | undefined {
   if (accepted === null || accepted === '') return undefined;
   const weights = new Map(
     accepted.split(',').map((each) => {
-      const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
-      const weight = parameters.find((part) => part.startsWith('q='));
+      const [name = '', ...parameters] = each.split(';').map((item) => item.trim().toLowerCase());
+      const weight = parameters.find((item) => item.startsWith('q='));
       return [name, weight === undefined ? 1 : Number(weight.slice(2))];
     }),
   );
@@ -89,9 +89,9 @@ function codingOf(accepted: string | null): Coding | undefined {
 }
 
 /** Whether If-None-Match matches this tag: it is `*`, or a list with the tag, its weak form or the tag of a compressed form. */
-function isKnown(asked: string, etag: string): boolean {
-  if (asked.trim() === '*') return true;
-  return asked.match(TAG)?.some((tag) => tag.replace(/-(?:br|gzip)"$/, '"') === etag) ?? false;
+function matchesTag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.match(TAG)?.some((tag) => tag.replace(/-(?:br|gzip)"$/, '"') === etag) ?? false;
 }
 
 /** The opaque part of a tag. A `W/` before it is ignored, because `If-None-Match` compares weakly. A tag may contain commas. */

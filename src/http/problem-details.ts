@@ -23,17 +23,17 @@ export interface ProblemDetails {
  */
 export const problemDetails = (observe: Observe) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, set }) => {
-    const failure = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : failureOf(error, request);
-    if (failure.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
-    if (failure.status === 401) set.headers['WWW-Authenticate'] = path === '/mcp' ? MCP_CHALLENGE : CHALLENGE;
-    if (failure.code === 'internal') {
+    const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
+    if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
+    if (clientError.status === 401) set.headers['WWW-Authenticate'] = path === '/mcp' ? MCP_CHALLENGE : CHALLENGE;
+    if (clientError.code === 'internal') {
       observe({ kind: 'request_failed', route: patternOf(app, path, route), request_id: requestId, error });
     }
     await drain(request);
-    set.status = failure.status;
-    if (failure.retryAfterS !== undefined) set.headers['Retry-After'] = failure.retryAfterS;
+    set.status = clientError.status;
+    if (clientError.retryAfterS !== undefined) set.headers['Retry-After'] = clientError.retryAfterS;
     Object.assign(set.headers, DEFAULT_FIELDS, { 'content-type': 'application/problem+json' });
-    return JSON.stringify(problemOf(failure, requestId));
+    return JSON.stringify(problemOf(clientError, requestId));
   });
 
 /** Value of `WWW-Authenticate` (RFC 9110, 11.6.1). No scheme is registered for the X-API-Key header, so `ApiKey` is a name of our own. */
@@ -41,23 +41,23 @@ const CHALLENGE = 'ApiKey realm="zomma"';
 /** On `/mcp`, the key may also be sent as a bearer token. */
 const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
 
-function problemOf(failure: ClientError, requestId: string): ProblemDetails {
+function problemOf(clientError: ClientError, requestId: string): ProblemDetails {
   // Cleaned, because a message may contain names that a caller, a provider or a file chose.
   return cleaned({
     type: 'about:blank',
-    title: failure.title,
-    status: failure.status,
-    detail: failure.message,
-    code: failure.code,
-    hint: failure.hint ?? 'See GET /docs for the requests that this server accepts.',
+    title: clientError.title,
+    status: clientError.status,
+    detail: clientError.message,
+    code: clientError.code,
+    hint: clientError.hint ?? 'See GET /docs for the requests that this server accepts.',
     request_id: requestId,
-    ...(failure.fieldErrors.length > 0 && {
-      errors: failure.fieldErrors.map(({ field, expected }) => ({ pointer: field, detail: expected })),
+    ...(clientError.fieldErrors.length > 0 && {
+      errors: clientError.fieldErrors.map(({ field, expected }) => ({ pointer: field, detail: expected })),
     }),
   });
 }
 
-function failureOf(error: unknown, request: Request): ClientError {
+function clientErrorOf(error: unknown, request: Request): ClientError {
   if (error instanceof ClientError) return error;
   // Nobody reads this answer, because the client closed the connection while it sent the request.
   if (request.signal.aborted) return new ClientError('invalid_body', 'The client closed the connection');

@@ -37,10 +37,10 @@ export function createResponseCache(version: () => string, nowMs: () => number):
 
   return {
     get(address) {
-      const known = responses.get(address);
-      if (!known) return undefined;
-      const holds = Number.isNaN(known.asOf) || ageOf(known.asOf, nowMs()) === known.age;
-      if (holds && known.version === version()) return known.prepared;
+      const cached = responses.get(address);
+      if (!cached) return undefined;
+      const isSameAge = Number.isNaN(cached.asOf) || ageOf(cached.asOf, nowMs()) === cached.age;
+      if (isSameAge && cached.version === version()) return cached.prepared;
       responses.delete(address);
       return undefined;
     },
@@ -81,15 +81,15 @@ const FIELD_LENGTH_MAX = 512;
 /** Returns a text as the value of a header field: cleaned, percent-encoded as in a URI except for spaces, cut to FIELD_LENGTH_MAX. */
 function fieldOf(text: string): string {
   const line = cleanLine(text, FIELD_LENGTH_MAX);
-  const whole = encodeURI(line).replaceAll('%20', ' ');
-  if (whole.length <= FIELD_LENGTH_MAX) return whole;
-  let part = '';
+  const encoded = encodeURI(line).replaceAll('%20', ' ');
+  if (encoded.length <= FIELD_LENGTH_MAX) return encoded;
+  let cut = '';
   for (const character of line) {
     const next = character === ' ' ? character : encodeURI(character);
-    if (part.length + next.length > FIELD_LENGTH_MAX - 3) break;
-    part += next;
+    if (cut.length + next.length > FIELD_LENGTH_MAX - 3) break;
+    cut += next;
   }
-  return `${part}...`;
+  return `${cut}...`;
 }
 
 /** The entity tag changes with the text, the source, the moment of the data and the notes. It is the same after a restart. */

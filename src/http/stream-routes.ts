@@ -1,6 +1,6 @@
 import { ClientError } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
-import { readJson, refuseOtherThanJson } from './body.ts';
+import { assertJsonType, readJson } from './body.ts';
 import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { methodNotAllowed } from './problem-details.ts';
@@ -31,7 +31,7 @@ export const streamRoutes =
       .post('/messages', async ({ request, account, set }) => {
         const { sse } = await mcp.load();
         const session = sse.session(account!, queryOf(request.url).get('sessionId'));
-        refuseOtherThanJson(request.headers);
+        assertJsonType(request.headers);
         const message = await readJson(request, { budget, account: account!.id });
         if (needsData(message)) await loaded();
         return withDefaults(session.receive(message), set);

@@ -65,12 +65,8 @@ export interface Market {
 /** Clocks differ by minutes. A chain dated further ahead has a wrong time zone or digit, and must not replace the present chain. */
 export const AHEAD_MS = 15 * 60_000;
 
-export function createMarket(
-  store: MarketStore,
-  universe: Universe,
-  simulated: boolean,
-  nowMs: () => number = Date.now,
-): Market {
+/** Creates the market over a store. `nowMs` is the wall clock, ms since the epoch. */
+export function createMarket(store: MarketStore, universe: Universe, simulated: boolean, nowMs: () => number): Market {
   /** The newest chain of each ticker, with its store id. A newer snapshot replaces the entry. */
   const newest = new Map<string, CachedChain>();
   /** The past chains that were requested last, by id. Analyses are cached as long as their chain lives. */

@@ -21,10 +21,10 @@ export interface ToolCall {
   /** Whether the client accepts resource links in results. */
   readonly linksResources: boolean;
   /** Sends a progress report to the client. Undefined if the client has not asked for progress. */
-  readonly progressed?: (step: ProgressReporter) => Promise<void>;
+  readonly onProgress?: (step: ProgressUpdate) => Promise<void>;
 }
 
-export interface ProgressReporter {
+export interface ProgressUpdate {
   readonly progress: number;
   readonly total?: number;
   readonly message: string;
@@ -34,8 +34,8 @@ export interface ProgressReporter {
  * Calls a tool of the registry. An error of the tool becomes a result with `isError`. Errors other than `ClientError` are also reported to the
  * operator as `tool_failed`. Throws `ProtocolError` if no tool has the name.
  */
-export async function callTool(parts: McpDeps, call: ToolCall): Promise<CallToolResult> {
-  const tools = parts.tools();
+export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
+  const tools = deps.tools();
   const tool = tools.find(({ name }) => name === call.name);
   if (!tool) {
     const nearest = nearestNames(
@@ -47,20 +47,20 @@ export async function callTool(parts: McpDeps, call: ToolCall): Promise<CallTool
     });
   }
   try {
-    return await answerOf(tool, parts, call);
+    return await answerOf(tool, deps, call);
   } catch (error) {
     // A result and not a protocol error: the agent reads the result and can correct its arguments.
-    if (error instanceof ClientError) return refused(error.message, error.hint);
+    if (error instanceof ClientError) return errorResult(error.message, error.hint);
     // The scheduler rejects a dropped call. The tool itself has not failed.
-    if (!call.signal.aborted) parts.observe({ kind: 'tool_failed', tool: tool.name, error });
-    return refused('The tool could not compute an answer', 'Retry shortly.');
+    if (!call.signal.aborted) deps.observe({ kind: 'tool_failed', tool: tool.name, error });
+    return errorResult('The tool could not compute an answer', 'Retry shortly.');
   }
 }
 
-async function answerOf(tool: Operation, parts: McpDeps, call: ToolCall): Promise<CallToolResult> {
+async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const { account, signal } = call;
-  const { scheduler, charge, context } = parts;
-  const progress = new ProgressReport(call.progressed);
+  const { scheduler, charge, context } = deps;
+  const progress = new ProgressReport(call.onProgress);
   const { body, provenance } = await scheduler.run({
     account: account?.id ?? '',
     name: tool.name,
@@ -68,24 +68,24 @@ async function answerOf(tool: Operation, parts: McpDeps, call: ToolCall): Promis
     isDropped: () => signal.aborted,
     charge: account && charge && ((tokens) => charge(account, tokens)),
   });
-  await progress.sent();
-  const said = cleaned(body);
-  const from = provenance && cleaned(provenance);
+  await progress.flush();
+  const cleanBody = cleaned(body);
+  const cleanProvenance = provenance && cleaned(provenance);
   return {
     content: [
-      { type: 'text', text: JSON.stringify(said) },
-      ...(from ? [{ type: 'text' as const, text: wordsOf(from) }] : []),
+      { type: 'text', text: JSON.stringify(cleanBody) },
+      ...(cleanProvenance ? [{ type: 'text' as const, text: describeProvenance(cleanProvenance) }] : []),
       ...(call.linksResources
         ? columnResourcesOf(tool, call.args).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),
     ],
-    structuredContent: said,
-    ...(from && { _meta: { 'zomma/provenance': from } }),
+    structuredContent: cleanBody,
+    ...(cleanProvenance && { _meta: { 'zomma/provenance': cleanProvenance } }),
   };
 }
 
 /** The source and the age of the figures as text, because models read the content of a result but not its `_meta`. */
-function wordsOf({ source, as_of, age_s, stale, notes }: Provenance): string {
+function describeProvenance({ source, as_of, age_s, stale, notes }: Provenance): string {
   return [`Source: "${source}", as of ${as_of}, ${ageOf(age_s)} old${stale ? ', stale' : ''}.`, ...notes].join(' ');
 }
 
@@ -99,40 +99,40 @@ function ageOf(seconds: number): string {
 
 /** Reports to the client each step of a call that has several steps, and a long wait before the first step. */
 class ProgressReport {
-  private readonly askedAt = performance.now();
+  private readonly calledMs = performance.now();
   private last: Promise<void> | undefined;
 
-  constructor(private readonly progressed: ToolCall['progressed']) {}
+  constructor(private readonly onProgress: ToolCall['onProgress']) {}
 
   *of<Result>(steps: Steps<Result>): Steps<Result> {
-    if (performance.now() - this.askedAt > LONG_MS) this.tell({ progress: 0, message: 'Waited for its turn' });
+    if (performance.now() - this.calledMs > LONG_WAIT_MS) this.report({ progress: 0, message: 'Waited for its turn' });
     for (let progress = 1; ; ) {
       const { value, done } = steps.next();
       if (done) return value;
       // A step without a total is a part of the step that was reported last.
-      if (value.total) this.tell({ progress: progress++, message: value.message, total: value.total });
+      if (value.total) this.report({ progress: progress++, message: value.message, total: value.total });
       yield value;
     }
   }
 
   /** Resolves after the client has had time to receive the last report. */
-  async sent(): Promise<void> {
+  async flush(): Promise<void> {
     if (!this.last) return;
     await this.last;
-    await Bun.sleep(LAST_WORD_MS);
+    await Bun.sleep(LAST_REPORT_PAUSE_MS);
   }
 
-  private tell(step: ProgressReporter): void {
+  private report(step: ProgressUpdate): void {
     // A report that cannot be sent does not stop the call.
-    this.last = this.progressed?.(step).catch(() => {});
+    this.last = this.onProgress?.(step).catch(() => {});
   }
 }
 
 /** A longer wait before the first step is reported. */
-const LONG_MS = 200;
+const LONG_WAIT_MS = 200;
 /** Pause between the last report and the answer. Clients with the first-generation SDK lose a report that comes just before the answer. */
-const LAST_WORD_MS = 5;
+const LAST_REPORT_PAUSE_MS = 5;
 
-function refused(message: string, hint: string | undefined): CallToolResult {
+function errorResult(message: string, hint: string | undefined): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: cleaned(hint ? `${message}. ${hint}` : message) }] };
 }

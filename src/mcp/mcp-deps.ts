@@ -25,7 +25,7 @@ export interface McpSession {
   /** The account of the client. Undefined over stdio. */
   readonly account: Account | undefined;
   /** URIs of the resources that the client has subscribed to. Absent if the protocol revision has no `resources/subscribe`. */
-  readonly followed?: Set<string>;
+  readonly subscribed?: Set<string>;
   /** Whether the client accepts resource links. Undefined if this server itself receives the client's `initialize` request. */
-  readonly takesLinks?: boolean | undefined;
+  readonly acceptsLinks?: boolean | undefined;
 }

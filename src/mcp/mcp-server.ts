@@ -5,14 +5,15 @@ import { ClientError } from '../errors.ts';
 import type { Steps } from '../steps.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
+import { SUBSCRIPTIONS_MAX } from './limits.ts';
 import type { McpDeps, McpSession } from './mcp-deps.ts';
-import { takesResourceLinks } from './resource-links.ts';
+import { acceptsResourceLinks } from './resource-links.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
 /** Creates an SDK server with the tools and resources. A server serves a whole connection, or only the requests of one POST. */
-export function createMcpServer(parts: McpDeps, { account, followed, takesLinks }: McpSession): Server {
-  const { context, version, tools, resources } = parts;
-  const server = new WordedServer(
+export function createMcpServer(deps: McpDeps, { account, subscribed, acceptsLinks }: McpSession): Server {
+  const { context, version, tools, resources } = deps;
+  const server = new ReadableErrorServer(
     { name: 'zomma', title: 'Zomma', version },
     {
       capabilities: {
@@ -25,7 +26,7 @@ export function createMcpServer(parts: McpDeps, { account, followed, takesLinks 
       cacheHints: CACHE_HINTS,
     },
   );
-  server.failed = (method, error) => parts.observe({ kind: 'tool_failed', tool: method, error });
+  server.onInternalError = (method, error) => deps.observe({ kind: 'tool_failed', tool: method, error });
   server.setRequestHandler('tools/list', () => ({
     tools: toolDefinitions(tools()),
     _meta: { 'zomma/registry': registryVersion(tools()) },
@@ -33,27 +34,27 @@ export function createMcpServer(parts: McpDeps, { account, followed, takesLinks 
   server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
     const { progressToken } = (params._meta ?? {}) as RequestMeta;
     const { name, arguments: args = {} } = params;
-    return callTool(parts, {
+    return callTool(deps, {
       ...{ account, name, args, signal },
       linksResources:
-        takesLinks ?? takesResourceLinks(server.getNegotiatedProtocolVersion(), server.getClientVersion()),
+        acceptsLinks ?? acceptsResourceLinks(server.getNegotiatedProtocolVersion(), server.getClientVersion()),
       ...(progressToken !== undefined && {
-        progressed: (step) => notify({ method: 'notifications/progress', params: { progressToken, ...step } }),
+        onProgress: (step) => notify({ method: 'notifications/progress', params: { progressToken, ...step } }),
       }),
     });
   });
   server.setRequestHandler('resources/list', ({ params }) => ({ ...resources.list(context, params?.cursor) }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates }));
   server.setRequestHandler('resources/read', ({ params }, { mcpReq: { signal } }) =>
-    inSteps(parts, account, signal, resources.read(params.uri, context)),
+    runInScheduler(deps, account, signal, resources.read(params.uri, context)),
   );
   server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
-  if (followed) takeSubscriptions(server, followed, parts);
+  if (subscribed) handleSubscriptions(server, subscribed, deps);
   return server;
 }
 
 /** Runs the steps of a read in the scheduler. Throws `ProtocolError` if the scheduler rejects the job with `ClientError`. */
-async function inSteps<Result>(
+async function runInScheduler<Result>(
   { scheduler, charge }: McpDeps,
   account: Account | undefined,
   signal: AbortSignal,
@@ -88,17 +89,17 @@ const CACHE_HINTS = {
 } as const;
 
 /** Handles subscriptions. Stores each URI in its canonical spelling, which notifications use. */
-function takeSubscriptions(server: Server, followed: Set<string>, { resources, context }: McpDeps): void {
+function handleSubscriptions(server: Server, subscribed: Set<string>, { resources, context }: McpDeps): void {
   server.setRequestHandler('resources/subscribe', ({ params }) => {
     const uri = resources.canonical(params.uri, context);
-    if (followed.size >= FOLLOWED_MAX && !followed.has(uri)) {
+    if (subscribed.size >= SUBSCRIPTIONS_MAX && !subscribed.has(uri)) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `A session can subscribe to at most ${FOLLOWED_MAX} resources`,
+        `A session can subscribe to at most ${SUBSCRIPTIONS_MAX} resources`,
       );
     }
     try {
-      followed.add(uri);
+      subscribed.add(uri);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
@@ -106,21 +107,18 @@ function takeSubscriptions(server: Server, followed: Set<string>, { resources, c
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params }) => {
-    followed.delete(resources.canonical(params.uri, context));
+    subscribed.delete(resources.canonical(params.uri, context));
     return {};
   });
 }
-
-/** Limit of the resources that one session can subscribe to. The session stores the URI of each. */
-export const FOLLOWED_MAX = 1_000;
 
 /**
  * An SDK server with readable errors. The SDK answers invalid parameters with the issues of its validator as JSON, and reports those of
  * `initialize` as an internal error. This class turns both into a -32602 error in words. It reports defects to the operator, and tells the
  * client only that the request could not be answered.
  */
-class WordedServer extends Server {
-  failed: (method: string, error: unknown) => void = () => {};
+class ReadableErrorServer extends Server {
+  onInternalError: (method: string, error: unknown) => void = () => {};
 
   protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
     const wrapped = super._wrapHandler(method, handler);
@@ -128,9 +126,9 @@ class WordedServer extends Server {
       try {
         return await wrapped(...given);
       } catch (error) {
-        const fault = faultOf(error);
-        if (fault) throw fault;
-        if (!given[1].mcpReq.signal.aborted) this.failed(method, error);
+        const protocolError = protocolErrorOf(error);
+        if (protocolError) throw protocolError;
+        if (!given[1].mcpReq.signal.aborted) this.onInternalError(method, error);
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'The request could not be answered. Retry shortly.');
       }
     };
@@ -138,12 +136,12 @@ class WordedServer extends Server {
 }
 
 /** Returns the error to send if the client can correct its request. Returns `undefined` if the error is a defect. */
-function faultOf(error: unknown): ProtocolError | undefined {
-  const [, notes] =
+function protocolErrorOf(error: unknown): ProtocolError | undefined {
+  const [, issues] =
     /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
-  if (notes === undefined) return error instanceof ProtocolError ? error : undefined;
-  const [issue] = JSON.parse(notes) as { path: string[]; message: string }[];
-  const fault = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
+  if (issues === undefined) return error instanceof ProtocolError ? error : undefined;
+  const [issue] = JSON.parse(issues) as { path: string[]; message: string }[];
+  const message = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
   // The path may contain names that the client chose.
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(fault));
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(message));
 }

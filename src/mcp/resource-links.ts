@@ -5,7 +5,7 @@ import type { Implementation } from '@modelcontextprotocol/server';
  * content of an unknown type. LangChain's adapters before 1.1 (1.0.0 calls itself 0.6.0) negotiate a newer revision, but discard an answer
  * with links.
  */
-export function takesResourceLinks(revision: string | undefined, client: Implementation | undefined): boolean {
+export function acceptsResourceLinks(revision: string | undefined, client: Implementation | undefined): boolean {
   if (client?.name === '@langchain/mcp-adapters' && Number.parseFloat(client.version) < 1.1) return false;
   return revision !== undefined && revision >= '2025-06-18';
 }

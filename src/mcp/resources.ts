@@ -13,7 +13,7 @@ import type { Context, Operation } from '../operations/operation.ts';
 import { extendedView, performInSteps, restView } from '../operations/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
 import type { Steps } from '../steps.ts';
-import { inShort } from './short-columns.ts';
+import { shortenColumns } from './short-columns.ts';
 
 /** A resource as shown in `resources/list` and in the links of an answer. */
 export interface ListedResource {
@@ -51,7 +51,7 @@ const [UNIVERSE, LEVELS, PROFILE, STRIKES] = [
 const JSON_TYPE = 'application/json';
 
 /** The resources of a ticker: its levels with a summary of their chain, and the full columns behind them. */
-const OF_TICKER = {
+const TICKER_RESOURCES = {
   levels: {
     uriTemplate: 'zomma://gex/{ticker}',
     name: 'gex',
@@ -75,7 +75,7 @@ const OF_TICKER = {
 
 /** The fixed resources, and the resources of each ticker that has a chain. */
 export const RESOURCES: Resources = {
-  templates: Object.values(OF_TICKER).map((each) => ({ ...each, mimeType: JSON_TYPE })),
+  templates: Object.values(TICKER_RESOURCES).map((each) => ({ ...each, mimeType: JSON_TYPE })),
   list: listResources,
   read: readResource,
   canonical: canonicalUri,
@@ -116,7 +116,7 @@ function listResources({ market }: Context, cursor?: string): ResourcePage {
 
 /** Returns the URI of a ticker's levels, which notifications of new levels carry. */
 export function levelsUri(ticker: string): string {
-  return OF_TICKER.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
+  return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
 /** Returns links to the full columns that an answer on a ticker summarises. Returns none for tools without such columns. */
@@ -129,8 +129,8 @@ export function columnResourcesOf(tool: Operation, args: unknown): ListedResourc
 
 const SUMMARISES: ReadonlySet<string> = new Set(['get_live_gex_nodes', 'run_strategic_omni_radar']);
 
-function linkTo(which: keyof typeof OF_TICKER, ticker: string): ListedResource {
-  const { uriTemplate, name, title, description } = OF_TICKER[which];
+function linkTo(which: keyof typeof TICKER_RESOURCES, ticker: string): ListedResource {
+  const { uriTemplate, name, title, description } = TICKER_RESOURCES[which];
   return {
     uri: uriTemplate.replace('{ticker}', encodeURIComponent(ticker)).replace('{expiry}', 'all'),
     name: `${name}-${ticker}`,
@@ -155,24 +155,24 @@ function* readResource(uri: string, context: Context): Steps<ReadResourceResult>
 function* contentOf(uri: string, context: Context): Steps<Record<string, unknown> | undefined> {
   if (uri === 'zomma://universe')
     return (yield* performInSteps(restView(UNIVERSE), {}, context, 'invalid_parameter')).body;
-  const [, ticker, columns, expiries] = GEX.exec(uri) ?? [];
+  const [, ticker, columns, expiries] = GEX_URI.exec(uri) ?? [];
   if (ticker === undefined) return undefined;
   const input = { ticker: decodeURIComponent(ticker) };
   if (columns === undefined) return yield* levelsOf(input, context);
   const view = extendedView(columns === 'profile' ? PROFILE : STRIKES);
   const args = { ...input, ...(expiries && { expiries }) };
-  return inShort((yield* performInSteps(view, args, context, 'invalid_parameter')).body);
+  return shortenColumns((yield* performInSteps(view, args, context, 'invalid_parameter')).body);
 }
 
 /** `%5E` is the caret of an index ticker. No other character of a ticker is percent-encoded. */
-const GEX = /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
+const GEX_URI = /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
 
 /** The ticker need not have a chain yet: clients can subscribe before the first snapshot. */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri)) return uri;
-  const [whole, ticker] = GEX.exec(uri) ?? [];
-  if (whole === undefined) throw notFound(uri, ...NO_RESOURCE);
-  return levelsUri(market.nameOf(decodeURIComponent(ticker!))) + whole.slice(`zomma://gex/${ticker}`.length);
+  const [match, ticker] = GEX_URI.exec(uri) ?? [];
+  if (match === undefined) throw notFound(uri, ...NO_RESOURCE);
+  return levelsUri(market.nameOf(decodeURIComponent(ticker!))) + match.slice(`zomma://gex/${ticker}`.length);
 }
 
 const NO_RESOURCE = ['There is no such resource', 'Call resources/templates/list for the valid URIs.'] as const;

@@ -7,16 +7,19 @@ const ROWS_MAX = 500;
  * Shortens an answer in columns so that it fits into a model's context: the rows nearest to spot, with few digits. The answer states how
  * many rows are left out. Strikes identify contracts, so they keep all digits. REST returns the full columns.
  */
-export function inShort(body: Record<string, unknown>): Record<string, unknown> {
-  const short = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(DIGITS)) : value);
+export function shortenColumns(body: Record<string, unknown>): Record<string, unknown> {
+  const round = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(DIGITS)) : value);
   const [from, to] = nearestRows((body.strike ?? body.spot) as number[], body.spot_price as number);
-  const left = (body.count as number) - (to - from);
+  const leftOut = (body.count as number) - (to - from);
   const columns = Object.entries(body).map(([key, value]) => {
     if (!Array.isArray(value)) return [key, value];
     const rows = value.slice(from, to);
-    return [key, key === 'strike' ? rows : rows.map(short)];
+    return [key, key === 'strike' ? rows : rows.map(round)];
   });
-  return { ...Object.fromEntries(columns), ...(left > 0 && { count: to - from, rows_left_out_far_from_spot: left }) };
+  return {
+    ...Object.fromEntries(columns),
+    ...(leftOut > 0 && { count: to - from, rows_left_out_far_from_spot: leftOut }),
+  };
 }
 
 /** Returns the range of the at most ROWS_MAX values that are nearest to `middle`. The values are ascending. */

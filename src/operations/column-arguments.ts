@@ -80,7 +80,7 @@ export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { descriptio
 
 /**
  * Columns of float64, little-endian, one after the other in a body. Returns views of the body. Throws `ClientError` (422) if the length does
- * not fit the columns, if there are too many rows, or if a value is out of bounds. The failure names the column and row of the first such
+ * not fit the columns, if there are too many rows, or if a value is out of bounds. The error names the column and row of the first such
  * value.
  */
 export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
@@ -101,8 +101,10 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
     const values = new Float64Array(body, i * count * Float64Array.BYTES_PER_ELEMENT, count);
     const row = firstOutside(values, schemas[name]);
     if (row >= 0) {
-      const fault = { field: `/${name}/${row}`, expected: expectation(schemas[name]) };
-      throw new ClientError('invalid_body', `${fault.field} ${fault.expected}`, { fieldErrors: [fault] });
+      const fieldError = { field: `/${name}/${row}`, expected: expectation(schemas[name]) };
+      throw new ClientError('invalid_body', `${fieldError.field} ${fieldError.expected}`, {
+        fieldErrors: [fieldError],
+      });
     }
     columns[name] = values;
   }

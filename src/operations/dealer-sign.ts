@@ -11,7 +11,7 @@ import { TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { runToCompletion, StepCache, type Steps } from '../steps.ts';
 import type { Context } from './operation.ts';
 import { tapePrice } from './prices.ts';
-import { throughTape } from './signed-tape.ts';
+import { forEachStretch } from './signed-tape.ts';
 
 /** The field in which an answer states its assumption about dealers. */
 export const signConvention = Type.String({ description: "Assumption about dealers' side." });
@@ -25,7 +25,7 @@ export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
 /** A prepared chain with a sign convention. Throws `ClientError` (invalid_parameter) if `sign` is `flow` and no contract has a print. */
 export function* signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
-  const positions = yield* customersInSteps(prepared.chain, context.market.tape(prepared.chain));
+  const positions = yield* customerPositionsInSteps(prepared.chain, context.market.tape(prepared.chain));
   if (positions) return byFlow(prepared, positions);
   throw new ClientError(
     'invalid_parameter',
@@ -38,12 +38,12 @@ export function* signedAs(sign: SignConvention, prepared: PreparedChain, context
 }
 
 /** Customers' positions in a chain by its tape, cached while the tape is unchanged. Returns `undefined` if no contract has a print. */
-export function customersOf(chain: Chain, tape: PrintsQuery): CustomerPositions | undefined {
-  return runToCompletion(customersInSteps(chain, tape));
+export function customerPositionsOf(chain: Chain, tape: PrintsQuery): CustomerPositions | undefined {
+  return runToCompletion(customerPositionsInSteps(chain, tape));
 }
 
-/** As `customersOf`, in steps. */
-export function* customersInSteps(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
+/** As `customerPositionsOf`, in steps. */
+export function* customerPositionsInSteps(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
   const positions = yield* customers.of(chain, tape.version, {
     message: 'Signing the tape',
     tokens: tapePrice(tape),
@@ -54,13 +54,13 @@ export function* customersInSteps(chain: Chain, tape: PrintsQuery): Steps<Custom
 
 function* positionsBy(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions> {
   return tape.stretches
-    ? yield* summedInSteps(chain, yield* addedUp(tape))
+    ? yield* summedInSteps(chain, yield* sumTape(tape))
     : customerPositions(chain, signPrints(tape.prints));
 }
 
-function* addedUp(tape: PrintsQuery): Steps<TapeSums> {
+function* sumTape(tape: PrintsQuery): Steps<TapeSums> {
   const summer = new TapeSummer();
-  yield* throughTape(tape, PARTS.ofDay, (stretch) => summer.add(stretch.sums()));
+  yield* forEachStretch(tape, PARTS.ofDay, (stretch) => summer.add(stretch.sums()));
   return summer.sums();
 }
 

@@ -213,7 +213,7 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
     stream: connection && { up: connection.up, since: iso(connection.at), reason: shown(connection.reason) },
     tickers_expected: tickers.length,
     tickers_by_state: Object.fromEntries(
-      [...Map.groupBy(tickers, (each) => each.state)].map(([its, rows]) => [its, rows.length]),
+      [...Map.groupBy(tickers, (each) => each.state)].map(([health, rows]) => [health, rows.length]),
     ),
     expected_contracts: sum('expected_contracts'),
     received_contracts: sum('received_contracts'),

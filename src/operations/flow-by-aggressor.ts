@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type AggressorFlow, type FlowGroups, FlowSums, NOTHING } from '../analytics/flow/aggressor-flow.ts';
+import { type AggressorFlow, type FlowGroups, FlowSums, NO_AGGRESSOR_FLOW } from '../analytics/flow/aggressor-flow.ts';
 import { deltaLookup } from '../analytics/flow/flow-notional.ts';
 import type { SideRule } from '../analytics/flow/trade-side.ts';
 import type { Chain } from '../market/chain.ts';
@@ -10,19 +10,19 @@ import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../mark
 import { StepCache, type Steps } from '../steps.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, count, number } from './schemas.ts';
-import { ofSignedTape, QUESTIONS_CACHED, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
+import { count, number, numberColumn } from './schemas.ts';
+import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './signed-tape.ts';
 
 const flow = {
-  prints: columnOf('Prints.'),
-  contracts: columnOf('Contracts, whoever the aggressor was.'),
-  premium: columnOf('Premium paid, dollars.'),
-  call_bought: columnOf('Premium of calls that customers bought, dollars.'),
-  call_sold: columnOf('Premium of calls that customers sold, dollars.'),
-  put_bought: columnOf('Premium of puts that customers bought, dollars.'),
-  put_sold: columnOf('Premium of puts that customers sold, dollars.'),
-  unsigned: columnOf('Premium of prints of unknown side, dollars.'),
-  net_delta: columnOf('Delta-notional that customers took on, dollars: + long.'),
+  prints: numberColumn('Prints.'),
+  contracts: numberColumn('Contracts, whoever the aggressor was.'),
+  premium: numberColumn('Premium paid, dollars.'),
+  call_bought: numberColumn('Premium of calls that customers bought, dollars.'),
+  call_sold: numberColumn('Premium of calls that customers sold, dollars.'),
+  put_bought: numberColumn('Premium of puts that customers bought, dollars.'),
+  put_sold: numberColumn('Premium of puts that customers sold, dollars.'),
+  unsigned: numberColumn('Premium of prints of unknown side, dollars.'),
+  net_delta: numberColumn('Delta-notional that customers took on, dollars: + long.'),
 };
 
 const groups = (key: string, keyDescription: string, description: string) =>
@@ -72,10 +72,10 @@ export const getFlowByAggressor = defineOperation({
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}' },
   *run(input, context) {
     const { chain, prepared } = yield* readMarket(input.ticker, context);
-    const { signedBy, groups } = yield* ofSignedTape(cache, chain, input, context, (tape) =>
+    const { signedBy, groups } = yield* cachedTapeResult(cache, chain, input, context, (tape) =>
       flowOf(tape, input.min_premium, prepared),
     );
-    const inOrder = (by: ReadonlyMap<string, AggressorFlow>) => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const sorted = (by: ReadonlyMap<string, AggressorFlow>) => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return {
       result: {
         ticker: chain.underlying,
@@ -84,11 +84,11 @@ export const getFlowByAggressor = defineOperation({
         min_premium: input.min_premium,
         signed_by: { ...signedBy },
         by_manner: columns('manner', [
-          ...MANNERS.map((manner) => [manner, groups.manner.get(manner) ?? NOTHING] as const),
-          ['all', groups.total.get('all') ?? NOTHING],
+          ...MANNERS.map((manner) => [manner, groups.manner.get(manner) ?? NO_AGGRESSOR_FLOW] as const),
+          ['all', groups.total.get('all') ?? NO_AGGRESSOR_FLOW],
         ]),
-        by_day: columns('day', inOrder(groups.day)),
-        by_expiry: columns('expiry', inOrder(groups.expiry)),
+        by_day: columns('day', sorted(groups.day)),
+        by_expiry: columns('expiry', sorted(groups.expiry)),
       },
       provenance: provenanceOf(chain, context, tapeNotes(chain, input.days, context)),
     };
@@ -100,13 +100,13 @@ interface Signed {
   readonly groups: FlowGroups;
 }
 
-const cache = new StepCache<Chain, Signed>(() => QUESTIONS_CACHED);
+const cache = new StepCache<Chain, Signed>(() => CACHED_RESULTS_MAX);
 
 function* flowOf(tape: PrintsQuery, minPremium: number, prepared: PreparedChain): Steps<Signed> {
   const flow = new FlowSums({ spot: prepared.chain.spot, deltaOf: yield* deltaLookup(prepared) });
   const summer = new TapeSummer();
   let day: string | undefined;
-  yield* throughTape(tape, minPremium > 0 ? PARTS.one : PARTS.ofDay, (stretch) => {
+  yield* forEachStretch(tape, minPremium > 0 ? PARTS.one : PARTS.ofDay, (stretch) => {
     if (day !== undefined && day !== stretch.day) flow.add(day, summer.sums());
     day = stretch.day;
     summer.add(minPremium > 0 ? sumsOf(stretch.columns(), minPremium) : stretch.sums());
@@ -122,16 +122,16 @@ function rulesOf({ contracts, byContract }: TapeSums) {
   const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
   for (const [contract, series] of contracts.seriesIndex.entries()) {
     if (!counts[series]) continue;
-    const at = contract * BY_CONTRACT.width;
-    rules.feed += byContract[at + BY_CONTRACT.feed]!;
-    rules.quote += byContract[at + BY_CONTRACT.quote]!;
-    rules.tick += byContract[at + BY_CONTRACT.tick]!;
+    const offset = contract * BY_CONTRACT.width;
+    rules.feed += byContract[offset + BY_CONTRACT.feed]!;
+    rules.quote += byContract[offset + BY_CONTRACT.quote]!;
+    rules.tick += byContract[offset + BY_CONTRACT.tick]!;
   }
   return rules;
 }
 
 function columns<Key extends string>(key: Key, rows: readonly (readonly [string, AggressorFlow])[]) {
-  const column = (field: keyof AggressorFlow) => rows.map(([, its]) => its[field]);
+  const column = (field: keyof AggressorFlow) => rows.map(([, row]) => row[field]);
   return {
     count: rows.length,
     [key]: rows.map(([name]) => name),

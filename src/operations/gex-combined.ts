@@ -5,11 +5,11 @@ import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
-import { lens, throughLens } from './gex-lens.ts';
+import { lens, lensFields } from './gex-lens.ts';
 import { MILLION } from './gex-report.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, count, nullable, number, ticker } from './schemas.ts';
+import { count, nullable, number, numberColumn, ticker } from './schemas.ts';
 
 /** By index: the fund that tracks it, and the approximate ratio of the index to the fund's price. */
 const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {
@@ -61,10 +61,10 @@ export const getGexCombined = defineOperation({
       net_vex_mil: number('Vanna exposure of both, millions of dollars per vol point.'),
       net_cex_mil: number('Charm exposure of both, millions of dollars per calendar day.'),
       count: count('Rows of each column.'),
-      spot: columnOf('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
-      net_gex: columnOf('Net gamma exposure of both at that level, dollars per 1 % move.'),
-      ticker_gex: columnOf('Net gamma exposure of the ticker, dollars per 1 % move.'),
-      with_gex: columnOf('Net gamma exposure of the added symbol, dollars per 1 % move.'),
+      spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
+      net_gex: numberColumn('Net gamma exposure of both at that level, dollars per 1 % move.'),
+      ticker_gex: numberColumn('Net gamma exposure of the ticker, dollars per 1 % move.'),
+      with_gex: numberColumn('Net gamma exposure of the added symbol, dollars per 1 % move.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },
@@ -96,7 +96,7 @@ export const getGexCombined = defineOperation({
         as_of: new Date(chain.asOf).toISOString(),
         with_as_of: new Date(other.chain.asOf).toISOString(),
         apart_s: Math.abs(chain.asOf - other.chain.asOf) / 1_000,
-        ...throughLens(both),
+        ...lensFields(both),
         ticker_gex_mil: both.index.gex / MILLION,
         with_gex_mil: both.fund.gex / MILLION,
         net_dex_mil: both.exposures.dex / MILLION,

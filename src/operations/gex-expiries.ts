@@ -10,7 +10,7 @@ import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, knownOf, number, texts } from './schemas.ts';
+import { nullableColumn, number, numberColumn, textColumn } from './schemas.ts';
 
 export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',
@@ -26,25 +26,27 @@ export const getGexByExpiry = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       spot_price: number('Spot of the snapshot, dollars.'),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      root: texts('OSI root.'),
-      expiry: texts('YYYY-MM-DD'),
-      settlement: texts('AM (opening prices) or PM (close).'),
-      tte: columnOf('Years to settlement.'),
-      net_gex: columnOf('Net gamma exposure, dollars per 1 % move.'),
-      gross_gex: columnOf('Sum of absolute gamma exposures, dollars per 1 % move.'),
-      gross_share_pct: columnOf('Share of all gross gamma that expires with this series, percent.'),
-      expired_share_pct: columnOf('Share of all gross gamma that has expired once this series has settled, percent.'),
-      open_interest: columnOf('Contracts outstanding.'),
-      volume: columnOf('Contracts traded on the day of the snapshot.'),
-      max_pain: knownOf('Strike at which the options pay out least, dollars; null if no contract counts.'),
-      forward: columnOf('Forward price, dollars.'),
-      forward_method: texts('regression, parity, delta, carry or flat.'),
-      rate: columnOf('Discount rate, continuous, decimal per year.'),
-      atm_iv: knownOf('At-the-money volatility, decimal per year; null if no strike has one.'),
-      expected_move: knownOf(
+      root: textColumn('OSI root.'),
+      expiry: textColumn('YYYY-MM-DD'),
+      settlement: textColumn('AM (opening prices) or PM (close).'),
+      tte: numberColumn('Years to settlement.'),
+      net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
+      gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+      gross_share_pct: numberColumn('Share of all gross gamma that expires with this series, percent.'),
+      expired_share_pct: numberColumn(
+        'Share of all gross gamma that has expired once this series has settled, percent.',
+      ),
+      open_interest: numberColumn('Contracts outstanding.'),
+      volume: numberColumn('Contracts traded on the day of the snapshot.'),
+      max_pain: nullableColumn('Strike at which the options pay out least, dollars; null if no contract counts.'),
+      forward: numberColumn('Forward price, dollars.'),
+      forward_method: textColumn('regression, parity, delta, carry or flat.'),
+      rate: numberColumn('Discount rate, continuous, decimal per year.'),
+      atm_iv: nullableColumn('At-the-money volatility, decimal per year; null if no strike has one.'),
+      expected_move: nullableColumn(
         'One standard deviation to settlement at atm_iv, dollars; a straddle costs about four fifths of it.',
       ),
-      skew_25d: knownOf('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
+      skew_25d: nullableColumn('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },
@@ -119,7 +121,7 @@ function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
     expired: percent(Math.min(before + gross, all)),
     ...contractsOf(prepared, each),
     // If no contract counts, all strikes pay out the same, so there is no max pain.
-    maxPain: prepared.weight.subarray(start, end).some((held) => held > 0) ? maxPain(prepared, each) : null,
+    maxPain: prepared.weight.subarray(start, end).some((weight) => weight > 0) ? maxPain(prepared, each) : null,
     forward,
     forwardMethod: forwardMethod as string,
     rate,
@@ -131,9 +133,9 @@ function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
 
 function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeries) {
   let [openInterest, volume] = [0, 0];
-  for (let at = start; at < end; at++) {
-    openInterest += chain.openInterest[row[at]!]! || 0;
-    volume += chain.volume[row[at]!]! || 0;
+  for (let i = start; i < end; i++) {
+    openInterest += chain.openInterest[row[i]!]! || 0;
+    volume += chain.volume[row[i]!]! || 0;
   }
   return { openInterest, volume };
 }

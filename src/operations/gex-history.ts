@@ -7,9 +7,9 @@ import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
-import { moment, momentOf, momentRefusal } from './moment.ts';
+import { moment, momentError, momentOf } from './moment.ts';
 import { type Context, defineOperation } from './operation.ts';
-import { columnOf, defaulted, nullable, oneOf, texts, ticker } from './schemas.ts';
+import { defaulted, nullable, numberColumn, oneOf, textColumn, ticker } from './schemas.ts';
 
 /** Length of the default range, and of the period of the volatility rank, in New York days. The last day is included. */
 const YEAR_DAYS = 365;
@@ -49,22 +49,22 @@ export const getGexHistory = defineOperation({
       per: Type.String({ description: 'What a row stands for: snapshot or day.' }),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
       downsampled_from: Type.Integer({ description: 'Rows before downsampling.', minimum: 0 }),
-      as_of: texts('When the quotes were taken, ISO 8601, ascending.'),
-      day: texts('New York date of the quotes, YYYY-MM-DD.'),
-      spot: columnOf('Spot, dollars.'),
-      net_gex: columnOf('Net gamma exposure, dollars per 1 % move.'),
-      gross_gex: columnOf('Sum of absolute gamma exposures, dollars per 1 % move.'),
-      gex_flip: columnOf('Spot at which net dealer gamma changed sign, dollars.'),
+      as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
+      day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
+      spot: numberColumn('Spot, dollars.'),
+      net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
+      gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+      gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
       flip_resolved: Type.Array(Type.Boolean(), {
         description: 'False if net gamma kept its sign within 50 % of spot: gex_flip is then where it was nearest 0.',
       }),
-      call_wall: columnOf('Strike at or above spot with most call gamma, dollars.'),
-      put_wall: columnOf('Strike at or below spot with most put gamma, dollars.'),
-      max_pain: columnOf('Strike at which the options of the dominant expiry paid out least, dollars.'),
-      expiry: texts('Dominant expiration, YYYY-MM-DD.'),
-      net_dex: columnOf('Delta exposure, dollars.'),
-      net_vex: columnOf('Vanna exposure, dollars per vol point.'),
-      net_cex: columnOf('Charm exposure, dollars per calendar day.'),
+      call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
+      put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
+      max_pain: numberColumn('Strike at which the options of the dominant expiry paid out least, dollars.'),
+      expiry: textColumn('Dominant expiration, YYYY-MM-DD.'),
+      net_dex: numberColumn('Delta exposure, dollars.'),
+      net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+      net_cex: numberColumn('Charm exposure, dollars per calendar day.'),
       atm_iv_30d: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
         description: 'At-the-money volatility at 30 days, decimal per year; null if no strike had one.',
       }),
@@ -83,7 +83,7 @@ export const getGexHistory = defineOperation({
       iv_low: nullable(Type.Number(), 'Lowest atm_iv_30d of iv_days, decimal per year; null if there is none.'),
       iv_high: nullable(Type.Number(), 'Highest atm_iv_30d of iv_days, decimal per year; null if there is none.'),
       sign_convention: signConvention,
-      notes: texts('Caveats on the figures.'),
+      notes: textColumn('Caveats on the figures.'),
     },
     { additionalProperties: false },
   ),
@@ -105,7 +105,7 @@ export const getGexHistory = defineOperation({
       });
     }
     const notes = [
-      ...(rows.length > 0 ? [] : [whyNone(newest)]),
+      ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
       ...(due > 0 ? [`Levels of ${due} snapshots are not computed yet: retry shortly.`] : []),
     ];
     const result = {
@@ -154,7 +154,7 @@ function provenance(name: string, context: Context, notes: readonly string[]) {
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
 }
 
-function whyNone(newest: number | undefined): string {
+function noLevelsNote(newest: number | undefined): string {
   return newest === undefined
     ? 'No levels of this ticker are stored up to then: the service stores them as snapshots arrive.'
     : `No levels of this ticker are stored in that range; the newest before its end are of ${new Date(newest).toISOString()}.`;
@@ -167,6 +167,6 @@ const CODE = 'invalid_parameter';
 function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
-  if (fromMs !== undefined && fromMs > toMs) throw momentRefusal('/from', 'must not lie after /to', CODE);
+  if (fromMs !== undefined && fromMs > toMs) throw momentError('/from', 'must not lie after /to', CODE);
   return { fromMs, toMs };
 }

@@ -8,7 +8,7 @@ import type { CustomerPositions } from '../analytics/flow/customer-positions.ts'
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
-import { byFlow, customersInSteps } from './dealer-sign.ts';
+import { byFlow, customerPositionsInSteps } from './dealer-sign.ts';
 import { MILLION, regimeOf } from './gex-report.ts';
 import type { Context } from './operation.ts';
 import { count, nullable, number } from './schemas.ts';
@@ -24,7 +24,7 @@ export const lens = {
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
 
-export function throughLens({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
+export function lensFields({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
   return {
     net_gex_mil: exposures.gex / MILLION,
     gross_gex_mil: exposures.grossGex / MILLION,
@@ -42,7 +42,7 @@ export const byVolumeLens = Type.Object(lens, {
 });
 
 export function* byVolume({ chain, options }: PreparedChain) {
-  return throughLens(yield* levelsUnder(chain, { ...options, weight: 'volume' }));
+  return lensFields(yield* levelsWith(chain, { ...options, weight: 'volume' }));
 }
 
 export const zeroDteLens = Type.Object(
@@ -69,8 +69,8 @@ export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: nu
   const last = ofToday.at(-1);
   if (!last) return null;
   const only = { ...options, expiries: { kind: '0dte' } } as const;
-  const levels = yield* levelsUnder(chain, only);
-  const traded = yield* levelsUnder(chain, { ...only, weight: 'volume' });
+  const levels = yield* levelsWith(chain, only);
+  const volumeLevels = yield* levelsWith(chain, { ...only, weight: 'volume' });
   const atmIv = atmVolatility(last);
   const sum = (column: Float64Array) =>
     ofToday.reduce(
@@ -80,9 +80,9 @@ export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: nu
   const open = sum(chain.openInterest);
   return {
     expiry: today,
-    ...throughLens(levels),
+    ...lensFields(levels),
     gross_share_pct: grossGex > 0 ? Math.min(100, (100 * levels.exposures.grossGex) / grossGex) : 0,
-    net_gex_volume_mil: traded.exposures.gex / MILLION,
+    net_gex_volume_mil: volumeLevels.exposures.gex / MILLION,
     max_pain: open > 0 ? levels.maxPain : null,
     hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
     atm_iv: Number.isNaN(atmIv) ? null : atmIv,
@@ -120,7 +120,7 @@ export const byFlowLens = Type.Object(
 
 /** The levels by signed prints. Returns null if no contract of the chain has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
-  const positions = yield* customersInSteps(prepared.chain, context.market.tape(prepared.chain));
+  const positions = yield* customerPositionsInSteps(prepared.chain, context.market.tape(prepared.chain));
   return positions ? yield* byPositionsInSteps(prepared, positions) : null;
 }
 
@@ -133,7 +133,7 @@ function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositio
   const levels = yield* gexLevelsInSteps(signed, new Map());
   const { share, unsignedGex } = signedShare(signed);
   return {
-    ...throughLens(levels),
+    ...lensFields(levels),
     net_dex_mil: levels.exposures.dex / MILLION,
     net_vex_mil: levels.exposures.vex / MILLION,
     net_cex_mil: levels.exposures.cex / MILLION,
@@ -145,6 +145,6 @@ function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositio
   };
 }
 
-function* levelsUnder(chain: PreparedChain['chain'], options: AnalysisOptions): Steps<GexLevels> {
+function* levelsWith(chain: PreparedChain['chain'], options: AnalysisOptions): Steps<GexLevels> {
   return yield* gexLevelsInSteps(yield* prepareInSteps(chain, options), new Map());
 }

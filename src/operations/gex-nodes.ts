@@ -3,14 +3,16 @@ import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { averageVolume } from '../analytics/returns.ts';
+import { shownName } from '../clean-text.ts';
 import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
+import type { LevelEvent } from '../market/level-record.ts';
 import type { Steps } from '../steps.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
-import { type GexReport, gexReport, reportGex } from './gex-report.ts';
-import { levelsOf, type MarketReading, provenanceOf, readMarketAs } from './market-reading.ts';
-import { type Context, defineOperation } from './operation.ts';
+import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
+import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from './market-reading.ts';
+import { type Context, defineOperation, type Provenance } from './operation.ts';
 import { nullable, number, ticker } from './schemas.ts';
 
 /** Trading days of the average daily volume. */
@@ -28,6 +30,19 @@ const hedging = Type.Object(
   { additionalProperties: false, description: "Dealers' hedging against the daily volume of the underlying." },
 );
 
+/** Keys of the REST answer. */
+const REST_KEYS = [
+  'ticker',
+  'spot_price',
+  'expiry',
+  'max_pain',
+  'call_wall',
+  'put_wall',
+  'gex_flip',
+  'net_gex_mil',
+] as const;
+
+/** Keys of the tool's default answer. */
 const NODES = ['ticker', 'spot_price', 'whale_expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip'] as const;
 
 export const getLiveGexNodes = defineOperation({
@@ -54,7 +69,7 @@ export const getLiveGexNodes = defineOperation({
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
     input: chainInput,
-    answers: ['ticker', 'spot_price', 'expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip', 'net_gex_mil'],
+    answers: REST_KEYS,
   },
   *run(input, context, isWanted) {
     const reading = yield* readMarketAs(optionsOf(input), input.ticker, context);
@@ -96,14 +111,42 @@ function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: C
   };
 }
 
+type RecordedGexNodes = Pick<GexReport, (typeof REST_KEYS)[number]> & {
+  readonly provenance: Omit<Provenance, 'age_s' | 'stale'>;
+};
+
+/**
+ * The REST answer for the snapshot of a level record, for events. The answer has no age, so an event is the same whenever it is sent. The
+ * compiler requires every key of the REST answer here.
+ */
+export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
+  return {
+    ticker: levels.underlying,
+    spot_price: levels.spot,
+    expiry: levels.expiry,
+    max_pain: levels.maxPain,
+    call_wall: levels.callWall,
+    put_wall: levels.putWall,
+    gex_flip: levels.gexFlip,
+    net_gex_mil: levels.netGex / MILLION,
+    provenance: {
+      source: shownName(levels.source),
+      simulated: levels.simulated,
+      as_of: new Date(levels.asOf).toISOString(),
+      notes: [...(levels.simulated ? [SIMULATED_NOTE] : []), ...(levels.flipResolved ? [] : [UNRESOLVED_FLIP_NOTE])],
+    },
+  };
+}
+
+const UNRESOLVED_FLIP_NOTE = 'Net gamma keeps its sign within 50 % of spot: gex_flip is where it is nearest 0.';
+
 /** Caveats that the figures of the default answer do not show. */
 function caveats(report: GexReport): string[] {
   const { used, left_out } = report.contracts;
   const notes: string[] = [];
   if (left_out.no_volatility === used)
     notes.push('No contract has a volatility, so gamma is unknown and counts as zero.');
-  if (!report.flip_resolved)
-    notes.push('Net gamma keeps its sign within 50 % of spot: gex_flip is where it is nearest 0.');
+  if (!report.flip_resolved) notes.push(UNRESOLVED_FLIP_NOTE);
   if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)
     notes.push(`The strike with most call gamma is below spot, at ${report.call_wall_unsided}.`);
   if (report.put_wall_sided && report.put_wall_unsided !== report.put_wall)

@@ -6,7 +6,7 @@ import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, nullable, number } from './schemas.ts';
+import { nullable, number, numberColumn } from './schemas.ts';
 
 export const getGexProfile = defineOperation({
   name: 'get_gex_profile',
@@ -31,8 +31,8 @@ export const getGexProfile = defineOperation({
       ),
       charm_flip: nullable(Type.Number(), 'The same for charm exposure, dollars.'),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      spot: columnOf('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
-      net_gex: columnOf('Net gamma exposure at that level, dollars per 1 % move.'),
+      spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
+      net_gex: numberColumn('Net gamma exposure at that level, dollars per 1 % move.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },

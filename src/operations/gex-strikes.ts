@@ -4,7 +4,7 @@ import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, number } from './schemas.ts';
+import { number, numberColumn } from './schemas.ts';
 
 export const getGexByStrike = defineOperation({
   name: 'get_gex_by_strike',
@@ -20,17 +20,17 @@ export const getGexByStrike = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       spot_price: number('Spot of the snapshot, dollars.'),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      strike: columnOf('Strikes, ascending, dollars.'),
-      call_gex: columnOf('Gamma exposure of calls, dollars per 1 % move.'),
-      put_gex: columnOf('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
-      net_gex: columnOf('Gamma exposure of calls and puts, dollars per 1 % move.'),
-      net_dex: columnOf('Delta exposure, dollars.'),
-      net_vex: columnOf('Vanna exposure, dollars per vol point.'),
-      net_cex: columnOf('Charm exposure, dollars per calendar day.'),
-      call_open_interest: columnOf('Contracts outstanding, calls.'),
-      put_open_interest: columnOf('Contracts outstanding, puts.'),
-      call_volume: columnOf('Contracts traded on the day of the snapshot, calls.'),
-      put_volume: columnOf('Contracts traded on the day of the snapshot, puts.'),
+      strike: numberColumn('Strikes, ascending, dollars.'),
+      call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
+      put_gex: numberColumn('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
+      net_gex: numberColumn('Gamma exposure of calls and puts, dollars per 1 % move.'),
+      net_dex: numberColumn('Delta exposure, dollars.'),
+      net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+      net_cex: numberColumn('Charm exposure, dollars per calendar day.'),
+      call_open_interest: numberColumn('Contracts outstanding, calls.'),
+      put_open_interest: numberColumn('Contracts outstanding, puts.'),
+      call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),
+      put_volume: numberColumn('Contracts traded on the day of the snapshot, puts.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },

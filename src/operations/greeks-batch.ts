@@ -110,10 +110,10 @@ export const computeGreeksBatch = defineOperation({
         rate: numbers(input.rate, from, to),
         dividend: numbers(input.dividend, from, to),
       });
-      const some = input.units === 'raw' ? raw : inMarketUnits(raw);
+      const values = input.units === 'raw' ? raw : inMarketUnits(raw);
       for (const name of GREEKS) {
-        const [into, column] = [columns[name], some[name]];
-        for (let at = from; at < to; at++) into[at] = column[at - from]!;
+        const [into, column] = [columns[name], values[name]];
+        for (let i = from; i < to; i++) into[i] = column[i - from]!;
       }
     };
     return byRows(count, compute, () => ({ result: { count, units: input.units, ...columns } }));

@@ -70,10 +70,10 @@ export const solveImpliedVolatilities = defineOperation({
         rate: numbers(input.rate, from, to),
         dividend: numbers(input.dividend, from, to),
       });
-      for (let at = from; at < to; at++) {
-        const told = statusOf(solved[at - from]!);
-        statuses[at] = told;
-        iv[at] = told === 'ok' ? solved[at - from]! : 0;
+      for (let i = from; i < to; i++) {
+        const rowStatus = statusOf(solved[i - from]!);
+        statuses[i] = rowStatus;
+        iv[i] = rowStatus === 'ok' ? solved[i - from]! : 0;
       }
     };
     return byRows(count, compute, () => ({ result: { count, iv, status: statuses } }));

@@ -76,12 +76,12 @@ export const detectLethalNodes = defineOperation({
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
     const isPaged = input.limit !== undefined || input.cursor !== undefined;
-    const gexOf = ({ gamma, position, multiplier }: HedgingNode['parts']) =>
+    const gexOf = ({ gamma, position, multiplier }: HedgingNode['inputs']) =>
       gamma * position * multiplier * chain.spot ** 2 * 0.01;
-    const ofNodes = nodes.reduce((sum, { parts }) => sum + Math.abs(gexOf(parts)), 0);
+    const nodesGross = nodes.reduce((sum, { inputs }) => sum + Math.abs(gexOf(inputs)), 0);
     yield step('Exposures of their strikes');
     const { grossOfAll: gross } = gexBySeries(prepared);
-    const ofStrikes = netGexAt(
+    const strikeGex = netGexAt(
       prepared,
       nodes.map(({ strike }) => strike),
     );
@@ -97,19 +97,19 @@ export const detectLethalNodes = defineOperation({
         ...(isPaged && found.length > count && { next_cursor: cursorAt(chain, page.row + count) }),
         ticker: chain.underlying,
         spot_price: chain.spot,
-        components: nodes.map(({ root, parts }, at) => ({
+        components: nodes.map(({ root, inputs }, i) => ({
           root,
-          dealer_contracts: parts.position,
-          multiplier: parts.multiplier,
-          tte: parts.tte,
-          iv: parts.iv,
-          gamma: parts.gamma,
-          delta: parts.delta,
-          delta_after_a_day: parts.deltaAfter,
-          gex: gexOf(parts),
-          strike_shares: -ofStrikes[at]! / chain.spot,
+          dealer_contracts: inputs.position,
+          multiplier: inputs.multiplier,
+          tte: inputs.tte,
+          iv: inputs.iv,
+          gamma: inputs.gamma,
+          delta: inputs.delta,
+          delta_after_a_day: inputs.deltaAfter,
+          gex: gexOf(inputs),
+          strike_shares: -strikeGex[i]! / chain.spot,
         })),
-        gross_share_pct: gross > 0 ? Math.min(100, (100 * ofNodes) / gross) : 0,
+        gross_share_pct: gross > 0 ? Math.min(100, (100 * nodesGross) / gross) : 0,
         sign_convention: conventionOf(prepared),
       },
       provenance: provenanceOf(chain, context, rootCaveats(nodes)),

@@ -1,5 +1,5 @@
 import { levelRecordInSteps } from '../analytics/exposure/compute-level-record.ts';
-import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
+import { directionalPremium, FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { ClientError, isBusy } from '../errors.ts';
 import { began } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
@@ -28,11 +28,11 @@ export interface LevelRecorder {
 }
 
 /** Interval of the check for snapshots that another process has stored, ms. */
-const LOOK_EVERY_MS = 500;
+const POLL_MS = 500;
 
 /**
  * Records the levels of stored snapshots, whichever process stored them: first the snapshots stored since the start, in the order of their
- * arrival, then the older ones that are due, newest first. The store lists the due snapshots, and each is onRecorded in one transaction. So a
+ * arrival, then the older ones that are due, newest first. The store lists the due snapshots, and each is recorded in one transaction. So a
  * process that ends loses nothing, and two processes at once record the same levels. A snapshot that cannot be read, because it is damaged
  * or because of a defect, is tried once per start and reported to `observe`.
  */
@@ -41,13 +41,13 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
   /** Id of the last snapshot listed. Snapshots with larger ids are new. */
-  let seen = 0;
+  let lastListedId = 0;
   let version = '';
   let woken = false;
   let stopped = false;
   let running: Promise<void> | undefined;
   /** Snapshots to try again, because another process was writing to the store. */
-  let again: number[] = [];
+  let retryIds: number[] = [];
 
   const record = async (id: number): Promise<void> => {
     try {
@@ -65,7 +65,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
       }
       onRecorded?.();
     } catch (error) {
-      if (isBusy(error)) again.push(id);
+      if (isBusy(error)) retryIds.push(id);
       else observe({ kind: 'levels_failed', snapshot: id, error });
     }
   };
@@ -74,24 +74,24 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
   const listNew = (): number[] => {
     if (backlog === undefined) {
       backlog = store.levelsDue();
-      seen = backlog[0] ?? 0;
+      lastListedId = backlog[0] ?? 0;
       return [];
     }
-    const ids = store.levelsDue(seen).reverse();
-    seen = ids.at(-1) ?? seen;
+    const ids = store.levelsDue(lastListedId).reverse();
+    lastListedId = ids.at(-1) ?? lastListedId;
     return ids;
   };
 
   const recordDue = async (): Promise<void> => {
-    let fresh: number[] = [];
-    for (let at = 0; ; at++) {
+    let newIds: number[] = [];
+    for (let i = 0; ; i++) {
       if (woken) {
         woken = false;
-        fresh = [...again, ...fresh.slice(at), ...listNew()];
-        again = [];
-        at = 0;
+        newIds = [...retryIds, ...newIds.slice(i), ...listNew()];
+        retryIds = [];
+        i = 0;
       }
-      const id = fresh[at] ?? backlog?.[backlogDone++];
+      const id = newIds[i] ?? backlog?.[backlogDone++];
       if (id === undefined || stopped) return;
       await record(id);
     }
@@ -107,10 +107,10 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
       });
   };
 
-  const look = (): void => {
+  const poll = (): void => {
     try {
       const current = store.version();
-      if (current === version && again.length === 0) return;
+      if (current === version && retryIds.length === 0) return;
       version = current;
       wake();
       onRecorded?.();
@@ -118,7 +118,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
       observe({ kind: 'levels_failed', snapshot: null, error });
     }
   };
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(poll, POLL_MS);
 
   return {
     wake,
@@ -138,7 +138,7 @@ function* levelsOfSnapshot(id: number, chain: Chain, store: MarketStore, largePr
   const { underlying, asOf, simulated } = chain;
   // Only the 30 days up to the snapshot: later prints were not known then.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
-  const record = yield* recordOf(chain, opinionPremium(sums));
+  const record = yield* recordOf(chain, directionalPremium(sums));
   yield { message: 'Storing the levels' };
   store.saveLevels(id, record);
 }

@@ -3,8 +3,8 @@ import { ENERGY_CLASSES, evaluateEnergy } from '../analytics/energy.ts';
 import { defineOperation } from './operation.ts';
 import { dollarsField, nullable, number, oneOf, ticker } from './schemas.ts';
 
-const label = (at: 0 | 1 | 2, description: string) =>
-  oneOf<string>([...new Set(ENERGY_CLASSES.map((each) => each[at]))], description);
+const label = (index: 0 | 1 | 2, description: string) =>
+  oneOf<string>([...new Set(ENERGY_CLASSES.map((each) => each[index]))], description);
 
 export const evaluateMarketHamiltonian = defineOperation({
   name: 'evaluate_market_hamiltonian',

@@ -2,7 +2,7 @@ import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN } from '../analyti
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
-import { FLOW_WINDOW_DAYS, opinionPremium } from '../analytics/flow/flow.ts';
+import { directionalPremium, FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { shownName } from '../clean-text.ts';
 import { addDays, closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
@@ -33,16 +33,16 @@ export function* readMarketAs(
 ): Steps<MarketReading> {
   const chain = context.market.chain(ticker);
   const prepared = yield* signedAs(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
-  return { chain, prepared, large: largeAround(chain, context) };
+  return { chain, prepared, large: largePrintsOf(chain, context) };
 }
 
-function largeAround(chain: Chain, { market, largePrintMinUsd }: Context): readonly PrintSum[] {
+function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): readonly PrintSum[] {
   return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
 /** Levels of a reading. They are cached with the prepared chain, since they depend only on it and on the premium by series. */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
-  const premium = opinionPremium(large);
+  const premium = directionalPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {
     message: 'Finding levels',
     steps: () => gexLevelsInSteps(prepared, premium),
@@ -50,6 +50,9 @@ export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
 }
 
 const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
+
+/** The note of every answer from the simulated market. */
+export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 
 export function provenanceOf(chain: Chain, context: Context, notes: readonly string[] = []): Provenance {
   const ageMs = context.nowMs() - chain.asOf;
@@ -59,19 +62,17 @@ export function provenanceOf(chain: Chain, context: Context, notes: readonly str
     as_of: new Date(chain.asOf).toISOString(),
     age_s: Math.max(0, Math.round(ageMs / 1000)),
     stale: ageMs > context.staleAfterMs,
-    notes: [
-      ...(chain.simulated ? ['Simulated market: no real quotes.'] : []),
-      ...printsRemoved(chain, context),
-      ...notes,
-    ],
+    notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
 }
 
 /** A note for replays whose flow window reaches back beyond the retention of prints, so that missing prints do not look like quiet days. */
 function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
-  const keptFrom = market.isPast ? market.printsKeptFrom() : 0;
-  if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= keptFrom) return [];
-  return [`Prints before ${new Date(keptFrom).toISOString()} are no longer stored: flow figures do not include them.`];
+  const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
+  if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= storedFrom) return [];
+  return [
+    `Prints before ${new Date(storedFrom).toISOString()} are no longer stored: flow figures do not include them.`,
+  ];
 }
 
 /** The last `limit` daily closes known at the snapshot, oldest first. If the last day has not closed yet, the spot is its close. */

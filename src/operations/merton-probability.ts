@@ -98,7 +98,7 @@ export const calculateMertonProbability = defineOperation({
       });
     }
     const jumps = yield* jumpSizesInSteps(prepared);
-    const tte = input.days_to_expiry === 0 ? untilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS;
+    const tte = input.days_to_expiry === 0 ? yearsUntilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS;
     yield* fitDensitiesAround(prepared, tte);
     yield { message: 'Computing the probability' };
     const reading = jumpProbability(surface, {
@@ -146,15 +146,15 @@ export const calculateMertonProbability = defineOperation({
 });
 
 /** A note is added if the probability differs by more than this from that of the options' own density. */
-const APART = 0.03;
+const DIFFERENCE_NOTED = 0.03;
 
 function densityCaveats(probability: number, ofDensity: number | null): string[] {
-  if (ofDensity === null || Math.abs(probability - ofDensity) <= APART) return [];
+  if (ofDensity === null || Math.abs(probability - ofDensity) <= DIFFERENCE_NOTED) return [];
   return [`The options' own density, without the prior on jumps, gives ${ofDensity.toFixed(3)}.`];
 }
 
 /** Years from a moment to the close of its New York day. Returns 0 after the close; `jumpProbability` raises it to its minimum. */
-function untilClose(atMs: number): number {
+function yearsUntilClose(atMs: number): number {
   const day = newYorkDate(atMs);
   return isTradingDay(day) ? Math.max(0, closeOf(day) - atMs) / YEAR_MS : 0;
 }

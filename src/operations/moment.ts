@@ -18,10 +18,10 @@ export function momentOf(text: string, field: string, end: 'first' | 'last', cod
     // Unlike Date, Temporal rejects 30 February.
     return Temporal.Instant.from(text).epochMilliseconds;
   } catch {
-    throw momentRefusal(field, `must be ${MOMENT}`, code);
+    throw momentError(field, `must be ${MOMENT}`, code);
   }
 }
 
-export function momentRefusal(field: string, expected: string, code: ClientErrorCode): ClientError {
+export function momentError(field: string, expected: string, code: ClientErrorCode): ClientError {
   return new ClientError(code, `${field} ${expected}`, { fieldErrors: [{ field, expected }] });
 }

@@ -20,7 +20,7 @@ import { defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import { probability, reportDensity, stateDensity } from './radar-density.ts';
-import { columnOf, defaulted, nullable, number, ticker } from './schemas.ts';
+import { defaulted, nullable, number, numberColumn, ticker } from './schemas.ts';
 
 const REALISED_DAYS = 20;
 /** A note is added if the expiry is further than this from target_dte: in days or as a share of target_dte, whichever is larger. */
@@ -48,8 +48,8 @@ const KEYS = [
 const concentration = (description: string) =>
   Type.Object(
     {
-      strike: columnOf('Dollars.'),
-      share_pct: columnOf('Share of gross gamma, percent.'),
+      strike: numberColumn('Dollars.'),
+      share_pct: numberColumn('Share of gross gamma, percent.'),
     },
     { additionalProperties: false, description },
   );

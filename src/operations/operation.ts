@@ -54,11 +54,11 @@ export interface RestForm<Full extends TObject = TObject> {
   readonly answers?: readonly (keyof Static<Full> & string)[];
   /** Largest request body, bytes, if the arguments are columns. If absent, the limit of all other bodies applies. */
   readonly bodyBytesMax?: number;
-  readonly binary?: BinaryFace;
+  readonly binary?: BinaryForm;
 }
 
 /** The same arguments and answer in binary: little-endian float64 columns, one after the other in an `application/octet-stream` body. */
-export interface BinaryFace {
+export interface BinaryForm {
   /** Names of the columns, in the order of the body. */
   readonly inputs: readonly string[];
   readonly answers: readonly string[];

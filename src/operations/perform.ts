@@ -68,27 +68,27 @@ export function* performInSteps(
 ): Steps<Performed> {
   const valid = validate(input, args, code);
   const isWanted = (key: string) => answers === undefined || answers.includes(key);
-  const ran =
+  const outcome =
     typeof valid.at === 'string'
       ? operation.run(withoutMoment(valid), contextAt(context, valid.at, code), isWanted)
       : operation.run(valid, context, isWanted);
-  const { result, provenance } = 'result' in ran ? ran : yield* ran;
+  const { result, provenance } = 'result' in outcome ? outcome : yield* outcome;
   const body = answers
     ? pickFields(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
-  if (!satisfies(output, body)) throw beyondComputing(input, args, body) ?? misfit(operation);
+  if (!satisfies(output, body)) throw notFiniteError(input, args, body) ?? schemaMismatch(operation);
   return { body, provenance };
 }
 
-function misfit({ name }: Operation): Error {
+function schemaMismatch({ name }: Operation): Error {
   return new Error(`The answer of ${name} does not fit its schema`);
 }
 
 /**
- * The failure for arguments that are each within their bounds, but together too extreme to compute with. Returns `undefined` if every
+ * The error for arguments that are each within their bounds, but together too extreme to compute with. Returns `undefined` if every
  * number of the answer is finite, or if the caller sent no numbers.
  */
-function beyondComputing(input: TObject, args: unknown, body: unknown): ClientError | undefined {
+function notFiniteError(input: TObject, args: unknown, body: unknown): ClientError | undefined {
   const field = notFinite(body);
   if (field === undefined || !isRecord(args)) return undefined;
   const given = Object.keys(args).filter(
@@ -107,11 +107,11 @@ function beyondComputing(input: TObject, args: unknown, body: unknown): ClientEr
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
 /** JSON Pointer of the first number in an answer that is infinite or NaN. */
-function notFinite(value: unknown, at = ''): string | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : at;
+function notFinite(value: unknown, pointer = ''): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : pointer;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, each] of Object.entries(value)) {
-    const found = notFinite(each, `${at}/${name}`);
+    const found = notFinite(each, `${pointer}/${name}`);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -54,7 +54,7 @@ export function reportDensity(
     forward: density.forward,
     atm_iv: density.atmIv,
     expected_move: density.expectedMove,
-    quantiles: Object.fromEntries(QUANTILES.map((each, at) => [quantileName(each), density.quantiles[at]!])),
+    quantiles: Object.fromEntries(QUANTILES.map((each, i) => [quantileName(each), density.quantiles[i]!])),
     mode: density.mode,
     skewness: density.skewness,
     probability_below_put_wall: clampProbability(below),

@@ -1,6 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import type { ClientErrorCode } from '../errors.ts';
-import { moment, momentOf, momentRefusal } from './moment.ts';
+import { moment, momentError, momentOf } from './moment.ts';
 import type { Context, Operation } from './operation.ts';
 
 const at = Type.Optional(
@@ -20,6 +20,6 @@ export function withMoment(operation: Operation, input: TObject): TObject {
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);
   if (instantMs > context.nowMs())
-    throw momentRefusal('/at', 'must not be in the future (a date ends at midnight)', code);
+    throw momentError('/at', 'must not be in the future (a date ends at midnight)', code);
   return { ...context, market: context.market.at(instantMs), nowMs: () => instantMs };
 }

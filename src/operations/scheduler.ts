@@ -51,7 +51,7 @@ export interface Scheduler {
    */
   run<Result>(job: Job<Result>): Promise<Result>;
   /** Throws `ClientError` (429) if `run` would, so that a request that would be refused need not be read first. */
-  refuseFull(account: string): void;
+  assertCapacity(account: string): void;
   /** Number of unfinished jobs of all accounts. */
   readonly size: number;
 }
@@ -69,7 +69,7 @@ export function createScheduler(
   const lanes = new Map<string, Lane>();
   /** Time used by the account that was served last. A new account starts with this time. */
   let usedMs = 0;
-  let isDue = false;
+  let isScheduled = false;
   /** Time used by prompt jobs since the last turn, ms. */
   let promptMs = 0;
   let begunOfAll = 0;
@@ -82,18 +82,18 @@ export function createScheduler(
       const entry = take(lane);
       usedMs = lane.usedMs;
       const stepAt = now;
-      let isOver = false;
+      let isDone = false;
       // The job continues until the turn ends, because its data is in the processor's cache.
       do {
-        isOver = proceed(entry);
+        isDone = proceed(entry);
         now = nowMs();
-      } while (!isOver && now - startedAt < TURN_MS);
+      } while (!isDone && now - startedAt < TURN_MS);
       lane.usedMs += now - stepAt;
-      leave(lane, entry, isOver);
+      leave(lane, entry, isDone);
     }
     promptMs = 0;
-    isDue = lanes.size > 0;
-    if (isDue) setImmediate(turn);
+    isScheduled = lanes.size > 0;
+    if (isScheduled) setImmediate(turn);
   };
 
   /** The next job of an account: one that has not begun, if the account may begin another job. */
@@ -104,28 +104,28 @@ export function createScheduler(
     return waiting.shift()!;
   };
 
-  const leave = ({ account, begun, waiting }: Lane, entry: Entry, isOver: boolean): void => {
-    if (!isOver) begun.push(entry);
+  const leave = ({ account, begun, waiting }: Lane, entry: Entry, isDone: boolean): void => {
+    if (!isDone) begun.push(entry);
     else begunOfAll--;
     if (begun.length + waiting.length === 0) lanes.delete(account);
   };
 
   const fail = ({ job, reject }: Entry, error: unknown): true => {
     reject(error);
-    close(job.steps);
+    closeSteps(job.steps);
     if (job.isCounted !== false) counts.remove(job.account);
     return true;
   };
 
-  /** Runs one step of a job, or fails the job if it was dropped or is overdue. Returns true if the job is over. */
+  /** Runs one step of a job, or fails the job if it was dropped or is overdue. Returns true if the job is done. */
   const proceed = (entry: Entry): boolean => {
-    const { job, askedAt } = entry;
+    const { job, submittedAt } = entry;
     if (job.isDropped?.()) return fail(entry, new DOMException('The caller no longer waits', 'AbortError'));
-    if (nowMs() - askedAt > deadlineMs) return fail(entry, overdue(deadlineMs));
+    if (nowMs() - submittedAt > deadlineMs) return fail(entry, overdue(deadlineMs));
     return advance(entry);
   };
 
-  /** Runs one step. Returns true if the job is over. */
+  /** Runs one step. Returns true if the job is done. */
   const advance = (entry: Entry): boolean => {
     const { job, resolve } = entry;
     try {
@@ -141,41 +141,41 @@ export function createScheduler(
     return true;
   };
 
-  const makeDue = (): void => {
-    if (!isDue) setImmediate(turn);
-    isDue = true;
+  const scheduleTurn = (): void => {
+    if (!isScheduled) setImmediate(turn);
+    isScheduled = true;
   };
 
-  /** Runs steps of a job until PROMPT_MS, which all prompt jobs share until the next turn, is used up. Returns true if the job is over. */
-  const isDoneAtOnce = (entry: Entry): boolean => {
-    const from = entry.askedAt - promptMs;
-    let isOver = false;
+  /** Runs steps of a job until PROMPT_MS, which all prompt jobs share until the next turn, is used up. Returns true if the job is done. */
+  const completesAtOnce = (entry: Entry): boolean => {
+    const from = entry.submittedAt - promptMs;
+    let isDone = false;
     do {
-      isOver = advance(entry);
+      isDone = advance(entry);
       promptMs = nowMs() - from;
-    } while (!isOver && promptMs < PROMPT_MS);
-    if (promptMs >= TURN_MS) makeDue();
-    return isOver;
+    } while (!isDone && promptMs < PROMPT_MS);
+    if (promptMs >= TURN_MS) scheduleTurn();
+    return isDone;
   };
 
-  const refuseFull = (account: string): void => {
+  const assertCapacity = (account: string): void => {
     if (counts.of(account) >= accountJobsMax) throw tooMany(accountJobsMax);
   };
 
   return {
-    refuseFull,
+    assertCapacity,
     run<Result>(job: Job<Result>): Promise<Result> {
       if (job.isCounted !== false) {
-        refuseFull(job.account);
+        assertCapacity(job.account);
         counts.add(job.account);
       }
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      const entry = { job, askedAt: nowMs(), resolve, reject } as unknown as Entry;
-      if (job.isPrompt && lanes.size === 0 && promptMs < PROMPT_MS && isDoneAtOnce(entry)) return promise;
+      const entry = { job, submittedAt: nowMs(), resolve, reject } as unknown as Entry;
+      if (job.isPrompt && lanes.size === 0 && promptMs < PROMPT_MS && completesAtOnce(entry)) return promise;
       const lane = lanes.get(job.account) ?? { account: job.account, usedMs, begun: [], waiting: [] };
       lanes.set(job.account, lane);
       lane.waiting.push(entry);
-      makeDue();
+      scheduleTurn();
       return promise;
     },
     get size() {
@@ -185,7 +185,7 @@ export function createScheduler(
 }
 
 /** Ends steps that will not run any more. What they throw is ignored, because the job has already failed. */
-function close(steps: Steps<unknown>): void {
+function closeSteps(steps: Steps<unknown>): void {
   try {
     steps.return(undefined);
   } catch {}
@@ -193,7 +193,7 @@ function close(steps: Steps<unknown>): void {
 
 interface Entry {
   readonly job: Job<unknown>;
-  readonly askedAt: number;
+  readonly submittedAt: number;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }

@@ -27,12 +27,13 @@ export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema[
 export const count = (description: string) => Type.Integer({ description, minimum: 0 });
 
 /** A column of numbers: one number per row. */
-export const columnOf = (description: string) => Type.Array(Type.Number(), { description });
+export const numberColumn = (description: string) => Type.Array(Type.Number(), { description });
 
 /** A column of strings. */
-export const texts = (description: string) => Type.Array(Type.String(), { description });
+export const textColumn = (description: string) => Type.Array(Type.String(), { description });
 /** A column of numbers or nulls. */
-export const knownOf = (description: string) => Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
+export const nullableColumn = (description: string) =>
+  Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
 
 export const priceField = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
 

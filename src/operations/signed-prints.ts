@@ -9,8 +9,8 @@ import { CELL, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts'
 import { type Step, StepCache, type Steps } from '../steps.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { columnOf, count, defaulted, knownOf, texts } from './schemas.ts';
-import { ofSignedTape, QUESTIONS_CACHED, tapeInput, tapeNotes, throughTape } from './signed-tape.ts';
+import { count, defaulted, nullableColumn, numberColumn, textColumn } from './schemas.ts';
+import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './signed-tape.ts';
 
 const PRINTS_MAX = 5_000;
 
@@ -36,27 +36,27 @@ export const getSignedPrints = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       count: count('Rows of each column.'),
       of: count('Prints in the window that reach min_premium.'),
-      at: texts('Time of the trade, ISO 8601.'),
-      root: texts('OSI root.'),
-      expiry: texts('YYYY-MM-DD'),
-      put_call: texts('C or P.'),
-      strike: columnOf('Dollars.'),
-      price: columnOf('Dollars per share.'),
-      size: columnOf('Contracts.'),
-      premium: columnOf('Dollars.'),
-      bid: knownOf('Best bid at the trade, dollars per share; null if the feed gives none.'),
-      ask: knownOf('Best offer at the trade, dollars per share; null if the feed gives none.'),
-      aggressor: texts('buyer, seller or unknown: who started the trade.'),
-      signed_by: texts('feed, quote, tick or unknown: how the aggressor was determined.'),
-      manner: texts('multi_leg, sweep, block or single.'),
-      delta: knownOf('Delta of the contract at the trade, per 1.00 of spot; null if the feed gives none.'),
+      at: textColumn('Time of the trade, ISO 8601.'),
+      root: textColumn('OSI root.'),
+      expiry: textColumn('YYYY-MM-DD'),
+      put_call: textColumn('C or P.'),
+      strike: numberColumn('Dollars.'),
+      price: numberColumn('Dollars per share.'),
+      size: numberColumn('Contracts.'),
+      premium: numberColumn('Dollars.'),
+      bid: nullableColumn('Best bid at the trade, dollars per share; null if the feed gives none.'),
+      ask: nullableColumn('Best offer at the trade, dollars per share; null if the feed gives none.'),
+      aggressor: textColumn('buyer, seller or unknown: who started the trade.'),
+      signed_by: textColumn('feed, quote, tick or unknown: how the aggressor was determined.'),
+      manner: textColumn('multi_leg, sweep, block or single.'),
+      delta: nullableColumn('Delta of the contract at the trade, per 1.00 of spot; null if the feed gives none.'),
     },
     { additionalProperties: false },
   ),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}/prints' },
   *run(input, context) {
     const chain = context.market.chain(input.ticker);
-    const { newest, counted } = yield* ofSignedTape(cache, chain, input, context, (tape) =>
+    const { newest, counted } = yield* cachedTapeResult(cache, chain, input, context, (tape) =>
       newestOf(tape, input.min_premium, input.limit),
     );
     const prints = newest.map(({ print }) => print);
@@ -87,7 +87,7 @@ export const getSignedPrints = defineOperation({
 
 const SIDES = { 1: 'buyer', '-1': 'seller', 0: 'unknown' } as const;
 
-const cache = new StepCache<Chain, Newest>(() => QUESTIONS_CACHED);
+const cache = new StepCache<Chain, Newest>(() => CACHED_RESULTS_MAX);
 
 interface Newest {
   /** Newest first. */
@@ -115,7 +115,7 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
       inLast += count;
       for (; inLast - last[0]!.count >= limit; inLast -= last.shift()!.count) before.add(last[0]!.sums);
     };
-    yield* throughTape(tape, mostParts, take, since);
+    yield* forEachStretch(tape, mostParts, take, since);
     return counted;
   };
   const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);

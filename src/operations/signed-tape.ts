@@ -29,7 +29,7 @@ export const tapeInput = {
  * The result of `work` on the tape of a chain's underlying over some days. A long tape takes a while, so the work runs in steps, and the
  * last results are cached while the tape is unchanged.
  */
-export function* ofSignedTape<Result>(
+export function* cachedTapeResult<Result>(
   cache: StepCache<Chain, Result>,
   chain: Chain,
   { days, min_premium, limit }: { readonly days: number; readonly min_premium: number; readonly limit?: number },
@@ -43,10 +43,10 @@ export function* ofSignedTape<Result>(
 }
 
 /** Most cached results per chain. */
-export const QUESTIONS_CACHED = 4;
+export const CACHED_RESULTS_MAX = 4;
 
 /** Calls `take` with each stretch of a tape, in steps. `take` works for a few milliseconds per stretch. */
-export function* throughTape(
+export function* forEachStretch(
   tape: PrintsQuery,
   mostParts: number,
   take: (stretch: Stretch) => void,

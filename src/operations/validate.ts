@@ -6,13 +6,13 @@ import { isRecord } from '../json-shape.ts';
 /** Schema keyword: all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
-/** Enough fieldErrors for a person to correct a request. The limits keep the answer to a hostile request short. */
-const FAULTS_MAX = 10;
+/** Enough field errors for a person to correct a request. The limits keep the answer to a hostile request short. */
+const FIELD_ERRORS_MAX = 10;
 const NAME_MAX = 40;
 
 /**
  * Checks a value against an object schema and fills in the defaults of absent fields.
- * Throws `ClientError` with the given code if the value is invalid. The failure names each invalid field and what is expected there, and never
+ * Throws `ClientError` with the given code if the value is invalid. The error names each invalid field and what is expected there, and never
  * repeats the value.
  */
 export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
@@ -21,19 +21,15 @@ export function validate(schema: TObject, value: unknown, code: ClientErrorCode)
   const isValid = check.Check(candidate);
   if (isValid && !schema[EQUAL_LENGTHS]) return candidate as Record<string, unknown>;
   const fieldErrors = isValid
-    ? lengthFaults(schema, candidate as Record<string, unknown>)
-    : faultsOf(schema, check, candidate);
+    ? lengthErrors(schema, candidate as Record<string, unknown>)
+    : fieldErrorsOf(schema, check, candidate);
   if (fieldErrors.length === 0) return candidate as Record<string, unknown>;
-  throw new ClientError(
-    code,
-    fieldErrors.map((fault) => `${fault.field || 'The input'} ${fault.expected}`).join('; '),
-    {
-      fieldErrors,
-      hint: `Fields: ${Object.keys(schema.properties)
-        .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
-        .join(', ')}.`,
-    },
-  );
+  throw new ClientError(code, fieldErrors.map((each) => `${each.field || 'The input'} ${each.expected}`).join('; '), {
+    fieldErrors,
+    hint: `Fields: ${Object.keys(schema.properties)
+      .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
+      .join(', ')}.`,
+  });
 }
 
 /** Whether a value matches the schema. Every answer is checked this way before it is sent. */
@@ -47,37 +43,37 @@ interface Compiled {
   readonly defaults: readonly (readonly [field: string, value: unknown])[];
 }
 
-const known = new WeakMap<TObject, Compiled>();
+const cache = new WeakMap<TObject, Compiled>();
 
 function compiled(schema: TObject): Compiled {
-  let its = known.get(schema);
-  if (!its) {
+  let entry = cache.get(schema);
+  if (!entry) {
     const fields = Object.entries(schema.properties);
     const defaults = fields.flatMap(([field, { default: value }]) =>
       value === undefined ? [] : [[field, value] as const],
     );
-    its = { check: TypeCompiler.Compile(schema), defaults };
-    known.set(schema, its);
+    entry = { check: TypeCompiler.Compile(schema), defaults };
+    cache.set(schema, entry);
   }
-  return its;
+  return entry;
 }
 
 function withDefaults(defaults: Compiled['defaults'], value: Record<string, unknown>): Record<string, unknown> {
   const filled = { ...value };
-  for (const [field, its] of defaults) if (filled[field] === undefined) filled[field] = its;
+  for (const [field, each] of defaults) if (filled[field] === undefined) filled[field] = each;
   return filled;
 }
 
-function faultsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): FieldError[] {
+function fieldErrorsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): FieldError[] {
   const fieldErrors = new Map<string, FieldError>();
   for (const error of withinColumns(check.Errors(value))) {
     if (fieldErrors.has(error.path)) continue;
     const [key = ''] = error.path.slice(1).split('/');
-    const known = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
+    const isKnown = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
     // The name of an unknown field comes from the caller, so it is truncated before it is repeated.
-    const field = known ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
-    fieldErrors.set(error.path, { field, expected: known ? expected(error) : 'is not a field of this request' });
-    if (fieldErrors.size >= FAULTS_MAX) break;
+    const field = isKnown ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
+    fieldErrors.set(error.path, { field, expected: isKnown ? expected(error) : 'is not a field of this request' });
+    if (fieldErrors.size >= FIELD_ERRORS_MAX) break;
   }
   return [...fieldErrors.values()];
 }
@@ -106,8 +102,8 @@ function arrayVariant(schema: TSchema): number {
   return schema.anyOf?.findIndex((each: TSchema) => each.type === 'array') ?? -1;
 }
 
-/** Faults of the columns of a table whose length differs from the first column's. */
-function lengthFaults(schema: TObject, value: Record<string, unknown>): FieldError[] {
+/** Errors of the columns of a table whose length differs from the first column's. */
+function lengthErrors(schema: TObject, value: Record<string, unknown>): FieldError[] {
   const columns = Object.keys(schema.properties).flatMap((key) => {
     const column = value[key];
     return Array.isArray(column) ? [{ key, length: column.length }] : [];
@@ -156,9 +152,9 @@ export function expectation(schema: TSchema): string {
 }
 
 function bounds(schema: TSchema): string {
-  const parts: string[] = [];
-  if (schema.exclusiveMinimum !== undefined) parts.push(`above ${schema.exclusiveMinimum}`);
-  if (schema.minimum !== undefined) parts.push(`at least ${schema.minimum}`);
-  if (schema.maximum !== undefined) parts.push(`at most ${schema.maximum}`);
-  return parts.length > 0 ? `, ${parts.join(' and ')}` : '';
+  const limits: string[] = [];
+  if (schema.exclusiveMinimum !== undefined) limits.push(`above ${schema.exclusiveMinimum}`);
+  if (schema.minimum !== undefined) limits.push(`at least ${schema.minimum}`);
+  if (schema.maximum !== undefined) limits.push(`at most ${schema.maximum}`);
+  return limits.length > 0 ? `, ${limits.join(' and ')}` : '';
 }

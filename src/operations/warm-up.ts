@@ -9,7 +9,7 @@ import { getSignedPrints } from './signed-prints.ts';
 const WARM_UP_MS = 1_000;
 
 /** Operations that read a whole tape. */
-const QUESTIONS: readonly (readonly [operation: unknown, args: object])[] = [
+const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = [
   [getFlowByAggressor, {}],
   [getSignedPrints, {}],
   [getLiveGexNodes, { sign: 'flow' }],
@@ -26,14 +26,14 @@ export async function warmUp(context: Context, scheduler: Scheduler): Promise<vo
   for (const ticker of market.tickersWithChain()) {
     if (performance.now() >= until) return;
     if (!market.hasPrints(ticker) || market.findChain(ticker)?.simulated) continue;
-    for (const [operation, args] of QUESTIONS) {
+    for (const [operation, args] of TAPE_REQUESTS) {
       await new Promise(setImmediate);
       try {
         const view = restView(operation as Operation);
         const steps = performInSteps(view, { ticker, ...args }, context, 'invalid_parameter');
         await scheduler.run({ account: '', name: view.operation.name, steps });
       } catch (error) {
-        // The operation has no data for this ticker. Clients get the same failure when they ask.
+        // The operation has no data for this ticker. Clients get the same error.
         if (!(error instanceof ClientError)) throw error;
       }
     }

@@ -14,7 +14,7 @@ import { date, nullable, number, ticker } from './schemas.ts';
 /** Number of listed expiries that an error names if the requested expiry is not listed. */
 const NEAREST_NAMED = 4;
 /** A note is added if contracts of |delta| above 0.9 have a larger share of the premium. */
-const DEEP_TOLD = 0.25;
+const DEEP_SHARE_NOTED = 0.25;
 
 export const getWhalePrints = defineOperation({
   name: 'get_whale_prints',
@@ -69,12 +69,12 @@ export const getWhalePrints = defineOperation({
     const flow: Flow = byPrints
       ? flowOfPrints(large, target_expiry)
       : yield* snapshotFlow(chain, target_expiry, context);
-    const paid = flow.callPremium + flow.putPremium;
+    const premium = flow.callPremium + flow.putPremium;
     const notes = byPrints
       ? gapNotes(chain, FLOW_WINDOW_DAYS, context)
       : ["The feed has no prints: flow is each contract-day's volume at its mid."];
-    if (flow.deepPremium > DEEP_TOLD * paid) {
-      const share = Math.round((100 * flow.deepPremium) / paid);
+    if (flow.deepPremium > DEEP_SHARE_NOTED * premium) {
+      const share = Math.round((100 * flow.deepPremium) / premium);
       notes.push(`${share} % of the premium is in contracts of |delta| above 0.9: financing rather than opinion.`);
     }
     return {
@@ -87,7 +87,7 @@ export const getWhalePrints = defineOperation({
         target_expiry,
         flow_from: byPrints ? 'prints' : 'snapshots',
         counted: flow.counted,
-        deep_premium_pct: paid > 0 ? (100 * flow.deepPremium) / paid : 0,
+        deep_premium_pct: premium > 0 ? (100 * flow.deepPremium) / premium : 0,
         by_side: byPrints ? premiumBySide(large, target_expiry) : null,
         window_days: FLOW_WINDOW_DAYS,
         min_premium: byPrints ? context.largePrintMinUsd : 0,
@@ -99,10 +99,10 @@ export const getWhalePrints = defineOperation({
 
 function premiumBySide(large: readonly PrintSum[], expiry: string) {
   const by = { call_at_ask: 0, call_at_bid: 0, put_at_ask: 0, put_at_bid: 0, unknown: 0 };
-  for (const { side, callPut, premium, expiry: its } of large) {
-    if (its !== expiry) continue;
-    const isTold = side === 'ask' || side === 'bid';
-    by[isTold ? (`${callPut === 1 ? 'call' : 'put'}_at_${side}` as const) : 'unknown'] += premium;
+  for (const { side, callPut, premium, expiry: printExpiry } of large) {
+    if (printExpiry !== expiry) continue;
+    const hasSide = side === 'ask' || side === 'bid';
+    by[hasSide ? (`${callPut === 1 ? 'call' : 'put'}_at_${side}` as const) : 'unknown'] += premium;
   }
   return by;
 }
@@ -130,18 +130,19 @@ function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps
 
 function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number): void {
   if (listed.has(expiry)) return;
-  const real = isDate(expiry);
+  const isReal = isDate(expiry);
   const today = newYorkDate(asOf);
   const nearest = [...listed]
-    .filter((each) => real || each >= today)
+    .filter((each) => isReal || each >= today)
     .sort(
-      (a, b) => (real ? Math.abs(daysBetween(a, expiry)) - Math.abs(daysBetween(b, expiry)) : 0) || a.localeCompare(b),
+      (a, b) =>
+        (isReal ? Math.abs(daysBetween(a, expiry)) - Math.abs(daysBetween(b, expiry)) : 0) || a.localeCompare(b),
     )
     .slice(0, NEAREST_NAMED)
     .sort();
   throw new ClientError(
     'unprocessable',
-    `${real ? expiry : 'target_expiry'} is ${real ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
+    `${isReal ? expiry : 'target_expiry'} is ${isReal ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
     {
       hint: `Use a listed expiry. Nearest listed: ${nearest.join(', ')}.`,
       fieldErrors: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],

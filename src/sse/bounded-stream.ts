@@ -32,8 +32,8 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
 
   const body = new ReadableStream<Uint8Array>(
     {
-      start(given) {
-        controller = given;
+      start(streamController) {
+        controller = streamController;
       },
       async pull() {
         behindSince = undefined;

@@ -40,7 +40,7 @@ export interface StreamRegistry {
    */
   assertCapacity(account: Account): void;
   add(stream: RegisteredStream): void;
-  /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not in the watch. */
+  /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not registered. */
   remove(stream: RegisteredStream): boolean;
   /** Ends every stream. No stream can be opened afterwards. */
   close(): void;
@@ -88,7 +88,7 @@ export const ACCOUNT_SHARE = 1 / 4;
  */
 export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
   const {
-    sweepEveryMs: lookMs,
+    sweepEveryMs,
     pingMs,
     behindMs,
     accountUnreadBytesMax,
@@ -100,14 +100,14 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
   /** Open streams with the time at which each was added, oldest first. */
   const streams = new Map<RegisteredStream, number>();
   const counts = new AccountCounts();
-  let looking: ReturnType<typeof setInterval> | undefined;
-  let pingedAt = 0;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let pingedMs = 0;
   let closed = false;
 
   const remove = (stream: RegisteredStream): boolean => {
     if (!streams.delete(stream)) return false;
     counts.remove(stream.account.id);
-    if (streams.size === 0) clearInterval(looking);
+    if (streams.size === 0) clearInterval(timer);
     return true;
   };
 
@@ -117,8 +117,8 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
 
   const sweep = (): void => {
     const nowMs = performance.now();
-    const pings = nowMs - pingedAt >= pingMs;
-    if (pings) pingedAt = nowMs;
+    const isPingDue = nowMs - pingedMs >= pingMs;
+    if (isPingDue) pingedMs = nowMs;
     const admitted = new Map<string, boolean>();
     const unread = new Map<string, number>();
     let unreadOfAll = 0;
@@ -134,7 +134,7 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
       else if (behindSince !== undefined && unreadOfAll > allUnreadBytesMax) end(stream, 'behind');
       else if (nowMs - sinceMs >= ageMs) end(stream, 'age');
       else if (stream.isSilent?.(nowMs)) end(stream, 'silent');
-      else if (pings) stream.ping(nowMs);
+      else if (isPingDue) stream.ping(nowMs);
     }
   };
 
@@ -164,8 +164,8 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
     },
     add(stream) {
       if (streams.size === 0) {
-        pingedAt = performance.now();
-        looking = setInterval(sweep, lookMs);
+        pingedMs = performance.now();
+        timer = setInterval(sweep, sweepEveryMs);
       }
       streams.set(stream, performance.now());
       counts.add(stream.account.id);

@@ -23,7 +23,7 @@ type LevelTable = Pick<
  * simulated market gives one record per minute. Of its earlier days only the last record is kept, so a ticker has one row per past day, and
  * the rows of the present day. The table is also a log, in the order in which the records were stored (`seq`).
  */
-export function levelTable(db: Database): LevelTable {
+export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectDue = db.prepare<{ id: number }, [number]>(
     'SELECT snapshot AS id FROM levels_due WHERE snapshot > ? ORDER BY snapshot DESC',
   );
@@ -109,10 +109,10 @@ export function levelTable(db: Database): LevelTable {
     if (record === undefined) return;
     const { underlying, asOf, simulated } = record;
     // Snapshots dated further in the future are mistakes. They must not make present snapshots look old.
-    const presentMs = Date.now() + AHEAD_MS;
+    const presentMs = nowMs() + AHEAD_MS;
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
     const advanced = Number(last === undefined || (last < asOf && asOf <= presentMs));
-    insert.run({ ...rowOf(record), snapshotId, advanced, keptAt: Date.now() });
+    insert.run({ ...rowOf(record), snapshotId, advanced, keptAt: nowMs() });
     if (simulated) thin.run(underlying, record.day);
   });
 
@@ -133,7 +133,7 @@ export function levelTable(db: Database): LevelTable {
       selectFirstMissed.get(Number(simulated), JSON.stringify(underlyings), afterSeq)?.at,
     currentLevels(underlying, upToSeq, simulated) {
       const until = (ms: number) => selectCurrent.get(Number(simulated), underlying, ms, upToSeq);
-      const row = until(Date.now() + AHEAD_MS) ?? until(Number.MAX_SAFE_INTEGER);
+      const row = until(nowMs() + AHEAD_MS) ?? until(Number.MAX_SAFE_INTEGER);
       return row ? recordOf(row) : undefined;
     },
   };

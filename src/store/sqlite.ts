@@ -27,18 +27,18 @@ export interface Store extends MarketStore, FeedLedger, MemberStore {
 
 /**
  * Opens the store at `path`, or a store in memory for `:memory:`. Creates a missing file (mode 0600, in a folder of mode 0700) and migrates
- * an older database to this version.
+ * an older database to this version. `nowMs` is the wall clock, ms since the epoch.
  *
  * @throws OperatorError if the file is not a database, has a newer version or cannot be used.
  */
-export function openStore(path: string): Store {
+export function openStore(path: string, nowMs: () => number): Store {
   let db: Database | undefined;
   try {
     if (path !== MEMORY) makePrivate(path);
     db = new Database(path, { create: true, readwrite: true, strict: true });
     configure(db);
     migrate(db);
-    return storeOn(db);
+    return storeOn(db, nowMs);
   } catch (error) {
     db?.close();
     if (error instanceof OperatorError) throw error;
@@ -56,7 +56,7 @@ const BUSY_PAUSE_MS = 5;
 /** Size to which SQLite truncates the write-ahead log after a burst of writes. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
-function storeOn(db: Database): Store {
+function storeOn(db: Database, nowMs: () => number): Store {
   const { version, unchanged } = versionOf(db);
   const prints = printTable(db);
   return {
@@ -65,7 +65,7 @@ function storeOn(db: Database): Store {
     ...prints,
     packTape: (...range) => unchanged(prints.packTape(...range)),
     ...closeTable(db),
-    ...levelTable(db),
+    ...levelTable(db, nowMs),
     ...feedTable(db),
     ...retention(db),
     ...memberTables(db),

@@ -26,8 +26,8 @@ test.each([
   ['correlation below 0.5', { correlation: 0.499 }, null],
   ['negative correlation', { correlation: -0.9 }, null],
   ['no proxy', { proxy: undefined }, null],
-] as const)('%s', (_what, over, etf) => {
-  expect(evaluateContagion({ ...SATURATED, ...over }).etf).toBe(etf);
+] as const)('%s', (_what, overrides, etf) => {
+  expect(evaluateContagion({ ...SATURATED, ...overrides }).etf).toBe(etf);
 });
 
 test('the detail states the reason', () => {

@@ -181,7 +181,7 @@ function judgeOperations(chain: Chain, seed: number): void {
   const quantiles = Object.values(density.quantiles);
   holds(
     'quantiles ascend',
-    quantiles.every((each, at) => at === 0 || each >= quantiles[at - 1]!),
+    quantiles.every((each, i) => i === 0 || each >= quantiles[i - 1]!),
   );
   holds('quantiles are prices', quantiles[0]! > 0);
   const parts = ['below_put_wall', 'between_walls', 'above_call_wall'].map((part) => density[`probability_${part}`]!);
@@ -243,20 +243,20 @@ function contextOf(chain: Chain, seed: number): Context {
 
 /** Trades of the chain's contracts, some with impossible values: quotes crossed or missing, sizes above open interest, deltas of 0. */
 function printsOf(chain: Chain, seed: number): Print[] {
-  return Array.from({ length: 24 }, (_, at): Print => {
-    const row = (seed * 31 + at * 17) % chain.count;
+  return Array.from({ length: 24 }, (_, i): Print => {
+    const row = (seed * 31 + i * 17) % chain.count;
     const { root, expiry } = chain.series[chain.seriesIndex[row]!]!;
-    const price = [0.01, 1.5, 99_999][at % 3]!;
+    const price = [0.01, 1.5, 99_999][i % 3]!;
     return {
-      ...{ id: `p${at}`, underlying: chain.underlying, root, expiry, strike: chain.strike[row]!, multiplier: 100 },
-      ...{ callPut: chain.callPut[row] === 1 ? 1 : -1, price, size: [1, 500, 1e7][at % 4] ?? 3, at: chain.asOf - at },
+      ...{ id: `p${i}`, underlying: chain.underlying, root, expiry, strike: chain.strike[row]!, multiplier: 100 },
+      ...{ callPut: chain.callPut[row] === 1 ? 1 : -1, price, size: [1, 500, 1e7][i % 4] ?? 3, at: chain.asOf - i },
       ...{
-        side: (['ask', 'bid', 'mid', null] as const)[at % 4]!,
-        bid: at % 5 === 0 ? null : 1.4,
-        ask: at % 7 === 0 ? 1.2 : 1.6,
+        side: (['ask', 'bid', 'mid', null] as const)[i % 4]!,
+        bid: i % 5 === 0 ? null : 1.4,
+        ask: i % 7 === 0 ? 1.2 : 1.6,
       },
-      ...{ delta: at % 2 === 0 ? null : 0.5, multiLeg: at % 6 === 0, sweep: false, block: false },
-      ...{ canceled: at % 11 === 10, simulated: false },
+      ...{ delta: i % 2 === 0 ? null : 0.5, multiLeg: i % 6 === 0, sweep: false, block: false },
+      ...{ canceled: i % 11 === 10, simulated: false },
     };
   });
 }

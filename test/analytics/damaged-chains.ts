@@ -88,12 +88,12 @@ const DAMAGE: Readonly<Record<string, (delivery: Delivery, random: Random) => De
     return { ...delivery, rows: [...delivery.rows, ...again] };
   },
   'strikes missing': (delivery, random) => {
-    const gone = new Set(chosen([...new Set(delivery.rows.map(({ strike }) => strike))], random));
-    return { ...delivery, rows: delivery.rows.filter(({ strike }) => !gone.has(strike)) };
+    const removed = new Set(chosen([...new Set(delivery.rows.map(({ strike }) => strike))], random));
+    return { ...delivery, rows: delivery.rows.filter(({ strike }) => !removed.has(strike)) };
   },
   'contracts missing': (delivery, random) => {
-    const gone = new Set(chosen(delivery.rows, random));
-    return { ...delivery, rows: delivery.rows.filter((row) => !gone.has(row)) };
+    const removed = new Set(chosen(delivery.rows, random));
+    return { ...delivery, rows: delivery.rows.filter((row) => !removed.has(row)) };
   },
   'one strike': (delivery, random) => {
     const { strike } = either(random, delivery.rows) ?? {};

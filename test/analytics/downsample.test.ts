@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { downsample } from '../../src/analytics/downsample.ts';
 
-const rows = (count: number) => Array.from({ length: count }, (_, at) => at);
+const rows = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 test.each([
   [0, 5, []],
@@ -22,7 +22,7 @@ test('returns the requested count of distinct rows, evenly spaced within one row
     fc.property(fc.integer({ min: 2, max: 4000 }), fc.integer({ min: 2, max: 500 }), (count, points) => {
       const kept = downsample(rows(count), points);
       expect([kept.length, kept[0], kept.at(-1)]).toEqual([Math.min(count, points), 0, count - 1]);
-      const gaps = kept.slice(1).map((each, at) => each - kept[at]!);
+      const gaps = kept.slice(1).map((each, i) => each - kept[i]!);
       expect(Math.min(...gaps)).toBeGreaterThan(0);
       expect(Math.max(...gaps) - Math.min(...gaps)).toBeLessThanOrEqual(1);
     }),

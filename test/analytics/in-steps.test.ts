@@ -20,12 +20,12 @@ function inTurn(works: readonly Steps<unknown>[]): { result: unknown; steps: num
   const done: { result: unknown; steps: number }[] = works.map(() => ({ result: undefined, steps: 0 }));
   const open = new Set(works.keys());
   while (open.size > 0) {
-    for (const at of open) {
-      const next = works[at]!.next();
-      done[at]!.steps++;
+    for (const i of open) {
+      const next = works[i]!.next();
+      done[i]!.steps++;
       if (!next.done) continue;
-      done[at]!.result = next.value;
-      open.delete(at);
+      done[i]!.result = next.value;
+      open.delete(i);
     }
   }
   return done;
@@ -90,10 +90,10 @@ describe('analyses of a large chain that run in turn give the same results as al
   test('all analyses at once, on two chains', () => {
     const works = analyses.flatMap(([, analyse]) => [analyse(fresh(ready)), analyse(fresh(moved))]);
     const done = inTurn(works);
-    for (const [at, [name, analyse, steps]] of analyses.entries()) {
-      expect(done[2 * at]!.steps, name).toBeGreaterThan(steps);
+    for (const [i, [name, analyse, steps]] of analyses.entries()) {
+      expect(done[2 * i]!.steps, name).toBeGreaterThan(steps);
       for (const [side, of] of [ready, moved].entries()) {
-        expect(figures(done[2 * at + side]!.result), name).toEqual(figures(runToCompletion(analyse(fresh(of)))));
+        expect(figures(done[2 * i + side]!.result), name).toEqual(figures(runToCompletion(analyse(fresh(of)))));
       }
     }
   });

@@ -131,7 +131,7 @@ function agreeOnSums(prepared: PreparedChain) {
   expect(prepared.series.indexOf(found.dominant)).toBe(known.dominant);
   expect(found.maxPain).toBe(known.maxPain.get(known.dominant)!);
   expect(prepared.series.map((series) => maxPain(prepared, series))).toEqual(
-    prepared.series.map((_, at) => known.maxPain.get(at)!),
+    prepared.series.map((_, i) => known.maxPain.get(i)!),
   );
   return { found, known };
 }
@@ -143,8 +143,8 @@ function agreeOnDensities(prepared: PreparedChain): void {
     const known = new IntegratedDensity(components, forward, series.tte);
     expect(Math.abs(known.expected(() => 1) - 1)).toBeLessThan(INTEGRALS);
     expect(Math.abs(known.expected((price) => price) / series.forward - 1)).toBeLessThan(INTEGRALS);
-    quantiles.forEach((price, at) => {
-      expect(Math.abs(known.expected(() => 1, 0, price) - QUANTILES[at]!)).toBeLessThan(INTEGRALS);
+    quantiles.forEach((price, i) => {
+      expect(Math.abs(known.expected(() => 1, 0, price) - QUANTILES[i]!)).toBeLessThan(INTEGRALS);
     });
 
     const strikes = pickEvenly(prepared.strike.subarray(series.start, series.end), 8);
@@ -157,8 +157,8 @@ function agreeOnDensities(prepared: PreparedChain): void {
         },
         series.tte,
       );
-      strikes.forEach((strike, at) => {
-        expect(Math.abs(prices[at]! - known.price(callPut, strike) / forward)).toBeLessThan(INTEGRALS);
+      strikes.forEach((strike, i) => {
+        expect(Math.abs(prices[i]! - known.price(callPut, strike) / forward)).toBeLessThan(INTEGRALS);
       });
     }
     for (const strike of strikes) {
@@ -181,16 +181,16 @@ function agreeOnDensities(prepared: PreparedChain): void {
 }
 
 function holdingsOf(prepared: PreparedChain): Holding[] {
-  return Array.from({ length: prepared.count }, (_, at) => ({
-    callPut: prepared.callPut[at]!,
-    strike: prepared.strike[at]!,
-    tte: prepared.tte[at]!,
-    iv: prepared.iv[at]!,
-    rate: prepared.rate[at]!,
-    dividend: prepared.dividend[at]!,
-    contracts: prepared.weight[at]!,
-    multiplier: prepared.multiplier[at]!,
-    series: prepared.seriesIndex[at]!,
+  return Array.from({ length: prepared.count }, (_, i) => ({
+    callPut: prepared.callPut[i]!,
+    strike: prepared.strike[i]!,
+    tte: prepared.tte[i]!,
+    iv: prepared.iv[i]!,
+    rate: prepared.rate[i]!,
+    dividend: prepared.dividend[i]!,
+    contracts: prepared.weight[i]!,
+    multiplier: prepared.multiplier[i]!,
+    series: prepared.seriesIndex[i]!,
   }));
 }
 
@@ -207,5 +207,5 @@ function answerOf<Result>(work: () => Result): Result | undefined {
 /** Some values of an ascending column, including both ends. */
 function pickEvenly(values: Float64Array, count: number): number[] {
   const distinct = [...new Set(values)];
-  return Array.from({ length: count }, (_, at) => distinct[Math.round((at * (distinct.length - 1)) / (count - 1))]!);
+  return Array.from({ length: count }, (_, i) => distinct[Math.round((i * (distinct.length - 1)) / (count - 1))]!);
 }

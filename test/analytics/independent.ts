@@ -60,16 +60,16 @@ export function independentLevels(holdings: readonly Holding[], spot: number): I
   }
   const heaps = (side: (callPut: number) => boolean) => {
     const heap = new Map<number, number>();
-    holdings.forEach(({ callPut, strike }, at) => {
-      heap.set(strike, (heap.get(strike) ?? 0) + (side(callPut) ? Math.abs(dollars[at]!) : 0));
+    holdings.forEach(({ callPut, strike }, i) => {
+      heap.set(strike, (heap.get(strike) ?? 0) + (side(callPut) ? Math.abs(dollars[i]!) : 0));
     });
     return [...heap].sort(([a], [b]) => a - b);
   };
   const [calls, puts] = [heaps((callPut) => callPut === 1), heaps((callPut) => callPut === -1)];
   const bySeries = Map.groupBy(holdings, ({ series }) => series);
   const grossOf = new Map<number, number>();
-  holdings.forEach(({ series }, at) => {
-    grossOf.set(series, (grossOf.get(series) ?? 0) + Math.abs(dollars[at]!));
+  holdings.forEach(({ series }, i) => {
+    grossOf.set(series, (grossOf.get(series) ?? 0) + Math.abs(dollars[i]!));
   });
   return {
     net: dollars.reduce((sum, each) => sum + each, 0),
@@ -177,10 +177,10 @@ function flipOf(holdings: readonly Holding[], spot: number): { level: number; re
     return its;
   };
   for (const steps of [80, 140, 200]) {
-    const grid = Array.from({ length: 2 * steps + 1 }, (_, at) => net(at - steps));
+    const grid = Array.from({ length: 2 * steps + 1 }, (_, i) => net(i - steps));
     const signed = grid.filter(({ gex }) => gex !== 0);
-    const crossings = signed.slice(1).flatMap((to, at) => {
-      const from = signed[at]!;
+    const crossings = signed.slice(1).flatMap((to, i) => {
+      const from = signed[i]!;
       if (from.gex < 0 === to.gex < 0) return [];
       // Across levels without gamma, the middle of them.
       const share = to.step === from.step + 1 ? from.gex / (from.gex - to.gex) : 0.5;

@@ -4,9 +4,9 @@ import { addDays } from '../../src/market/calendar.ts';
 import type { Close } from '../../src/market/prints.ts';
 
 function closes(prices: readonly number[], from = '2026-01-05'): Close[] {
-  return prices.map((close, at) => ({
+  return prices.map((close, i) => ({
     ticker: 'ACME',
-    date: addDays(from, at),
+    date: addDays(from, i),
     close,
     volume: null,
     simulated: false,
@@ -55,7 +55,7 @@ describe('correlation', () => {
   });
 
   test('uses only the days that both series have', () => {
-    const b = a.filter((_, at) => at !== 2);
+    const b = a.filter((_, i) => i !== 2);
     expect(returnCorrelation(a, b, 4)).toBeCloseTo(1, 12);
     expect(returnCorrelation(a, b, 5)).toBeNull();
     expect(returnCorrelation(b, a, 5)).toBeNull();

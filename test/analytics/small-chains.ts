@@ -18,7 +18,7 @@ export const LATER = '2026-02-20';
 export const HEAD: ChainHead = { underlying: 'ACME', asOf: AS_OF, spot: 100, source: 'test', simulated: false };
 
 /** A contract without any value except its terms. */
-export function contract(over: Partial<ContractRow> = {}): ContractRow {
+export function contract(overrides: Partial<ContractRow> = {}): ContractRow {
   const none = Number.NaN;
   return {
     root: 'ACME',
@@ -34,7 +34,7 @@ export function contract(over: Partial<ContractRow> = {}): ContractRow {
     delta: none,
     gamma: none,
     multiplier: none,
-    ...over,
+    ...overrides,
   };
 }
 
@@ -88,10 +88,10 @@ export function prepared(
 export const FEED_GAMMA = { gamma: 'feed', forward: 'flat', rate: 0, dividend: 0 } as const;
 
 export function range(from: number, to: number, step = 1): number[] {
-  return Array.from({ length: Math.floor((to - from) / step + 1e-9) + 1 }, (_, at) => from + at * step);
+  return Array.from({ length: Math.floor((to - from) / step + 1e-9) + 1 }, (_, i) => from + i * step);
 }
 
-export function print(over: Partial<Print> = {}): Print {
+export function print(overrides: Partial<Print> = {}): Print {
   return {
     id: 'p1',
     underlying: 'ACME',
@@ -112,6 +112,6 @@ export function print(over: Partial<Print> = {}): Print {
     block: false,
     canceled: false,
     simulated: false,
-    ...over,
+    ...overrides,
   };
 }

@@ -9,8 +9,8 @@ test('a tape in columns is small and gives exactly the same answers as its rows'
   expect(packed.kept).toBe(ROWS);
   expect(packed.bytesPerPrint).toBeLessThan(28);
   const rows = await measureTape(ROWS, 3, { how: 'rows' });
-  for (const [at, { path, body }] of packed.questions.entries()) {
-    expect([path, told(body)]).toEqual([path, told(rows.questions[at]!.body)]);
+  for (const [i, { path, body }] of packed.questions.entries()) {
+    expect([path, told(body)]).toEqual([path, told(rows.questions[i]!.body)]);
   }
   const [flow, prints] = packed.questions.map(({ body }) => body as Record<string, Record<string, number[]>>);
   expect(flow!.by_manner!.prints!.at(-1)).toBe(ROWS);

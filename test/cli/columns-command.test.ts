@@ -113,7 +113,7 @@ test('reads a spreadsheet export: byte order mark, CRLF, quotes, any encoding', 
 
 describe('rows that cannot be computed', () => {
   const HEADER = 'put_call,spot,strike,tte,iv,price';
-  const cases: [command: string, row: string, told: string][] = [
+  const cases: [command: string, row: string, message: string][] = [
     ['greeks', 'C,100,105,-0.25,0.2,3', 'tte must be a number, 0 or more'],
     ['greeks', 'C,100,0,0.25,0.2,3', 'strike must be a number above 0'],
     ['greeks', 'C,,105,0.25,0.2,3', 'spot must be a number above 0'],
@@ -124,12 +124,12 @@ describe('rows that cannot be computed', () => {
     ['iv', 'C,100,105,0.25,0.2,-3', 'price must be a number, 0 or more'],
     ['iv', 'C,100,105,0.25,0.2,101', 'no volatility gives this price: it is at or above what the option can be worth'],
   ];
-  test.each(cases)('zomma %s, %s: %s', async (command, row, told) => {
+  test.each(cases)('zomma %s, %s: %s', async (command, row, message) => {
     const good = 'P,100,105,0.25,0.2,7';
     const alone = (await zomma([command], `${HEADER}\n${good}\n`)).stdout.split('\n');
     const { code, stdout, stderr } = await zomma([command], `${HEADER}\n${good}\n${row}\n${good}\n`);
     expect(code).toBe(1);
-    expect(stderr).toBe(`zomma: 1 of 3 rows could not be computed; their outputs are empty\n  line 3: ${told}\n`);
+    expect(stderr).toBe(`zomma: 1 of 3 rows could not be computed; their outputs are empty\n  line 3: ${message}\n`);
     const lines = stdout.split('\n');
     expect([lines[0], lines[1], lines[3]]).toEqual([alone[0]!, alone[1]!, alone[1]!]);
     const outputs = command === 'iv' ? ['iv'] : GREEKS;
@@ -166,10 +166,10 @@ describe('fails with one line and a hint for', () => {
     ],
     ['unknown units', ['greeks', '--units', 'metric'], '', /units/],
     ['an unterminated quote', ['greeks'], 'put_call,spot,strike,tte,iv\n"C,1,1,1,1\n', /line 2 has no end/],
-  ])('%s', async (_what, args, stdin, told) => {
+  ])('%s', async (_what, args, stdin, message) => {
     const { code, stdout, stderr } = await zomma(args, stdin);
     expect(code).toBe(1);
-    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(stdout.split('\n').length).toBeLessThanOrEqual(2);
   });
@@ -181,13 +181,13 @@ test('a header without rows gives a table without rows', async () => {
 });
 
 test('more rows than one batch are output in order with unchanged values', async () => {
-  const rows = Array.from({ length: 30_000 }, (_, at) => `${at},${at % 2 ? 'C' : 'P'},100,${80 + (at % 40)},0.25,0.2`);
+  const rows = Array.from({ length: 30_000 }, (_, i) => `${i},${i % 2 ? 'C' : 'P'},100,${80 + (i % 40)},0.25,0.2`);
   const { code, stdout } = await zomma(['greeks'], `id,put_call,spot,strike,tte,iv\n${rows.join('\n')}`);
   expect(code).toBe(0);
   const { column } = tableOf(stdout);
-  expect(column('id')).toEqual(rows.map((_, at) => String(at)));
+  expect(column('id')).toEqual(rows.map((_, i) => String(i)));
   const deltas = column('delta');
-  expect(deltas.filter((delta, at) => delta !== deltas[at % 40])).toEqual([]);
+  expect(deltas.filter((delta, i) => delta !== deltas[i % 40])).toEqual([]);
   expect(new Set(deltas).size).toBe(40);
 });
 

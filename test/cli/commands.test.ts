@@ -108,13 +108,13 @@ describe('gex FILE', () => {
     expect(atSpot[1]! / 1e6).toBeCloseTo(net_gex_mil, 9);
   });
 
-  const drawn: [name: string, flags: string[], env: Record<string, string>, told: string][] = [
+  const drawn: [name: string, flags: string[], env: Record<string, string>, message: string][] = [
     ['colours and block characters', [], { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '' }, '\u001b[32m██'],
     ['block characters', [], { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '1' }, '│██'],
     ['ASCII', [], { LC_ALL: 'C', TERM: 'dumb' }, '|##'],
     ['no plot', ['--no-plot'], { LC_ALL: 'C.UTF-8', TERM: 'xterm' }, 'interpolated'],
   ];
-  test.each(drawn)('draws %s below the levels in a terminal, within its width', async (_name, flags, env, told) => {
+  test.each(drawn)('draws %s below the levels in a terminal, within its width', async (_name, flags, env, message) => {
     const decoder = new TextDecoder();
     let shown = '';
     const child = Bun.spawn([...FROM_SOURCE, 'gex', chain, ...flags], {
@@ -130,7 +130,7 @@ describe('gex FILE', () => {
     });
     expect(await child.exited).toBe(0);
     child.terminal?.close();
-    expect(shown).toContain(told);
+    expect(shown).toContain(message);
     expect(shown.includes('gamma profile')).toBe(!flags.includes('--no-plot'));
     const plot = Bun.stripANSI(shown).split('\r\n').slice(10);
     expect(Math.max(0, ...plot.map((line) => line.length))).toBeLessThanOrEqual(64);
@@ -206,7 +206,7 @@ describe('gex FILE', () => {
   test('reports an invalid file, flag or selection in two lines without a stack trace', async () => {
     const junk = join(folder, 'junk.txt');
     writeFileSync(junk, 'hello');
-    const faults: [args: string[], told: RegExp][] = [
+    const faults: [args: string[], message: RegExp][] = [
       [['gex', junk], /holds no option chain/],
       [['gex', chain, '--rate', 'four'], /not a rate/],
       [['gex', chain, '--csv', '--json'], /--json and --csv exclude each other/],
@@ -220,11 +220,11 @@ describe('gex FILE', () => {
       [['gex', 'NONE', '--data-dir', dataDir], /not in the universe/],
       [['gex', 'missing.csv', '--data-dir', dataDir], /no file missing\.csv/],
     ];
-    for (const [args, told] of faults) {
+    for (const [args, message] of faults) {
       const { code, stdout, stderr } = await zomma(...args);
       expect([args, code]).toEqual([args, 1]);
       expect(stdout).toBe('');
-      expect(stderr).toMatch(told);
+      expect(stderr).toMatch(message);
       expect(stderr).not.toMatch(/\n\s+at /);
     }
   });
@@ -246,17 +246,17 @@ describe('call', () => {
     ['an unknown tool', ['no_such', '{}'], /Tool 'no_such' is not registered/],
     ['invalid JSON', ['calculate_kelly_sizing', '{'], /not JSON/],
     ['a missing field', ['calculate_kelly_sizing', '{}'], /win_prob/],
-  ])('rejects %s', async (_name, args, told) => {
+  ])('rejects %s', async (_name, args, message) => {
     const { code, stderr } = await zomma('call', ...args, '--data-dir', dataDir);
     expect(code).toBe(1);
-    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(message);
   });
 });
 
 test('`chains` lists the stored chains and forgets one', async () => {
   const own = join(folder, 'stored');
   mkdirSync(own);
-  const kept = openStore(join(own, 'zomma.sqlite'));
+  const kept = openStore(join(own, 'zomma.sqlite'), Date.now);
   for (const delivery of atOnce(readMarketFile(readFileSync(chain), { origin: 'chain.csv', modifiedMs: 0 }))) {
     if (delivery.kind === 'chain') kept.saveChain(delivery.chain);
   }
@@ -300,10 +300,10 @@ describe('members', () => {
     ['a bad tier', ['--uuid', UUID, '--tier', 'gold'], /tier/],
     ['a bad expiry', ['--uuid', UUID, '--expires', 'never'], /--expires/],
     ['no uuid', [], /--uuid/],
-  ])('rejects %s', async (_name, args, told) => {
+  ])('rejects %s', async (_name, args, message) => {
     const { code, stderr } = await zomma('members', 'add', ...args, '--data-dir', dataDir);
     expect(code).toBe(1);
-    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(message);
   });
 });
 
@@ -327,10 +327,10 @@ describe('serve rejects', () => {
     ['plain HTTP on a network address', ['--host', '0.0.0.0'], /in the clear/],
     ['a certificate without its key', ['--tls-cert', 'c.pem'], /go together/],
     ['a missing certificate file', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], /cannot read no\.pem/],
-  ])('%s', async (_name, args, told) => {
+  ])('%s', async (_name, args, message) => {
     const { code, stdout, stderr } = await zomma('serve', '--port', '0', '--data-dir', dataDir, ...args);
     expect(code).toBe(1);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(message);
   });
 });

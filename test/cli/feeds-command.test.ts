@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 const feeds = (...args: string[]): Promise<Run> => run(FROM_SOURCE, ['feeds', ...args, '--data-dir', dataDir]);
 
 function ledger(write: (store: Store, now: number) => void): void {
-  const store = openStore(join(dataDir, 'zomma.sqlite'));
+  const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);
   write(store, Date.now());
   store.close();
 }

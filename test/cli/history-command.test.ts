@@ -10,7 +10,7 @@ import { FROM_SOURCE, type Run, run, startServer, withFolder } from '../support/
 let dataDir: string;
 beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'zomma-history-'));
-  const store = openStore(join(dataDir, 'zomma.sqlite'));
+  const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);
   // Monday to Friday, two snapshots a day. The last snapshot has an unresolved flip and no volatility.
   for (const day of [0, 1, 2, 3, 4]) {
     keepLevels(store, { asOf: MONDAY_MS + day * DAY_MS - 1000, spot: 1 });
@@ -72,10 +72,10 @@ describe('a ticker without history', () => {
     [['--json'], '"count":0'],
     [['--plot'], 'No levels of this ticker are stored'],
     [['--csv'], 'as_of,day,spot'],
-  ])('is no error if the ticker is tracked: %p', async (flags, told) => {
+  ])('is no error if the ticker is tracked: %p', async (flags, message) => {
     const { code, stdout } = await history('SPY', ...flags);
     expect(code).toBe(0);
-    expect(stdout).toContain(told);
+    expect(stdout).toContain(message);
   });
 });
 
@@ -86,10 +86,10 @@ test.each([
   [['SPX', '--points', 'many'], /points must be an integer/],
   [['SPX', '--per', 'week'], /Allowed choices are snapshot, day/],
   [['SPX', '--csv', '--json'], /--json and --csv exclude each other/],
-])('rejects %p with a message and without a stack trace', async (args, told) => {
+])('rejects %p with a message and without a stack trace', async (args, message) => {
   const { code, stdout, stderr } = await history(...args);
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(told);
+  expect(stderr).toMatch(message);
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 

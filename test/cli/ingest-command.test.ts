@@ -30,7 +30,7 @@ const writeTape = (name: string, rows: readonly string[]) =>
   writeFileSync(path(name), `${[HEADER, ...rows].join('\n')}\n`);
 
 function stored<T>(work: (store: ReturnType<typeof openStore>) => T): T {
-  const store = openStore(join(dataDir, 'zomma.sqlite'));
+  const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);
   try {
     return work(store);
   } finally {
@@ -40,7 +40,7 @@ function stored<T>(work: (store: ReturnType<typeof openStore>) => T): T {
 const prints = () => stored((store) => store.prints('TEST', 0, Date.now(), false, 0));
 
 test('stores a tape once, however often and in however many pieces it is loaded', async () => {
-  const rows = Array.from({ length: 100 }, (_, at) => trade(at));
+  const rows = Array.from({ length: 100 }, (_, i) => trade(i));
   writeTape('morning.csv', [...rows.slice(0, 60), trade(60, { price: 'x' }), trade(61, { price: '0' })]);
   writeTape('day.csv', rows);
   expect(await ingest(path('morning.csv'))).toMatchObject({
@@ -107,14 +107,14 @@ describe('reports in two lines', () => {
     ['a folder without market data', ['empty'], /empty: no market data/],
     ['a file of which every row is rejected', ['bad.csv'], /bad\.csv: no market data/],
     ['a tape that lacks a column', ['cut.csv'], /cut\.csv: no market data/],
-  ])('%s', async (_name, names, told) => {
+  ])('%s', async (_name, names, message) => {
     writeFileSync(path('notes.md'), 'nothing');
     writeTape('bad.csv', [trade(0, { price: 'x' })]);
     writeFileSync(path('cut.csv'), 'executed_at,option_chain_id,pri');
     mkdirSync(path('empty'));
     const { code, stderr } = await ingest(...names.map(path));
     expect(code).toBe(1);
-    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(message);
     expect(stderr.trimEnd().split('\n')).toHaveLength(2);
   });
 
@@ -158,7 +158,7 @@ test('a running server sees data that another process loads', async () => {
 });
 
 test('an interrupted run leaves the committed rows and can be repeated', async () => {
-  const rows = Array.from({ length: 150_000 }, (_, at) => trade(at));
+  const rows = Array.from({ length: 150_000 }, (_, i) => trade(i));
   writeTape('tape.csv', rows);
   const isPartly = () => {
     const count = prints().length;
@@ -187,10 +187,10 @@ test.each([
   const before = process.stderr.isTTY;
   process.stderr.isTTY = isTTY;
   try {
-    const load: Ports['load'] = async (_settings, _paths, reached) => {
-      reached(0, 4e6, 0);
+    const load: Ports['load'] = async (_settings, _paths, onProgress) => {
+      onProgress(0, 4e6, 0);
       clock.mockReturnValue(2000);
-      reached(1e6, 4e6, 2000);
+      onProgress(1e6, 4e6, 2000);
       return [[{ path: 'tape.csv', rows: 8000, kept: 8000, known: 0, changed: 0, refused: {}, refusals: [] }]];
     };
     await (await createProgram({ load } as Ports, '0', 'ingest')).parseAsync(['ingest', 'tape.csv'], { from: 'user' });

@@ -53,8 +53,8 @@ describe('the report', () => {
 /** A suite's outcome with one scenario, whose last check is called `hints`. */
 function outcomeOf(scenario: string, statuses: readonly Check['status'][]): Outcome {
   const last = statuses.length - 1;
-  const checks = statuses.map((status, at) => ({
-    id: at === last ? 'hints' : `check-${at}`,
+  const checks = statuses.map((status, i) => ({
+    id: i === last ? 'hints' : `check-${i}`,
     status,
     errorMessage: 'why',
   }));

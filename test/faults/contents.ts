@@ -53,7 +53,7 @@ function snapshotsOf(db: Database): Contents['snapshots'] {
 
 /** Returns the prints without their ids, because packed prints have none. */
 function printsOf(dataDir: string): string[] {
-  const store = openStore(join(dataDir, 'zomma.sqlite'));
+  const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);
   try {
     const prints = store.prints('TEST', 0, Number.MAX_SAFE_INTEGER, false, 0);
     return prints.map((print) => JSON.stringify(Object.entries({ ...print, id: '' }).sort())).sort();

@@ -19,7 +19,7 @@ const accept = (snapshot: Chain, store: Store, rules = {}, nowMs = AS_OF + 60 * 
   acceptDelivery({ kind: 'chain', chain: snapshot }, store, nowMs, rules).snapshot;
 
 function inMemory(work: (store: Store) => void): void {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   work(store);
   store.close();
 }
@@ -91,7 +91,7 @@ describe('the stored snapshot stays, and the rejection names the reason', () => 
 test('a damaged stored snapshot does not block a new one', () =>
   inFolder((folder) => {
     const path = join(folder, 'z.sqlite');
-    const store = openStore(path);
+    const store = openStore(path, Date.now);
     accept(chain(AS_OF), store);
     const db = new Database(path);
     db.run("UPDATE snapshots SET columns = x'00'");

@@ -67,7 +67,7 @@ const up: Delivery = { kind: 'connection', up: true, at: 1_000 };
 
 function opened(): Store {
   now = 1_000;
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   store.openFeeds([{ name: 'massive', simulated: false, tickers: ['SPX'] }]);
   return store;
 }

@@ -9,7 +9,7 @@ const TODAY = newYorkInstant('2026-01-07', '11:00');
 
 function withPrints(work: (store: ReturnType<typeof openStore>, path: string) => Promise<void>) {
   return inFolder(async (folder) => {
-    const store = openStore(`${folder}/z.db`);
+    const store = openStore(`${folder}/z.db`, Date.now);
     const prints = Array.from({ length: 5_000 }, (_, i) =>
       printOf(`p${i}`, { simulated: false, canceled: false, at: newYorkInstant('2026-01-05', '10:00') + i * 30_000 }),
     );

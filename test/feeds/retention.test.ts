@@ -12,7 +12,7 @@ const NOW = MONDAY_MS;
 const DAYS = Array.from({ length: 60 }, (_, days) => days);
 
 async function afterRetention(days: RetentionDays, prepare: (store: Store) => void = () => {}) {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   store.sumPrintsFrom(1);
   for (const day of DAYS) {
     for (const hours of [0, 1]) {
@@ -64,7 +64,7 @@ describe('retention keeps', () => {
 });
 
 test('keeps the newest snapshot of a ticker at any age, and one whose levels are due', async () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   for (const days of [200, 150, 100]) keepLevels(store, { asOf: NOW - days * DAY_MS });
   store.saveChain(chainOf({ asOf: NOW - 180 * DAY_MS, simulated: false }));
   await removeOld({ store, kept: { chains: 10 }, observe: () => {}, nowMs: () => NOW });
@@ -73,7 +73,7 @@ test('keeps the newest snapshot of a ticker at any age, and one whose levels are
 });
 
 test('a removal that is stopped midway continues the next time', async () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   const many = Array.from({ length: 12_000 }, (_, i) =>
     printOf(`p${i}`, { at: NOW - 40 * DAY_MS + i, simulated: false }),
   );
@@ -88,7 +88,7 @@ test('a removal that is stopped midway continues the next time', async () => {
 });
 
 test('a snapshot dated ahead does not count as the newest: the newest true one stays', async () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   for (const days of [200, 100, -400]) keepLevels(store, { asOf: NOW - days * DAY_MS });
   await removeOld({ store, kept: { chains: 10 }, observe: () => {}, nowMs: () => NOW });
   expect(store.snapshots('SPX').map(({ asOf }) => (NOW - asOf) / DAY_MS)).toEqual([100, -400]);
@@ -96,11 +96,11 @@ test('a snapshot dated ahead does not count as the newest: the newest true one s
 });
 
 test('if only the last snapshot of a day is left, earlier moments of the day have no answer', async () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   for (const days of [21, 20]) {
     for (const hours of [3, 0]) keepLevels(store, { asOf: NOW - days * DAY_MS - hours * HOUR_MS });
   }
-  const market = () => createMarket(store, STANDARD_UNIVERSE, false);
+  const market = () => createMarket(store, STANDARD_UNIVERSE, false, Date.now);
   const at = (days: number, hours: number) =>
     market()
       .at(NOW - days * DAY_MS - hours * HOUR_MS)

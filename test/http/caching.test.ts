@@ -99,14 +99,14 @@ test.each([
 describe('the response cache', () => {
   const AS_OF = Date.UTC(2026, 0, 5, 21);
   function keeper() {
-    const at = { version: '1', nowMs: AS_OF, performed: 0 };
+    const state = { version: '1', nowMs: AS_OF, performed: 0 };
     const answers = createResponseCache(
-      () => at.version,
-      () => at.nowMs,
+      () => state.version,
+      () => state.nowMs,
     );
     const perform = () => {
-      at.performed++;
-      const age_s = Math.round((at.nowMs - AS_OF) / 1000);
+      state.performed++;
+      const age_s = Math.round((state.nowMs - AS_OF) / 1000);
       const as_of = new Date(AS_OF).toISOString();
       return {
         text: '{"ticker":"SPY"}',
@@ -114,57 +114,58 @@ describe('the response cache', () => {
       };
     };
     return {
-      at,
+      state,
       perform,
       answers,
-      of: (address: string, answerOf = perform) => answers.get(address) ?? answers.add(address, at.version, answerOf()),
+      of: (address: string, answerOf = perform) =>
+        answers.get(address) ?? answers.add(address, state.version, answerOf()),
     };
   }
 
   test('stores an answer while the store version and the data age in seconds stay the same', () => {
-    const { at, of } = keeper();
+    const { state, of } = keeper();
     const age = () => of('/a').fields.get('x-data-age');
-    expect([age(), age(), at.performed]).toEqual(['0', '0', 1]);
-    at.nowMs += 499;
-    expect([age(), at.performed]).toEqual(['0', 1]);
-    at.nowMs += 1;
-    expect([age(), age(), at.performed]).toEqual(['1', '1', 2]);
-    at.version = '2';
-    expect([age(), age(), at.performed]).toEqual(['1', '1', 3]);
+    expect([age(), age(), state.performed]).toEqual(['0', '0', 1]);
+    state.nowMs += 499;
+    expect([age(), state.performed]).toEqual(['0', 1]);
+    state.nowMs += 1;
+    expect([age(), age(), state.performed]).toEqual(['1', '1', 2]);
+    state.version = '2';
+    expect([age(), age(), state.performed]).toEqual(['1', '1', 3]);
   });
 
   test('uses the whole address as its key', () => {
-    const { at, of } = keeper();
+    const { state, of } = keeper();
     for (const address of ['/a', '/b', '/a?x=1', '/a?x=2', '/a', '/a?x=1']) of(address);
-    expect(at.performed).toBe(4);
+    expect(state.performed).toBe(4);
   });
 
   test('stores no refusal', () => {
-    const { of, at } = keeper();
+    const { of, state } = keeper();
     const refuse = (): never => {
       throw new Error('refused');
     };
     of('/a');
-    at.version = '2';
+    state.version = '2';
     expect(() => of('/a', refuse)).toThrow('refused');
     expect(() => of('/a', refuse)).toThrow('refused');
     of('/a');
-    expect(at.performed).toBe(2);
+    expect(state.performed).toBe(2);
   });
 
   test('stores the newest answers up to its limit, and no large answer or long address', () => {
-    const { of, at, perform } = keeper();
+    const { of, state, perform } = keeper();
     for (let each = 0; each < 1_025; each++) of(`/${each}`);
     of('/1');
-    expect(at.performed).toBe(1_025);
+    expect(state.performed).toBe(1_025);
     of('/0');
-    expect(at.performed).toBe(1_026);
+    expect(state.performed).toBe(1_026);
     const large = () => ({ ...perform(), text: 'x'.repeat(20_000) });
     of('/large', large);
     of('/large', large);
     of(`/${'x'.repeat(300)}`);
     of(`/${'x'.repeat(300)}`);
-    expect(at.performed).toBe(1_030);
+    expect(state.performed).toBe(1_030);
   });
 });
 

@@ -328,7 +328,7 @@ describe('POST of columns', () => {
     expect(await post(path, { ...body, [field]: other })).not.toEqual(left);
   });
 
-  const bad: [what: string, over: object, pointer: string][] = [
+  const bad: [what: string, overrides: object, pointer: string][] = [
     ['an unknown key', { colour: [1, 2, 3] }, '/colour'],
     ['columns of different length', { strike: [95, 100] }, '/strike'],
     ['an item out of bounds', { strike: [95, -1, 105] }, '/strike/1'],
@@ -341,7 +341,7 @@ describe('POST of columns', () => {
   ];
   test.each(
     routes.flatMap(([path, body]) =>
-      bad.map(([what, over, pointer]) => [path, what, { ...body, ...over }, pointer] as const),
+      bad.map(([what, overrides, pointer]) => [path, what, { ...body, ...overrides }, pointer] as const),
     ),
   )('POST %s refuses %s and says where', async (path, _what, body, pointer) => {
     const problem = await expectProblem(await service.request('POST', path, { body }), 422, 'invalid_body');
@@ -585,9 +585,9 @@ describe('other paths, methods and hosts', () => {
   });
 
   test('no observation contains a key or a uuid', () => {
-    const told = JSON.stringify(service.observations.filter(({ kind }) => kind !== 'chain_stored'));
-    expect(told).not.toContain('ZOMMA_');
-    expect(told).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/i);
+    const logged = JSON.stringify(service.observations.filter(({ kind }) => kind !== 'chain_stored'));
+    expect(logged).not.toContain('ZOMMA_');
+    expect(logged).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/i);
     expect(service.observations.some(({ kind }) => kind === 'request_failed')).toBe(false);
   });
 });

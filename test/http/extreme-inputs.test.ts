@@ -36,11 +36,11 @@ const EXPIRIES = ['2026-08-21', '2026-08-24', '2026-09-18', '2027-01-15', '2099-
 
 function chainOf(ticker: string, spot: number, strikes: readonly number[], price: (spot: number) => number): string {
   const rows = EXPIRIES.flatMap((expiry) =>
-    strikes.flatMap((strike, at) =>
+    strikes.flatMap((strike, i) =>
       ['C', 'P'].map((side) =>
         [
           ...[ticker, '2026-08-21T10:00:00-04:00', spot, expiry, side, strike],
-          ...[price(spot), price(spot), price(spot), 1e9, at % 2 === 0 ? 1e9 : 1, at % 3 === 0 ? 100 : 1e-4],
+          ...[price(spot), price(spot), price(spot), 1e9, i % 2 === 0 ? 1e9 : 1, i % 3 === 0 ? 100 : 1e-4],
         ].join(','),
       ),
     ),

@@ -35,7 +35,7 @@ describe.each(['SPY', 'TSLA', 'XLF'])('%s', (ticker) => {
     expect(sum(body.net_vex!) / 1e6).toBeCloseTo(known.net_vex_mil!, 4);
     expect(sum(body.net_cex!) / 1e6).toBeCloseTo(known.net_cex_mil!, 4);
     expect(body.strike).toEqual(body.strike!.toSorted((a, b) => a - b));
-    const above = body.strike!.map((strike, at) => (strike >= body.spot_price ? body.call_gex![at]! : -1));
+    const above = body.strike!.map((strike, i) => (strike >= body.spot_price ? body.call_gex![i]! : -1));
     expect(body.strike![above.indexOf(Math.max(...above))]).toBe(known.call_wall!);
     for (const name of ['call_open_interest', 'put_open_interest', 'call_volume', 'put_volume']) {
       expect(Math.min(...body[name]!), name).toBeGreaterThanOrEqual(0);
@@ -52,8 +52,8 @@ describe.each(['SPY', 'TSLA', 'XLF'])('%s', (ticker) => {
     expect(body.tte).toEqual(body.tte!.toSorted((a, b) => a - b));
     const row = (body.expiry as unknown as string[]).indexOf(known.expiry as unknown as string);
     expect(body.max_pain![row]).toBe(known.max_pain!);
-    body.expected_move!.forEach((move, at) => {
-      expect(move).toBeCloseTo(body.forward![at]! * body.atm_iv![at]! * Math.sqrt(body.tte![at]!), 9);
+    body.expected_move!.forEach((move, i) => {
+      expect(move).toBeCloseTo(body.forward![i]! * body.atm_iv![i]! * Math.sqrt(body.tte![i]!), 9);
     });
     for (const skew of body.skew_25d!) expect(Math.abs(skew)).toBeLessThan(0.5);
   });
@@ -100,12 +100,12 @@ describe('options', () => {
     ['expiries=soon', '/expiries must'],
     ['expiries=2026-02-30', '/expiries must be all, 0dte, a date'],
     ['wieght=volume', '/wieght is not a field of this request'],
-  ])('%s is refused', async (query, told) => {
+  ])('%s is refused', async (query, message) => {
     for (const view of ['strikes', 'expiries', 'profile']) {
       const { status, body } = await get(`SPY/${view}?${query}`);
       expect(status).toBe(400);
       expect(body.code as unknown as string).toBe('invalid_parameter');
-      expect(body.detail as unknown as string).toContain(told);
+      expect(body.detail as unknown as string).toContain(message);
     }
   });
 

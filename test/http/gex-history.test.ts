@@ -59,8 +59,8 @@ test.each([
   ['SPY/history?per=day&per=day', 'invalid_parameter', '/per must be one of'],
   ['SPY/history?form=2026-02-02', 'invalid_parameter', '/form is not a field of this request'],
   ['ZZZZ/history', 'unknown_ticker', 'not in the universe'],
-])('%s is refused', async (path, code, told) => {
+])('%s is refused', async (path, code, message) => {
   const { status, body } = await get(path);
   expect([status, body.code]).toEqual([400, code]);
-  expect(body.detail).toContain(told);
+  expect(body.detail).toContain(message);
 });

@@ -15,7 +15,7 @@ let then: Market;
 let now: Market;
 
 beforeAll(() => {
-  store = openStore(':memory:');
+  store = openStore(':memory:', Date.now);
   store.sumPrintsFrom(1);
   keepLevels(store, { asOf: NOON - DAY_MS, spot: 1 });
   keepLevels(store, { asOf: NOON, spot: 2 });

@@ -19,10 +19,10 @@ afterAll(() => service.close());
 
 function call(run: Operation['run'], args: unknown = { win_prob: 0.6 }) {
   const tools = [{ ...KELLY, run }];
-  const parts = { context: service.app.context, version: '0', observe: () => {}, tools: () => tools };
+  const deps = { context: service.app.context, version: '0', observe: () => {}, tools: () => tools };
   const { signal } = new AbortController();
   return callTool(
-    { ...parts, resources: RESOURCES, scheduler: createScheduler() },
+    { ...deps, resources: RESOURCES, scheduler: createScheduler() },
     { account: undefined, name: KELLY.name, args, signal, linksResources: true },
   );
 }

@@ -155,13 +155,13 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     const clients = await Promise.all(Array.from({ length: 50 }, () => CLIENTS[name](server.url, keyOf(service))));
     try {
       const answers = await Promise.all(
-        clients.map((client, at) =>
-          client.callTool({ name: 'calculate_kelly_sizing', arguments: { win_prob: at / 50 } }),
+        clients.map((client, i) =>
+          client.callTool({ name: 'calculate_kelly_sizing', arguments: { win_prob: i / 50 } }),
         ),
       );
       expect(
         answers.map((answer) => (answer.structuredContent as { win_probability: number }).win_probability),
-      ).toEqual(clients.map((_, at) => at / 50));
+      ).toEqual(clients.map((_, i) => i / 50));
     } finally {
       await Promise.all(clients.map((client) => client.close()));
     }

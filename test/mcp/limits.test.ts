@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { createFollowedQuota, FollowedResources } from '../../src/mcp/http/followed-quota.ts';
 import { createSessionQuota } from '../../src/mcp/http/session-quota.ts';
+import { createSubscriptionQuota, SubscribedResources } from '../../src/mcp/http/subscription-quota.ts';
 import { nearestNames } from '../../src/mcp/nearest-names.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 
@@ -18,23 +18,23 @@ test('limits the sessions that an account opens per day, and resets the limit th
   expect(take('a')).toThrow();
 });
 
-test('limits followed resources per account and in total; a session that ends frees its share', () => {
-  const quota = createFollowedQuota(3, 5);
-  const [first, second] = [new FollowedResources(quota, 'a'), new FollowedResources(quota, 'a')];
+test('limits subscribed resources per account and in total; a session that ends frees its share', () => {
+  const quota = createSubscriptionQuota(3, 5);
+  const [first, second] = [new SubscribedResources(quota, 'a'), new SubscribedResources(quota, 'a')];
   for (const uri of ['x', 'y', 'x']) first.add(uri);
   second.add('x');
   const refused = (code: string) => expect.objectContaining({ code });
   expect(() => second.add('y')).toThrow(refused('too_many_streams'));
   expect([...second]).toEqual(['x']);
-  const other = new FollowedResources(quota, 'b');
+  const other = new SubscribedResources(quota, 'b');
   for (const uri of ['x', 'y']) other.add(uri);
-  expect(() => new FollowedResources(quota, 'c').add('x')).toThrow(refused('unavailable'));
+  expect(() => new SubscribedResources(quota, 'c').add('x')).toThrow(refused('unavailable'));
   first.clear();
   expect([other.delete('x'), other.delete('x')]).toEqual([true, false]);
-  quota.take('a', 2);
-  expect(() => quota.take('a', 1)).toThrow(refused('too_many_streams'));
-  quota.take('c', 1);
-  expect(() => quota.take('b', 1)).toThrow(refused('unavailable'));
+  quota.acquire('a', 2);
+  expect(() => quota.acquire('a', 1)).toThrow(refused('too_many_streams'));
+  quota.acquire('c', 1);
+  expect(() => quota.acquire('b', 1)).toThrow(refused('unavailable'));
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { callTool, type ProgressReporter } from '../../src/mcp/call-tool.ts';
+import { callTool, type ProgressUpdate } from '../../src/mcp/call-tool.ts';
 import { CATALOG } from '../../src/mcp/catalog.ts';
 import type { McpDeps } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/operation.ts';
@@ -11,12 +11,12 @@ import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 /** Calls in steps: their progress reports, their cancellation, and the limit of calls under way. */
 let service: Service;
 let server: Served;
-let parts: McpDeps;
+let deps: McpDeps;
 beforeAll(async () => {
   server = await startServed();
   ({ service } = server);
   const { context } = service.app;
-  parts = {
+  deps = {
     context,
     version: '0',
     observe: () => {},
@@ -46,17 +46,17 @@ const RADAR = { name: 'run_strategic_omni_radar', args: { ticker: 'SPY' } };
 describe.each(CLIENT_NAMES)('%s', (name) => {
   test('gets every step of the radar before its answer if it asks for progress, otherwise none', async () => {
     const client = await CLIENTS[name](server.url, keyOf(service));
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const params = { name: RADAR.name, arguments: RADAR.args };
-    const answer = await client.callTool(params, undefined, { onprogress: (step) => heard.push(step) });
+    const answer = await client.callTool(params, undefined, { onprogress: (step) => received.push(step) });
     expect(answer.isError).toBeFalsy();
-    expect(heard).toEqual(
+    expect(received).toEqual(
       ['Reading the chain and its volatilities', 'Levels over all expiries', 'Density of the expiry']
         .concat('Concentration and whipsaw risk')
-        .map((message, at) => ({ progress: at + 1, total: 4, message })),
+        .map((message, i) => ({ progress: i + 1, total: 4, message })),
     );
     await client.callTool(params);
-    expect(heard).toHaveLength(4);
+    expect(received).toHaveLength(4);
     await client.close();
   });
 
@@ -76,28 +76,28 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
 
 test('a call that is cancelled between two steps stops there', async () => {
   const leaving = new AbortController();
-  const told: ProgressReporter[] = [];
-  const progressed = async (step: ProgressReporter) => {
-    told.push(step);
-    if (told.length === 2) leaving.abort();
+  const updates: ProgressUpdate[] = [];
+  const onProgress = async (step: ProgressUpdate) => {
+    updates.push(step);
+    if (updates.length === 2) leaving.abort();
   };
-  const call = callTool(parts, {
+  const call = callTool(deps, {
     ...SLOW_CALL,
     account: undefined,
     signal: leaving.signal,
     linksResources: false,
-    progressed,
+    onProgress,
   });
   await call.catch(() => {});
-  expect(told).toHaveLength(2);
+  expect(updates).toHaveLength(2);
 });
 
 test('other calls run between two steps', async () => {
   const order: string[] = [];
   const call = (name: string) => {
-    const progressed = async ({ progress }: ProgressReporter) => void order.push(`${name}${progress}`);
+    const onProgress = async ({ progress }: ProgressUpdate) => void order.push(`${name}${progress}`);
     const { signal } = new AbortController();
-    return callTool(parts, { ...SLOW_CALL, account: undefined, signal, linksResources: false, progressed });
+    return callTool(deps, { ...SLOW_CALL, account: undefined, signal, linksResources: false, onProgress });
   };
   await Promise.all([call('a'), call('b')]);
   expect(order.toSorted()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3', 'b4']);
@@ -106,7 +106,7 @@ test('other calls run between two steps', async () => {
 
 test("refuses calls above the account's limit of calls under way, with a result that says so", async () => {
   const call = () =>
-    callTool(parts, { ...SLOW_CALL, account: undefined, signal: new AbortController().signal, linksResources: false });
+    callTool(deps, { ...SLOW_CALL, account: undefined, signal: new AbortController().signal, linksResources: false });
   const answers = await Promise.all([call(), call(), call()]);
   expect(answers.map(({ isError }) => isError === true)).toEqual([false, false, true]);
   expect(answers[2]!.content).toEqual([

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InMemoryServerEventBus, type ServerEvent } from '@modelcontextprotocol/server';
-import { createChangeWatch } from '../../src/mcp/change-watch.ts';
+import { createChangePublisher } from '../../src/mcp/change-publisher.ts';
 import { complete } from '../../src/mcp/completion.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
@@ -105,7 +105,7 @@ describe('more tickers than fit on a page', () => {
     const { store } = served.service.app;
     const chain = store.chain(store.latestChainId('SPY', true)!)!;
     store.transaction(() => {
-      for (let at = 0; at < 350; at++) store.saveChain({ ...chain, underlying: `T${at}` });
+      for (let i = 0; i < 350; i++) store.saveChain({ ...chain, underlying: `T${i}` });
     });
   });
   afterAll(() => served.close());
@@ -151,7 +151,7 @@ describe('more tickers than fit on a page', () => {
     expect(completed('T')).toMatchObject({ hasMore: true });
     expect([completed('T').values.length, completed('T').total]).toEqual([100, undefined]);
     expect(completed('t34')).toEqual({
-      values: ['T34', ...Array.from({ length: 10 }, (_, at) => `T34${at}`)],
+      values: ['T34', ...Array.from({ length: 10 }, (_, i) => `T34${i}`)],
       total: 11,
       hasMore: false,
     });
@@ -160,28 +160,28 @@ describe('more tickers than fit on a page', () => {
 
 test('reports every changed ticker once, however long the log, and retries after a store error', () => {
   const { store } = service.app;
-  const told: ServerEvent[] = [];
+  const events: ServerEvent[] = [];
   const bus = new InMemoryServerEventBus();
-  bus.subscribe((event) => told.push(event));
+  bus.subscribe((event) => events.push(event));
   let isBusy = false;
-  const underlyings: typeof store.underlyings = (...asked) => {
+  const underlyings: typeof store.underlyings = (...args) => {
     if (isBusy) throw new Error('busy');
-    return store.underlyings(...asked);
+    return store.underlyings(...args);
   };
   const log = { lastLevelSeq: () => store.lastLevelSeq(), levelEvents: store.levelEvents, underlyings };
   let tools = TOOLS;
-  const { wake } = createChangeWatch({ log, simulated: false, tools: () => tools }, bus);
+  const { wake } = createChangePublisher({ log, simulated: false, tools: () => tools }, bus);
   store.transaction(() => {
-    for (let at = 0; at < 300; at++) keepLevels(store, { underlying: 'AAA', asOf: MONDAY_MS + at });
+    for (let i = 0; i < 300; i++) keepLevels(store, { underlying: 'AAA', asOf: MONDAY_MS + i });
     keepLevels(store, { underlying: 'BBB', asOf: MONDAY_MS });
   });
   isBusy = true;
   expect(wake).toThrow('busy');
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
   isBusy = false;
   wake();
   wake();
-  expect(told).toEqual([
+  expect(events).toEqual([
     { kind: 'resources_list_changed' },
     { kind: 'resource_updated', uri: 'zomma://gex/AAA' },
     { kind: 'resource_updated', uri: 'zomma://gex/BBB' },
@@ -189,5 +189,5 @@ test('reports every changed ticker once, however long the log, and retries after
   tools = TOOLS.slice(1);
   wake();
   wake();
-  expect(told.slice(3)).toEqual([{ kind: 'tools_list_changed' }]);
+  expect(events.slice(3)).toEqual([{ kind: 'tools_list_changed' }]);
 });

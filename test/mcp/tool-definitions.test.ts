@@ -30,9 +30,9 @@ describe.each(TOOL_LIST.map((tool) => [tool.name, tool] as const))('%s', (name, 
 
   test('names and describes every field of its answers', () => {
     const untold = fieldsOf(output).flatMap(({ path, schema }) => {
-      const told = descriptionAt(tool.outputSchema as unknown as TSchema, path);
+      const description = descriptionAt(tool.outputSchema as unknown as TSchema, path);
       // Within an object, the object's description covers its fields.
-      return told === schema.description || told?.includes(path.at(-1)!) ? [] : [path.join('.')];
+      return description === schema.description || description?.includes(path.at(-1)!) ? [] : [path.join('.')];
     });
     expect(untold).toEqual([]);
   });
@@ -56,9 +56,9 @@ interface Field {
  */
 function fieldsOf(schema: TSchema, path: readonly string[] = []): Field[] {
   return Object.entries<TSchema>(schema.properties ?? {}).flatMap(([name, its]) => {
-    const at = [...path, name];
+    const fieldPath = [...path, name];
     const within = its.type === 'array' ? its.items : its;
-    return [{ path: at, schema: its }, ...(name === 'quantiles' ? [] : fieldsOf(within, at))];
+    return [{ path: fieldPath, schema: its }, ...(name === 'quantiles' ? [] : fieldsOf(within, fieldPath))];
   });
 }
 

@@ -7,15 +7,15 @@ import { call, callExtended, type Holdings, refusalOf, smallMarket } from './sma
 
 const QUESTION = { single_name_ticker: 'NVDA', whale_fiat: 2e6, current_iv: 0.6, iv_ceiling: 0.5 };
 
-function ask(over: object = {}, holdings: Holdings = {}): unknown {
-  return call(evaluateEtfContagion, { ...QUESTION, ...over }, smallMarket(holdings).context).etf_proxy;
+function ask(overrides: object = {}, holdings: Holdings = {}): unknown {
+  return call(evaluateEtfContagion, { ...QUESTION, ...overrides }, smallMarket(holdings).context).etf_proxy;
 }
 
 /** Daily closes of NVDA up to a day, and of SMH that move with NVDA (1) or against it (-1). */
 function closes(days: number, sign: 1 | -1, until = TODAY): Close[] {
-  return Array.from({ length: days }, (_, at) => {
-    const date = addDays(until, at - days + 1);
-    const swing = Math.sin(at * at);
+  return Array.from({ length: days }, (_, i) => {
+    const date = addDays(until, i - days + 1);
+    const swing = Math.sin(i * i);
     return [
       { ticker: 'NVDA', date, close: 100 * Math.exp(swing / 50), volume: null, simulated: false },
       { ticker: 'SMH', date, close: 200 * Math.exp((sign * swing) / 70), volume: null, simulated: false },
@@ -43,8 +43,8 @@ test.each([
   ['volatility below the ceiling', { current_iv: 0.49 }, null],
   ['flow below a million', { whale_fiat: 999_999 }, null],
   ['a million sold', { whale_fiat: -1e6 }, 'SMH'],
-])('%s', (_what, over, expected) => {
-  expect(ask(over)).toBe(expected);
+])('%s', (_what, overrides, expected) => {
+  expect(ask(overrides)).toBe(expected);
 });
 
 describe('with a chain and prints of the single name', () => {
@@ -102,6 +102,6 @@ test.each([
   [{ iv_ceiling: -1 }, '/iv_ceiling'],
   [{ whale_fiat: 1e16 }, '/whale_fiat'],
   [{ single_name_ticker: '' }, '/single_name_ticker'],
-])('rejects %j', (over, field) => {
-  expect(refusalOf(() => ask(over)).fields).toEqual([field]);
+])('rejects %j', (overrides, field) => {
+  expect(refusalOf(() => ask(overrides)).fields).toEqual([field]);
 });

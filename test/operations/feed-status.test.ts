@@ -52,8 +52,8 @@ async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0, staleMs = S
     },
   };
   store.openFeeds([feed]);
-  for (const [at] of polls.entries()) {
-    now = NOW + (at - polls.length + 1) * 15 * MINUTE_MS;
+  for (const [i] of polls.entries()) {
+    now = NOW + (i - polls.length + 1) * 15 * MINUTE_MS;
     await ingestOnce({ feed, store, observe: () => {}, nowMs: () => now }).catch(() => {});
   }
   if (beginsAgain) store.pollBegan('test', NOW);
@@ -153,9 +153,9 @@ test('a poll that does not complete becomes overdue', async () => {
 
 test('reports rejected trades of a stream until the stream reconnects', async () => {
   const prints: Delivery = { kind: 'prints', prints: [], refused: { bad_time: 50 } };
-  const told = await statusAfter({ polls: [[chain('ACME', NOW), prints]] });
-  expect(told.feed.refusals).toMatchObject([{ origin: 'test:stream', reason: 'rejected trades: 50 bad_time' }]);
-  expect(told.feed.state).toBe('degraded');
+  const message = await statusAfter({ polls: [[chain('ACME', NOW), prints]] });
+  expect(message.feed.refusals).toMatchObject([{ origin: 'test:stream', reason: 'rejected trades: 50 bad_time' }]);
+  expect(message.feed.state).toBe('degraded');
   const well = await statusAfter({ polls: [[chain('ACME', NOW), prints, { kind: 'connection', up: true, at: NOW }]] });
   expect(well.feed.refusals).toEqual([]);
 });
@@ -197,7 +197,7 @@ test('a gap lasts from the end of a connection to the reconnection', async () =>
 test('limits ten thousand refusals to the newest 200', async () => {
   const many = Array.from(
     { length: 10_000 },
-    (_, at): Delivery => ({ kind: 'rejection', origin: `f${at}`, reason: 'bad' }),
+    (_, i): Delivery => ({ kind: 'rejection', origin: `f${i}`, reason: 'bad' }),
   );
   const { feed } = await statusAfter({ polls: [many, [{ kind: 'rejection', origin: 'last', reason: 'bad' }]] });
   const refusals = feed.refusals as { origin: string }[];
@@ -223,16 +223,16 @@ describe('paging', () => {
     { name: 'tapes', simulated: false, tickers: ['ACME'] },
   ]);
   store.transaction(() => {
-    for (let at = 0; at < TICKERS; at++) {
-      const ticker = `T${String(at).padStart(4, '0')}`;
+    for (let i = 0; i < TICKERS; i++) {
+      const ticker = `T${String(i).padStart(4, '0')}`;
       store.snapshotReceived({
-        ...{ feed: 'files', ticker, at: NOW + at, asOf: NOW, isFresh: true, expected: 10, received: 9 },
+        ...{ feed: 'files', ticker, at: NOW + i, asOf: NOW, isFresh: true, expected: 10, received: 9 },
         refused: { bad_symbol: 1 },
       });
     }
-    for (let at = 0; at < 250; at++) {
+    for (let i = 0; i < 250; i++) {
       const reason = '€'.repeat(5_000);
-      store.rejected({ feed: 'files', origin: `${'é'.repeat(300)}${at}`, reason, ticker: null, at: NOW + at });
+      store.rejected({ feed: 'files', origin: `${'é'.repeat(300)}${i}`, reason, ticker: null, at: NOW + i });
     }
     store.connection('tapes', false, NOW, 'cut');
   });

@@ -33,8 +33,8 @@ function ask(operation: unknown, args: object = {}, prints: readonly Print[] = P
 }
 
 /** A row of columns, without its count. */
-function row({ count: _, ...columns }: Columns, at: number) {
-  return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[at]]));
+function row({ count: _, ...columns }: Columns, i: number) {
+  return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[i]]));
 }
 
 describe('flow by aggressor', () => {
@@ -72,8 +72,8 @@ describe('flow by aggressor', () => {
     const { body } = ask(getFlowByAggressor, {}, [each(1, { side: 'ask', delta: null })]);
     const { by_day } = body as Record<string, Columns>;
     expect(by_day!.net_delta![0]).toBeWithin(51_000, 54_000);
-    const gone = ask(getFlowByAggressor, {}, [each(1, { side: 'ask', delta: null, strike: 1 })]).body;
-    expect((gone as Record<string, Columns>).by_day!.net_delta).toEqual([0]);
+    const removed = ask(getFlowByAggressor, {}, [each(1, { side: 'ask', delta: null, strike: 1 })]).body;
+    expect((removed as Record<string, Columns>).by_day!.net_delta).toEqual([0]);
   });
 
   test.each([
@@ -110,8 +110,8 @@ describe('signed prints', () => {
   });
 
   test('if there are more prints than the limit, returns the newest', () => {
-    const many = Array.from({ length: 10_050 }, (_, at) =>
-      each(at, { side: 'ask', size: 1, at: AS_OF - 20_000 + at, price: 1 + at / 1_000 }),
+    const many = Array.from({ length: 10_050 }, (_, i) =>
+      each(i, { side: 'ask', size: 1, at: AS_OF - 20_000 + i, price: 1 + i / 1_000 }),
     );
     const prints = ask(getSignedPrints, { limit: 3 }, many).body as unknown as Columns;
     expect([prints.count, prints.of as unknown]).toEqual([3, 10_050]);

@@ -9,14 +9,14 @@ const at = (text: string) => Date.parse(`${text}-05:00`);
 
 type Gap = readonly [from: string, to?: string];
 
-function notesOf(gaps: readonly Gap[], over: { simulated?: boolean; now?: number } = {}): string[] {
-  const { context, store } = smallMarket({}, over.now ?? NOW);
+function notesOf(gaps: readonly Gap[], overrides: { simulated?: boolean; now?: number } = {}): string[] {
+  const { context, store } = smallMarket({}, overrides.now ?? NOW);
   store.openFeeds([{ name: 'massive', simulated: false, tickers: [] }]);
   for (const [from, to] of gaps) {
     store.connection('massive', false, at(from), 'cut');
     if (to !== undefined) store.connection('massive', true, at(to), null);
   }
-  const chain = chainOf([contract()], { asOf: NOW, simulated: over.simulated ?? false });
+  const chain = chainOf([contract()], { asOf: NOW, simulated: overrides.simulated ?? false });
   return gapNotes(chain, 30, context);
 }
 

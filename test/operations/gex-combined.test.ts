@@ -8,9 +8,9 @@ import { refusalOf, smallMarket } from './small-market.ts';
 const chain = (underlying: string, spot: number, asOf = AS_OF) =>
   chainOf(
     quoted({ root: underlying, spot, asOf, strikes: range(0.9, 1.1, 0.02).map((each) => each * spot) }).map(
-      (row, at) => ({
+      (row, i) => ({
         ...row,
-        openInterest: 100 + 13 * (at % 7),
+        openInterest: 100 + 13 * (i % 7),
       }),
     ),
     { underlying, spot, asOf },
@@ -40,8 +40,8 @@ describe('an index with its fund', () => {
   test('both parts add up to the whole', () => {
     const { net_gex_mil, ticker_gex_mil, with_gex_mil } = both as Record<string, number>;
     expect(ticker_gex_mil! + with_gex_mil!).toBeCloseTo(net_gex_mil!, 9);
-    const at = (both.spot as number[]).findIndex((level) => Math.abs(level - 4_040) < 1e-6);
-    expect((both.net_gex as number[])[at]! / 1e6).toBeCloseTo(net_gex_mil!, 6);
+    const i = (both.spot as number[]).findIndex((level) => Math.abs(level - 4_040) < 1e-6);
+    expect((both.net_gex as number[])[i]! / 1e6).toBeCloseTo(net_gex_mil!, 6);
   });
 
   test('a request for the fund uses its index, in the fund’s prices', () => {
@@ -69,6 +69,6 @@ test.each<[string, () => unknown, object]>([
     () => ask('SPX', {}, [SPX, chain('SPY', 400, AS_OF - 3 * 86_400_000)]),
     { code: 'invalid_parameter', message: 'The snapshots of SPX and SPY are 3 days apart' },
   ],
-])('rejects %s', (_what, work, told) => {
-  expect(refusalOf(work)).toMatchObject(told);
+])('rejects %s', (_what, work, message) => {
+  expect(refusalOf(work)).toMatchObject(message);
 });

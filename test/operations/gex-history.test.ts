@@ -147,7 +147,7 @@ describe('rank', () => {
   });
 
   test('covers the 365 days that end with the newest record', () => {
-    const later = rising.map((_, at) => iv(365 + at, (30 - at) / 100));
+    const later = rising.map((_, i) => iv(365 + i, (30 - i) / 100));
     // Of the first twenty days, only the twentieth and later ones are in the range.
     expect(ranked([...rising, ...later]).slice(2)).toEqual([20, 0.11, 0.3]);
     expect(ranked([...rising, ...later.slice(0, 19)]).slice(2)).toEqual([20, 0.12, 0.3]);
@@ -163,11 +163,11 @@ describe('without history', () => {
     expect(none.provenance).toBeUndefined();
     store.saveChain(chainOf({ simulated: false }));
     const { count, notes, provenance } = asked(context);
-    const told = [
+    const message = [
       expect.stringContaining('No levels'),
       expect.stringContaining('Levels of 1 snapshots are not computed yet'),
     ];
-    expect([count, notes, provenance?.notes]).toEqual([0, told, told]);
+    expect([count, notes, provenance?.notes]).toEqual([0, message, message]);
   });
 
   test('with `at`, fails while levels up to that moment are due', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
-import { customersOf } from '../../src/operations/dealer-sign.ts';
+import { customerPositionsOf } from '../../src/operations/dealer-sign.ts';
 import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform, restView } from '../../src/operations/perform.ts';
@@ -76,9 +76,9 @@ test('without prints the expiry is the one with the most gamma', () => {
 });
 
 describe('alternative weights beside the default', () => {
-  const rows = quoted({ strikes: range(90, 110, 2), expiry: LATER }).map((row, at) => ({
+  const rows = quoted({ strikes: range(90, 110, 2), expiry: LATER }).map((row, i) => ({
     ...row,
-    openInterest: 100 + at,
+    openInterest: 100 + i,
     volume: row.callPut === 1 ? 10 : 30,
   }));
   const bought = print({ expiry: LATER, strike: 100, side: 'ask', size: 60 });
@@ -120,9 +120,9 @@ describe('alternative weights beside the default', () => {
       (callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).by_flow as Record<string, number> | null)
         ?.contracts_signed ?? null;
     const chain = context.market.chain('ACME');
-    const known = customersOf(chain, context.market.tape(chain));
+    const known = customerPositionsOf(chain, context.market.tape(chain));
     store.saveCloses([]);
-    expect(customersOf(chain, context.market.tape(chain))).toBe(known!);
+    expect(customerPositionsOf(chain, context.market.tape(chain))).toBe(known!);
     store.savePrints([{ ...bought, id: 'later', strike: 98 }]);
     expect(contracts()).toBe(2);
     const net = () =>

@@ -38,9 +38,9 @@ test('the extended answer has the components of each node', () => {
     components: Record<string, number>[];
     gross_share_pct: number;
   };
-  for (const [at, { strike, put_call, ...node }] of top_nodes.entries()) {
+  for (const [i, { strike, put_call, ...node }] of top_nodes.entries()) {
     const { root, dealer_contracts, multiplier, gamma, delta, delta_after_a_day, gex, iv, strike_shares } =
-      components[at]!;
+      components[i]!;
     expect([root as unknown, iv]).toEqual(['ACME', expect.closeTo(0.3, 6)]);
     expect(dealer_contracts).toBe(put_call === 'C' ? strike : strike - 300);
     expect(Math.round(-gamma! * dealer_contracts! * multiplier!)).toBe(node.Dealer_Share_Exposure);

@@ -15,9 +15,9 @@ const ROWS = [
   ...quoted({ strikes: range(95, 105), rest: { openInterest: 20 } }),
   ...quoted({ strikes: range(95, 105), expiry: LATER, rest: { openInterest: 10 } }),
 ];
-const chainAt = (days: number, over: Partial<Chain> = {}): Chain => ({
+const chainAt = (days: number, overrides: Partial<Chain> = {}): Chain => ({
   ...chainOf(ROWS, { asOf: AS_OF + days * DAY_MS }),
-  ...over,
+  ...overrides,
 });
 
 function recorderOf(store: MarketStore, recorded?: () => void) {
@@ -97,7 +97,7 @@ test('records new snapshots before the backlog, in order of arrival', async () =
 test('combines many wakes into one further look, and reports what it recorded', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
   let looks = 0;
-  let told = 0;
+  let message = 0;
   const recorder = recorderOf(
     {
       ...store,
@@ -106,29 +106,29 @@ test('combines many wakes into one further look, and reports what it recorded', 
         return store.levelsDue(after);
       },
     },
-    () => told++,
+    () => message++,
   );
   for (let wake = 0; wake < 100; wake++) recorder.wake();
   await until(() => store.levelsDue().length === 0);
   // The first wake starts a look at once. The other wakes together request one more.
-  expect([looks, told]).toEqual([2, 2]);
+  expect([looks, message]).toEqual([2, 2]);
   await recorder.stop();
 });
 
 test('notices snapshots and levels that another process stores, without a wake', async () => {
   await inFolder(async (folder) => {
-    const [ours, theirs] = [openStore(`${folder}/z.db`), openStore(`${folder}/z.db`)];
-    let told = 0;
-    const recorder = recorderOf(ours, () => told++);
+    const [ours, theirs] = [openStore(`${folder}/z.db`, Date.now), openStore(`${folder}/z.db`, Date.now)];
+    let message = 0;
+    const recorder = recorderOf(ours, () => message++);
     recorder.wake();
     theirs.saveChain(chainAt(0));
     await until(() => days(ours).length === 1);
-    const before = told;
+    const before = message;
     theirs.transaction(() => {
       theirs.saveChain(chainAt(1));
       theirs.saveLevels(theirs.levelsDue()[0]!, { ...kept(ours)[0]!, asOf: AS_OF + DAY_MS });
     });
-    await until(() => told > before);
+    await until(() => message > before);
     await recorder.stop();
     for (const store of [ours, theirs]) store.close();
   });

@@ -25,23 +25,23 @@ test.each([
   expect(answer()).toBe(after);
   loading.begin(loaded.promise);
   // While loading, any chain may still arrive. A chain that is already stored is served.
-  expect([loading.isOver, answer()]).toEqual([false, after === 'SPY' ? 'SPY' : 'loading']);
+  expect([loading.isComplete, answer()]).toEqual([false, after === 'SPY' ? 'SPY' : 'loading']);
   if (after !== 'SPY')
     expect(() => during.chain(ticker)).toThrow(expect.objectContaining({ status: 503, retryAfterS: 1 }));
   loaded.resolve();
-  await loading.over(60_000);
-  expect([loading.isOver, answer()]).toEqual([true, after]);
+  await loading.waitUntilComplete(60_000);
+  expect([loading.isComplete, answer()]).toEqual([true, after]);
 });
 
-test('over() waits until the load ends or the timeout passes', async () => {
+test('waitUntilComplete() waits until the load ends or the timeout passes', async () => {
   const loading = createLoading();
-  await loading.over(60_000);
+  await loading.waitUntilComplete(60_000);
   const loaded = Promise.withResolvers<void>();
   loading.begin(loaded.promise);
-  await loading.over(1);
-  expect(loading.isOver).toBe(false);
-  const over = loading.over(60_000);
+  await loading.waitUntilComplete(1);
+  expect(loading.isComplete).toBe(false);
+  const wait = loading.waitUntilComplete(60_000);
   loaded.resolve();
-  await over;
-  expect(loading.isOver).toBe(true);
+  await wait;
+  expect(loading.isComplete).toBe(true);
 });

@@ -9,12 +9,12 @@ import { refusalOf, smallMarket } from './small-market.ts';
 
 const DAY_MS = 86_400_000;
 
-function chainAt(asOf: number, over: Partial<Chain> = {}): Chain {
+function chainAt(asOf: number, overrides: Partial<Chain> = {}): Chain {
   const rows = [
     ...quoted({ strikes: range(90, 110), rest: { openInterest: 20 } }),
     ...quoted({ strikes: range(90, 110), expiry: LATER, rest: { openInterest: 10 } }),
   ];
-  return { ...chainOf(rows, { asOf }), ...over };
+  return { ...chainOf(rows, { asOf }), ...overrides };
 }
 
 describe('the newest chain of a ticker', () => {
@@ -68,7 +68,7 @@ describe('prints around the snapshot', () => {
   const market = (...prints: Parameters<typeof print>[0][]) =>
     smallMarket({
       chains: [chainAt(AS_OF)],
-      prints: prints.map((each, at) => print({ id: `p${at}`, ...each })),
+      prints: prints.map((each, i) => print({ id: `p${i}`, ...each })),
     });
 
   test.each([
@@ -77,8 +77,8 @@ describe('prints around the snapshot', () => {
     ['after the snapshot: the window ends with the print', { at: AS_OF + DAY_MS }, 1],
     ['too small', { price: 0.01 }, 0],
     ['cancelled', { canceled: true }, 0],
-  ])('%s', (_what, over, expected) => {
-    expect(runToCompletion(readMarket('ACME', market(over).context)).large).toHaveLength(expected);
+  ])('%s', (_what, overrides, expected) => {
+    expect(runToCompletion(readMarket('ACME', market(overrides).context)).large).toHaveLength(expected);
   });
 
   test('a print after the snapshot moves the window forward', () => {
@@ -128,8 +128,8 @@ describe('levels', () => {
     ['a call deep in the money', { delta: 0.95 }],
     ['an expiry that has settled', { expiry: TODAY }],
     ['an adjusted deliverable', { root: 'ACME1' }],
-  ])('are not affected by %s', (_what, over) => {
-    const { context } = smallMarket({ chains: [chainAt(AS_OF)], prints: [print({ expiry: LATER, ...over })] });
+  ])('are not affected by %s', (_what, overrides) => {
+    const { context } = smallMarket({ chains: [chainAt(AS_OF)], prints: [print({ expiry: LATER, ...overrides })] });
     expect(runToCompletion(levelsOf(runToCompletion(readMarket('ACME', context)))).dominantBy).toBe('gamma');
   });
 });

@@ -114,8 +114,8 @@ describe('rejects', () => {
     [{ spot_price: 0 }, '/spot_price'],
     [{ ambush_strike: -5 }, '/ambush_strike'],
     [{ ambush_strike: 1e10 }, '/ambush_strike'],
-  ])('%j', (over, field) => {
-    expect(refusalOf(() => extended(over))).toMatchObject({ code: 'invalid_body', fields: [field] });
+  ])('%j', (overrides, field) => {
+    expect(refusalOf(() => extended(overrides))).toMatchObject({ code: 'invalid_body', fields: [field] });
   });
 
   test('a ticker without a chain', () => {

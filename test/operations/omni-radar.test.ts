@@ -136,7 +136,7 @@ describe('boundaries', () => {
     ['without small prints', [{ size: 10 }], 'prints', 0],
     ['from volumes if there are no prints, none of them large', [], 'snapshots', 0],
   ])('the kinetic term: %s', (_what, prints, from, delta) => {
-    const found = scan(CHAIN, {}, { prints: prints.map((each, at) => print({ id: `p${at}`, ...each })) });
+    const found = scan(CHAIN, {}, { prints: prints.map((each, i) => print({ id: `p${i}`, ...each })) });
     expect(found.flow_from).toBe(from);
     // 400 contracts of 100 shares at 100 dollars.
     expect(found.gex_boundaries.whale_fiat_kinetic! / 4e6).toBeCloseTo(delta, 6);
@@ -188,8 +188,8 @@ describe('states the limits of its figures', () => {
   });
 
   test('contradictory quotes', () => {
-    const rows = series(EXPIRY, 1).map((row, at) => {
-      const factor = at % 4 < 2 ? 1.5 : 0.6;
+    const rows = series(EXPIRY, 1).map((row, i) => {
+      const factor = i % 4 < 2 ? 1.5 : 0.6;
       return { ...row, bid: row.bid * factor, ask: row.ask * factor };
     });
     expect(notes(chainOf(rows), { target_dte: 11 })).toContainEqual(expect.stringMatching(/within \d+\.\d vol points/));
@@ -244,10 +244,10 @@ describe('concentration', () => {
 
 describe('whipsaw', () => {
   // A swing of 1 % a day, up to the day of the snapshot.
-  const closes = range(0, 20).map((at) => ({
+  const closes = range(0, 20).map((i) => ({
     ticker: 'ACME',
-    date: addDays(TODAY, at - 20),
-    close: at % 2 === 0 ? 100 : 101,
+    date: addDays(TODAY, i - 20),
+    close: i % 2 === 0 ? 100 : 101,
     volume: null,
     simulated: false,
   }));
@@ -267,11 +267,11 @@ describe('whipsaw', () => {
   });
 
   test('during a trading day uses spot instead of that day’s later close', () => {
-    const told = closes.map((each) => (each.date === TODAY ? { ...each, close: 150 } : each));
+    const message = closes.map((each) => (each.date === TODAY ? { ...each, close: 150 } : each));
     const { realised_volatility } = scan(CHAIN, {}, { closes });
-    expect(scan(CHAIN, {}, { closes: told }).realised_volatility).toBe(realised_volatility);
+    expect(scan(CHAIN, {}, { closes: message }).realised_volatility).toBe(realised_volatility);
     const late = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)], { asOf: AS_OF + 3_600_000 });
-    expect(scan(late, {}, { closes: told }).realised_volatility).toBeGreaterThan(1);
+    expect(scan(late, {}, { closes: message }).realised_volatility).toBeGreaterThan(1);
   });
 
   test('with fewer closes the realised component is null and left out', () => {

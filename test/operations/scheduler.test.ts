@@ -89,8 +89,8 @@ test('limits the jobs per account, and how many of them have begun', async () =>
   expect(scheduler.size).toBe(6);
   const refusal = expect.objectContaining({ code: 'too_many_requests', status: 429 });
   expect(() => run('a', 1, 1)).toThrow(refusal);
-  expect(() => scheduler.refuseFull('a')).toThrow(refusal);
-  expect(() => scheduler.refuseFull('other')).not.toThrow();
+  expect(() => scheduler.assertCapacity('a')).toThrow(refusal);
+  expect(() => scheduler.assertCapacity('other')).not.toThrow();
   await Promise.all(jobs);
   expect(most).toBe(2);
   expect(await run('a', 1, 1)).toBe('a');

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type PrintsQuery, type Stretch, stretchOf } from '../../src/market/tape.ts';
-import { throughTape } from '../../src/operations/signed-tape.ts';
+import { forEachStretch } from '../../src/operations/signed-tape.ts';
 import { print } from '../analytics/small-chains.ts';
 
 const busy = (ms: number) => {
@@ -23,7 +23,7 @@ test.each([
     busy(ms);
     taken.push(stretch.toMs);
   };
-  const turns = throughTape(tapeOf(6), 1, take).toArray();
+  const turns = forEachStretch(tapeOf(6), 1, take).toArray();
   expect(taken).toEqual([0, 1, 2, 3, 4, 5]);
   expect(turns.length).toSatisfy(isRight);
 });

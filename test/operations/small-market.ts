@@ -18,7 +18,7 @@ const LARGE_PRINT_MIN_USD = 100_000;
 
 /** An in-memory market with only this data, as operations see it. The wall clock is at `nowMs`. */
 export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6)): { context: Context; store: Store } {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   holdings.chains?.forEach((chain) => {
     store.saveChain(chain);
   });
@@ -26,7 +26,7 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
   store.savePrints(holdings.prints ?? []);
   store.saveCloses(holdings.closes ?? []);
   const context: Context = {
-    market: createMarket(store, STANDARD_UNIVERSE, holdings.simulated ?? false),
+    market: createMarket(store, STANDARD_UNIVERSE, holdings.simulated ?? false, Date.now),
     universe: STANDARD_UNIVERSE,
     nowMs: () => nowMs,
     feedStates: () => store.feedStates(),

@@ -56,8 +56,8 @@ describe('rejects, and names the field and the constraint', () => {
     ['another text', { put_call: 'call' }, '/put_call', 'must be one of "C", "P"'],
     ['the wrong case', { put_call: 'c' }, '/put_call', 'must be one of "C", "P"'],
     ['an unknown field', { extra: 1 }, '/extra', 'is not a field of this request'],
-  ])('%s', (_what, over, field, expected) => {
-    expect(faultsOf({ ...GOOD, ...over })).toEqual([{ field, expected }]);
+  ])('%s', (_what, overrides, field, expected) => {
+    expect(faultsOf({ ...GOOD, ...overrides })).toEqual([{ field, expected }]);
   });
 
   test('text that does not match: names the pattern and its meaning', () => {
@@ -178,7 +178,7 @@ describe('a hostile request gets no longer error than a valid one', () => {
   });
 
   test('names at most ten faults', () => {
-    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x${at}`, at]));
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, i]));
     expect(faultsOf({ ...GOOD, ...many })).toHaveLength(10);
   });
 

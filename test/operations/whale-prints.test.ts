@@ -124,8 +124,8 @@ describe('rejects an expiry that is not listed, with the nearest listed ones', (
   );
 
   test('an expiry that only prints still have counts as listed', () => {
-    const gone = '2026-01-02';
-    const context = market({ prints: [print({ expiry: gone, at: AS_OF - 4 * DAY_MS })] });
-    expect(ask(gone, context).call_fiat_paid).toBe(200_000);
+    const removed = '2026-01-02';
+    const context = market({ prints: [print({ expiry: removed, at: AS_OF - 4 * DAY_MS })] });
+    expect(ask(removed, context).call_fiat_paid).toBe(200_000);
   });
 });

@@ -24,7 +24,7 @@ function accountOf(id: string, isAdmitted = () => true): Account {
   return { id, tier: 'member', isAdmitted };
 }
 
-function streamOf(account: Account, over: Partial<RegisteredStream> = {}) {
+function streamOf(account: Account, overrides: Partial<RegisteredStream> = {}) {
   const ended = Promise.withResolvers<StreamEnd>();
   const pinged = Promise.withResolvers<void>();
   const stream: RegisteredStream = {
@@ -32,7 +32,7 @@ function streamOf(account: Account, over: Partial<RegisteredStream> = {}) {
     behindSince: undefined,
     ping: () => pinged.resolve(),
     end: ended.resolve,
-    ...over,
+    ...overrides,
   };
   return { stream, ended: ended.promise, pinged: pinged.promise };
 }
@@ -45,11 +45,11 @@ test.each<[StreamEnd, Partial<StreamLimits>, Partial<RegisteredStream>, () => bo
   ['behind', { accountUnreadBytesMax: 10 }, { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 11 }, () => true],
   ['silent', {}, { isSilent: () => true }, () => true],
   ['age', { ageMs: 5 }, {}, () => true],
-])('ends a stream for the reason %s and leaves other streams open', async (reason, limits, over, isAdmitted) => {
+])('ends a stream for the reason %s and leaves other streams open', async (reason, limits, overrides, isAdmitted) => {
   const watch = watchOf(limits);
   const other = streamOf(accountOf('b'));
   if (reason !== 'age') watch.add(other.stream);
-  const { stream, ended } = streamOf(accountOf('a', isAdmitted), over);
+  const { stream, ended } = streamOf(accountOf('a', isAdmitted), overrides);
   watch.add(stream);
   expect(await ended).toBe(reason);
   expect(watch.size).toBe(reason === 'age' ? 0 : 1);

@@ -22,12 +22,12 @@ function errorOf(act: () => unknown): unknown {
 
 /** A separate process that opens the store at argv[1] as `store` and runs `script`. */
 function spawn(path: string, script: string) {
-  const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1]); ${script}`;
+  const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1], Date.now); ${script}`;
   return Bun.spawn([process.execPath, '-e', program, path], { stdout: 'pipe', stderr: 'pipe' });
 }
 
 test('members and links are read back, replaced ones as last saved', () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   const other: Member = {
     ...MEMBER,
     uuid: '00000000-0000-0000-0000-000000000000',
@@ -57,7 +57,7 @@ test('members and links are read back, replaced ones as last saved', () => {
 });
 
 test('rejects a link for an unknown member without naming the member', () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   const link = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
   const error = errorOf(() => store.saveTelegramLink(UUID, link));
   expect(error).toMatchObject({ code: 'not_found' });
@@ -68,7 +68,7 @@ test('rejects a link for an unknown member without naming the member', () => {
 test('another process sees a member and a snapshot at once, and a changed version within 50 ms', () =>
   inFolder(async (folder) => {
     const path = `${folder}/z.db`;
-    const store = openStore(path);
+    const store = openStore(path, Date.now);
     const answer = `
       for await (const _ of console) {
         const id = store.latestChainId('SPX', true);
@@ -78,7 +78,7 @@ test('another process sees a member and a snapshot at once, and a changed versio
       [
         process.execPath,
         '-e',
-        `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1]); ${answer}`,
+        `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1], Date.now); ${answer}`,
         path,
       ],
       { stdin: 'pipe', stdout: 'pipe' },
@@ -116,14 +116,14 @@ test('processes that create the database at the same time all succeed', () =>
       `const { openStore } = await import(${JSON.stringify(STORE)});
        for (let round = 0; round < ${rounds}; round++) {
          while (Date.now() < ${start} + 20 * round);
-         const store = openStore(process.argv[1] + '/' + round + '/z.db');
+         const store = openStore(process.argv[1] + '/' + round + '/z.db', Date.now);
          store.saveCloses([{ ticker: 'SPX', date: '2026-01-0${n}', close: ${n}, volume: null, simulated: false }]);
          store.close();
        }`;
     const racers = [1, 2, 3].map((n) => Bun.spawn([process.execPath, '-e', program(n), folder], { stderr: 'pipe' }));
     for (const racer of racers) expect([await racer.exited, await new Response(racer.stderr).text()]).toEqual([0, '']);
     for (let round = 0; round < rounds; round++) {
-      const store = openStore(`${folder}/${round}/z.db`);
+      const store = openStore(`${folder}/${round}/z.db`, Date.now);
       expect(store.closes('SPX', '2026-12-31', 9, false).map((close) => close.close)).toEqual([1, 2, 3]);
       store.close();
     }
@@ -148,7 +148,7 @@ test('every row acknowledged before a kill -9 is stored', () =>
     // The last line counts only if it is complete.
     const acknowledged = Number(text.slice(0, text.lastIndexOf('\n')).split('\n').at(-1));
     expect(acknowledged).toBeGreaterThan(50);
-    const store = openStore(path);
+    const store = openStore(path, Date.now);
     expect(store.members().length).toBeGreaterThanOrEqual(acknowledged);
     expect(store.member(`u${acknowledged}`)).toBeDefined();
     store.close();
@@ -158,13 +158,13 @@ test.skipIf(process.platform === 'win32')('only the owner can read the files', (
   inFolder((folder) => {
     const modeOf = (path: string) => statSync(path).mode & 0o777;
     const path = `${folder}/data/z.db`;
-    const store = openStore(path);
+    const store = openStore(path, Date.now);
     store.saveMember(MEMBER);
     expect(modeOf(`${folder}/data`)).toBe(0o700);
     for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(modeOf(file)).toBe(0o600);
     store.close();
     chmodSync(path, 0o644);
-    openStore(path).close();
+    openStore(path, Date.now).close();
     expect(modeOf(path)).toBe(0o600);
   }),
 );
@@ -172,7 +172,7 @@ test.skipIf(process.platform === 'win32')('only the owner can read the files', (
 test('close() merges the write-ahead log into the file, and a second close does nothing', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
-    const store = openStore(path);
+    const store = openStore(path, Date.now);
     store.saveMember(MEMBER);
     expect(existsSync(`${path}-wal`)).toBe(true);
     store.close();
@@ -184,11 +184,11 @@ test('close() merges the write-ahead log into the file, and a second close does 
 test('rejects a database of a newer version without changing it', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
-    openStore(path).close();
+    openStore(path, Date.now).close();
     const db = new Database(path);
     db.run('PRAGMA user_version = 999');
     db.close();
-    const error = errorOf(() => openStore(path));
+    const error = errorOf(() => openStore(path, Date.now));
     expect(error).toBeInstanceOf(OperatorError);
     expect(String(error)).toContain('999');
     const after = new Database(path);
@@ -203,7 +203,7 @@ test.each([
   inFolder((folder) => {
     const path = `${folder}/z.db`;
     writeFileSync(path, content);
-    const error = errorOf(() => openStore(path));
+    const error = errorOf(() => openStore(path, Date.now));
     expect(error).toBeInstanceOf(OperatorError);
     expect(error).toMatchObject({ hint: expect.stringContaining(hint) });
   }),
@@ -212,8 +212,8 @@ test.each([
 test('rejects an impossible path with a hint', () =>
   inFolder((folder) => {
     writeFileSync(`${folder}/file`, '');
-    expect(errorOf(() => openStore(`${folder}/file/z.db`))).toBeInstanceOf(OperatorError);
-    expect(errorOf(() => openStore(folder))).toBeInstanceOf(OperatorError);
+    expect(errorOf(() => openStore(`${folder}/file/z.db`, Date.now))).toBeInstanceOf(OperatorError);
+    expect(errorOf(() => openStore(folder, Date.now))).toBeInstanceOf(OperatorError);
   }));
 
 test('migrations run in order from any version, once each, and a failed one is rolled back', () => {
@@ -240,7 +240,7 @@ test('migrations run in order from any version, once each, and a failed one is r
 test('a damaged snapshot is named in the error, and the others stay readable', () =>
   inFolder((folder) => {
     const path = `${folder}/z.db`;
-    const store = openStore(path);
+    const store = openStore(path, Date.now);
     const whole = chainOf({ underlying: 'OK' });
     store.saveChain(whole);
     const db = new Database(path);

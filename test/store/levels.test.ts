@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
 
 function withStore(work: (store: Store) => void): void {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   work(store);
   store.close();
 }
@@ -134,7 +134,7 @@ test('after a migration the levels of all older snapshots are due', () =>
     for (const days of [0, 1]) insert.run(MONDAY_MS + days * DAY_MS);
     insert.finalize();
     db.close();
-    const after = openStore(path);
+    const after = openStore(path, Date.now);
     expect(after.levelsDue()).toHaveLength(2);
     expect(storedLevels(after)).toEqual([]);
     after.close();
@@ -197,7 +197,7 @@ test('a migration adds older levels to the log, oldest first, with their source'
     ]);
     levels.finalize();
     db.close();
-    const store = openStore(path);
+    const store = openStore(path, Date.now);
     const found = [false, true].flatMap((kind) => store.levelEvents(0, 10, kind));
     expect(found.map(({ seq, asOf, source }) => [seq, (asOf - MONDAY_MS) / DAY_MS, source])).toEqual([
       [expect.any(Number), 0, 'files:a.csv'],

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 
 function withStore(work: (store: Store) => void): Promise<void> {
   return inFolder((folder) => {
-    const store = openStore(`${folder}/market.db`);
+    const store = openStore(`${folder}/market.db`, Date.now);
     try {
       work(store);
     } finally {

@@ -65,7 +65,7 @@ function expectSums(store: Store, prints: readonly Print[], fromMs: number, toMs
 }
 
 function inMemory(work: (store: Store) => void): void {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   work(store);
   store.close();
 }

@@ -334,7 +334,7 @@ test('a migrated database retains all prints and can be packed', () =>
     insert.run('b', 7, FIRST + 1, 1);
     insert.run('c', 8, FIRST + 2, 0);
     before.close();
-    const store = openStore(path);
+    const store = openStore(path, Date.now);
     const sizes = () => store.prints('SPX', 0, FIRST + DAY_MS, false, 0).map(({ size }) => size);
     expect(sizes()).toEqual([40, 8]);
     expect([...store.packTape(LATER_DAY)].reduce((a, b) => a + b, 0)).toBe(4);
@@ -349,7 +349,7 @@ test('a migrated database retains all prints and can be packed', () =>
 
 test('packing does not change the version of the store, a write does', () =>
   inFolder((folder) => {
-    const store = openStore(`${folder}/z.db`);
+    const store = openStore(`${folder}/z.db`, Date.now);
     store.savePrints(tape(3, 200));
     const before = store.version();
     let packed = 0;
@@ -365,7 +365,7 @@ test('packing does not change the version of the store, a write does', () =>
 
 test('removal of old prints also removes their parts', () =>
   inFolder((folder) => {
-    const store = openStore(`${folder}/z.db`);
+    const store = openStore(`${folder}/z.db`, Date.now);
     store.savePrints(tape(3, 200));
     for (const _ of store.packTape(LATER_DAY));
     const left = () => store.prints('SPX', 0, FIRST + 9 * DAY_MS, false, 0);
@@ -386,16 +386,16 @@ test('packing that is killed at any point neither loses nor duplicates prints', 
       printOf(`p${i}`, { simulated: false, at: FIRST + (i % 3) * DAY_MS + i, size: i + 1, canceled: false }),
     );
     const sizes = () => {
-      const store = openStore(path);
+      const store = openStore(path, Date.now);
       const found = store.prints('SPX', 0, FIRST + 9 * DAY_MS, false, 0).map(({ size }) => size);
       store.close();
       return found.sort((a, b) => a - b);
     };
-    openStore(path).close();
-    const store = openStore(path);
+    openStore(path, Date.now).close();
+    const store = openStore(path, Date.now);
     store.savePrints(prints);
     store.close();
-    const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1]);
+    const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1], Date.now);
       for (const step of store.packTape('2026-02-01', 300)) require('node:fs').writeSync(1, step + '\\n');`;
     for (const steps of [1, 2, 3, 4]) {
       const child = Bun.spawn([process.execPath, '-e', program, path], { stdout: 'pipe', stderr: 'pipe' });
@@ -407,7 +407,7 @@ test('packing that is killed at any point neither loses nor duplicates prints', 
       await child.exited;
       expect(sizes()).toEqual(prints.map(({ size }) => size));
     }
-    const after = openStore(path);
+    const after = openStore(path, Date.now);
     for (const _ of after.packTape('2026-02-01'));
     after.close();
     expect(sizes()).toEqual(prints.map(({ size }) => size));

@@ -4,15 +4,15 @@ import { StepMeter, type Steps } from '../../steps.ts';
 const STEP_CONTRACTS = 32_768;
 
 /** Calls `work` for each series. A step handles series of at most `STEP_CONTRACTS` contracts in all, but at least one series. */
-export function* bySeries<Its extends { readonly start: number; readonly end: number }>(
-  series: readonly Its[],
+export function* bySeries<Rows extends { readonly start: number; readonly end: number }>(
+  series: readonly Rows[],
   message: string,
-  work: (its: Its, index: number) => void,
+  work: (each: Rows, index: number) => void,
 ): Steps<void> {
   const meter = new StepMeter(STEP_CONTRACTS);
   for (let index = 0; index < series.length; index++) {
-    const its = series[index]!;
-    if (meter.isFull(its.end - its.start)) yield { message };
-    work(its, index);
+    const each = series[index]!;
+    if (meter.isFull(each.end - each.start)) yield { message };
+    work(each, index);
   }
 }

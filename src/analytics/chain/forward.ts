@@ -26,7 +26,7 @@ const SPOT_FACTOR_MAX = 4;
 const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
-export function isOpinion(iv: number): boolean {
+export function isPlausibleIv(iv: number): boolean {
   return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
 }
 
@@ -58,7 +58,7 @@ interface Pairs {
 }
 
 function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefined {
-  const isNear = (at: number) => Math.abs(pairs.strike[at]! - spot) <= REGRESSION_MONEYNESS_MAX * spot;
+  const isNear = (i: number) => Math.abs(pairs.strike[i]! - spot) <= REGRESSION_MONEYNESS_MAX * spot;
   let [from, to] = [0, pairs.strike.length];
   while (from < to && !isNear(from)) from++;
   while (from < to && !isNear(to - 1)) to--;
@@ -69,9 +69,9 @@ function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefi
   const meanDifference = mean(difference);
   let covariance = 0;
   let variance = 0;
-  for (let at = 0; at < strike.length; at++) {
-    covariance += (strike[at]! - meanStrike) * (difference[at]! - meanDifference);
-    variance += (strike[at]! - meanStrike) ** 2;
+  for (let i = 0; i < strike.length; i++) {
+    covariance += (strike[i]! - meanStrike) * (difference[i]! - meanDifference);
+    variance += (strike[i]! - meanStrike) ** 2;
   }
   const discount = -covariance / variance;
   const rate = -Math.log(discount) / tte;
@@ -88,8 +88,8 @@ function byParity({ strike, difference }: Pairs, spot: number, discount: number)
   let below = above - 1;
   while (forwards.length < PARITY_PAIRS && (below >= 0 || above < strike.length)) {
     const lower = below >= 0 && !(strike[above]! - spot < spot - strike[below]!);
-    const at = lower ? below-- : above++;
-    forwards.push(strike[at]! + difference[at]! / discount);
+    const i = lower ? below-- : above++;
+    forwards.push(strike[i]! + difference[i]! / discount);
   }
   return plausibleMedian(forwards, spot);
 }
@@ -100,7 +100,7 @@ function byDelta(chain: Chain, series: Series, tte: number): number | undefined 
   for (let row = series.start; row < series.end; row++) {
     const delta = chain.delta[row]!;
     const iv = chain.iv[row]!;
-    if (chain.callPut[row] !== 1 || !(delta > 0.3 && delta < 0.7 && isOpinion(iv))) continue;
+    if (chain.callPut[row] !== 1 || !(delta > 0.3 && delta < 0.7 && isPlausibleIv(iv))) continue;
     const s = iv * Math.sqrt(tte);
     forwards.push(chain.strike[row]! * Math.exp(inverseNormalCdf(delta) * s - (s * s) / 2));
   }
@@ -124,7 +124,7 @@ function twoSidedPairs(chain: Chain, series: Series): Pairs {
 
 function mean(values: Float64Array): number {
   let sum = 0;
-  for (let at = 0; at < values.length; at++) sum += values[at]!;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
   return sum / values.length;
 }
 

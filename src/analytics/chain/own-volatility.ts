@@ -1,7 +1,7 @@
 import type { Chain } from '../../market/chain.ts';
 import { byRange, type Steps } from '../../steps.ts';
 import { bySeries } from './by-series.ts';
-import { isOpinion } from './forward.ts';
+import { isPlausibleIv } from './forward.ts';
 import { rowsOfColumn } from './pick.ts';
 import type { Pairs, Smile } from './prepared-chain.ts';
 import { smileOf } from './strike-smiles.ts';
@@ -16,25 +16,25 @@ const STEP_STRIKES = 32_768;
 /** Each contract's volatility as the feed gives it, without a check. The smile is that of the out-of-the-money sides. */
 export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
   const strikes = yield* strikesInSteps(chain, inputs, 'Reading volatilities');
-  const given = (row: number) => (row >= 0 && isOpinion(chain.iv[row]!) ? chain.iv[row]! : Number.NaN);
+  const feedIv = (row: number) => (row >= 0 && isPlausibleIv(chain.iv[row]!) ? chain.iv[row]! : Number.NaN);
   const iv = new Float64Array(strikes.contracts[strikes.count]!);
-  const ofStrikes = new Float64Array(strikes.count);
+  const strikeIv = new Float64Array(strikes.count);
   const smiles: Smile[] = [];
   let taken = 0;
   yield* bySeries(inputs, 'Reading volatilities', (input, index) => {
     const { series, start, end } = input;
-    for (let at = start; at < end; at++) {
-      iv[at] = given(series.start + at - start);
-      if (!Number.isNaN(iv[at]!)) taken++;
+    for (let i = start; i < end; i++) {
+      iv[i] = feedIv(series.start + i - start);
+      if (!Number.isNaN(iv[i]!)) taken++;
     }
-    for (let at = strikes.seriesStart[index]!; at < strikes.seriesStart[index + 1]!; at++) {
-      ofStrikes[at] = given(strikes.otmRow[at]!);
+    for (let i = strikes.seriesStart[index]!; i < strikes.seriesStart[index + 1]!; i++) {
+      strikeIv[i] = feedIv(strikes.otmRow[i]!);
     }
-    smiles.push(smileOf(chain, input, index, strikes, ofStrikes, NONE));
+    smiles.push(smileOf(chain, input, index, strikes, strikeIv, NONE));
   });
   return {
     iv,
-    pairs: yield* alike(strikes, iv),
+    pairs: yield* groupByVolatility(strikes, iv),
     smiles,
     counts: { taken, solved: 0, interpolated: 0, extended: 0 },
     staleQuotes: 0,
@@ -42,17 +42,17 @@ export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): 
 }
 
 /** A call and a put of one strike form a pair if their volatilities are equal. */
-function* alike(strikes: StrikePairs, iv: Float64Array): Steps<Pairs> {
+function* groupByVolatility(strikes: StrikePairs, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);
   const row = new Uint32Array(iv.length);
   let count = 0;
   yield* byRange(strikes.count, STEP_STRIKES, 'Reading volatilities', (from, to) => {
-    for (let at = from; at < to; at++) {
-      const [first, end] = [strikes.contracts[at]!, strikes.contracts[at + 1]!];
-      for (let contract = first; contract < end; contract++) {
-        if (contract > first && iv[contract] === iv[contract - 1]) continue;
+    for (let i = from; i < to; i++) {
+      const [start, end] = [strikes.contracts[i]!, strikes.contracts[i + 1]!];
+      for (let contract = start; contract < end; contract++) {
+        if (contract > start && iv[contract] === iv[contract - 1]) continue;
         contracts[count] = contract;
-        row[count++] = at;
+        row[count++] = i;
       }
     }
   });

@@ -8,7 +8,7 @@ import { bySeries } from './by-series.ts';
 import { seriesForward } from './forward.ts';
 import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
-import { type Pairs, type PreparedChain, type PreparedSeries, partOf } from './prepared-chain.ts';
+import { type Pairs, type PreparedChain, type PreparedSeries, slicePairs } from './prepared-chain.ts';
 import { TTE_FLOOR_MS } from './time.ts';
 import { strikeVolatilities } from './volatility.ts';
 
@@ -59,18 +59,18 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   // Usually nothing is left out between the first and the last series. The columns are then views of the chain's own columns.
   const from = live[0]!.series.start;
   const to = live.at(-1)!.series.end;
-  const taken = (source: Float64Array): Float64Array => {
+  const liveRows = (source: Float64Array): Float64Array => {
     if (to - from === count) return source.subarray(from, to);
     const column = new Float64Array(count);
     for (const { series, start } of live) column.set(source.subarray(series.start, series.end), start);
     return column;
   };
   const gamma = new Float64Array(count);
-  if (options.gamma === 'feed') takeKnown(taken(chain.gamma), gamma, 0, count);
+  if (options.gamma === 'feed') copyPositive(liveRows(chain.gamma), gamma, 0, count);
   else yield* computeGamma(pairs, chain.spot, gamma);
   if (isLarge) yield { message: 'Filling columns' };
-  const callPut = taken(chain.callPut);
-  const counted = taken(options.weight === 'volume' ? chain.volume : chain.openInterest);
+  const callPut = liveRows(chain.callPut);
+  const counted = liveRows(options.weight === 'volume' ? chain.volume : chain.openInterest);
   const columns = {
     row: new Uint32Array(count),
     seriesIndex: new Uint16Array(count),
@@ -86,11 +86,11 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
     columns.tte.fill(tte, start, end);
     columns.rate.fill(rate, start, end);
     columns.dividend.fill(dividend, start, end);
-    takeKnown(counted, weight, start, end);
+    copyPositive(counted, weight, start, end);
     const shift = series.start - start;
-    for (let at = start; at < end; at++) {
-      row[at] = at + shift;
-      position[at] = callPut[at]! * weight[at]!;
+    for (let i = start; i < end; i++) {
+      row[i] = i + shift;
+      position[i] = callPut[i]! * weight[i]!;
     }
   });
   if (isLarge) countAllocated(ALLOCATED_BYTES * chain.count);
@@ -101,12 +101,12 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
     count,
     ...columns,
     callPut,
-    strike: taken(chain.strike),
+    strike: liveRows(chain.strike),
     iv,
     pairs,
     gamma,
     sign: DEFAULT_SIGN,
-    multiplier: taken(chain.multiplier),
+    multiplier: liveRows(chain.multiplier),
     counts: {
       contracts: chain.count,
       used: count,
@@ -124,8 +124,8 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
 }
 
 /** Copies positive values. Other rows stay 0: a value that is not given counts nothing. */
-function takeKnown(column: Float64Array, into: Float64Array, from: number, to: number): void {
-  for (let at = from; at < to; at++) if (column[at]! > 0) into[at] = column[at]!;
+function copyPositive(column: Float64Array, into: Float64Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) if (column[i]! > 0) into[i] = column[i]!;
 }
 
 /** Gives each contract its gamma: 0 if it has no volatility. */
@@ -133,11 +133,11 @@ function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<v
   const { contracts } = pairs;
   yield* byRange(pairs.count, STEP_PAIRS, 'Computing gamma', (from, to) => {
     // A put has the same gamma as its call.
-    const ofPairs = oneGreek('gamma', { ...partOf(pairs, from, to), callPut: 1, spot });
+    const gammaOfPairs = oneGreek('gamma', { ...slicePairs(pairs, from, to), callPut: 1, spot });
     for (let pair = from; pair < to; pair++) {
-      const its = ofPairs[pair - from]!;
-      if (!(its > 0)) continue;
-      for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) gamma[at] = its;
+      const pairGamma = gammaOfPairs[pair - from]!;
+      if (!(pairGamma > 0)) continue;
+      for (let i = contracts[pair]!; i < contracts[pair + 1]!; i++) gamma[i] = pairGamma;
     }
   });
 }
@@ -151,7 +151,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   let start = 0;
   yield* bySeries(chain.series, 'Finding forwards', (series) => {
     const contracts = series.end - series.start;
-    const reason = whyNot(series, chain.asOf, options.expiries);
+    const reason = exclusionReason(series, chain.asOf, options.expiries);
     if (reason) {
       leftOut[reason] += contracts;
       return;
@@ -172,7 +172,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   });
 }
 
-function whyNot(
+function exclusionReason(
   series: Series,
   asOf: number,
   selection: ExpirySelection,

@@ -52,7 +52,7 @@ export interface Pairs {
 }
 
 /** Pairs [from, to), as columns of their own. */
-export function partOf(pairs: Pairs, from: number, to: number): Omit<Pairs, 'contracts'> {
+export function slicePairs(pairs: Pairs, from: number, to: number): Omit<Pairs, 'contracts'> {
   return {
     count: to - from,
     strike: pairs.strike.subarray(from, to),

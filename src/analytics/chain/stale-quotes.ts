@@ -11,8 +11,8 @@ import { mid } from './quotes.ts';
 export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number): number[] {
   const stale: number[] = [];
   const fresh = new LowestAsks(chain.ask);
-  for (let at = 0; at < wing.length; at++) {
-    const row = wing[at]!;
+  for (let i = 0; i < wing.length; i++) {
+    const row = wing[i]!;
     if (Number.isNaN(mid(chain, row))) continue;
     const ceiling = chain.bid[row]! - tick;
     if (ceiling > fresh.lowest) {
@@ -50,11 +50,11 @@ class LowestAsks {
   add(row: number): void {
     const { rows } = this;
     this.lowest = Math.min(this.lowest, this.ask[row]!);
-    let at = rows.push(row) - 1;
+    let i = rows.push(row) - 1;
     if (!this.isHeap) return;
-    for (let above = (at - 1) >> 1; at > 0 && this.askAt(at) < this.askAt(above); above = (at - 1) >> 1) {
-      [rows[at], rows[above]] = [rows[above]!, rows[at]!];
-      at = above;
+    for (let above = (i - 1) >> 1; i > 0 && this.askAt(i) < this.askAt(above); above = (i - 1) >> 1) {
+      [rows[i], rows[above]] = [rows[above]!, rows[i]!];
+      i = above;
     }
   }
 
@@ -74,21 +74,21 @@ class LowestAsks {
   private makeHeap(): void {
     if (this.isHeap) return;
     this.isHeap = true;
-    for (let at = (this.rows.length >> 1) - 1; at >= 0; at--) this.sink(at);
+    for (let i = (this.rows.length >> 1) - 1; i >= 0; i--) this.sink(i);
   }
 
   private sink(from: number): void {
     const { rows } = this;
-    for (let at = from; ; ) {
-      const [left, right] = [2 * at + 1, 2 * at + 2];
+    for (let i = from; ; ) {
+      const [left, right] = [2 * i + 1, 2 * i + 2];
       const below = this.askAt(right) < this.askAt(left) ? right : left;
-      if (!(this.askAt(below) < this.askAt(at))) return;
-      [rows[at], rows[below]] = [rows[below]!, rows[at]!];
-      at = below;
+      if (!(this.askAt(below) < this.askAt(i))) return;
+      [rows[i], rows[below]] = [rows[below]!, rows[i]!];
+      i = below;
     }
   }
 
-  private askAt(at: number): number {
-    return at < this.rows.length ? this.ask[this.rows[at]!]! : Number.POSITIVE_INFINITY;
+  private askAt(i: number): number {
+    return i < this.rows.length ? this.ask[this.rows[i]!]! : Number.POSITIVE_INFINITY;
   }
 }

@@ -19,22 +19,22 @@ export function smileOf(
   stale: ReadonlySet<number>,
 ): Smile {
   const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
-  const known = new Uint32Array(end - start);
-  const bid = new Uint32Array(end - start);
-  let [knowns, bids] = [0, 0];
-  for (let at = start; at < end; at++) {
-    const row = otmRow[at]!;
-    if (Number.isNaN(iv[at]!) || stale.has(row)) continue;
-    known[knowns++] = at;
-    if (!Number.isNaN(mid(chain, row))) bid[bids++] = at;
+  const withVolatility = new Uint32Array(end - start);
+  const withBid = new Uint32Array(end - start);
+  let [knownCount, bidCount] = [0, 0];
+  for (let i = start; i < end; i++) {
+    const row = otmRow[i]!;
+    if (Number.isNaN(iv[i]!) || stale.has(row)) continue;
+    withVolatility[knownCount++] = i;
+    if (!Number.isNaN(mid(chain, row))) withBid[bidCount++] = i;
   }
-  const chosen = bids >= BID_STRIKES_MIN ? bid.subarray(0, bids) : known.subarray(0, knowns);
+  const chosen = bidCount >= BID_STRIKES_MIN ? withBid.subarray(0, bidCount) : withVolatility.subarray(0, knownCount);
   const logMoneyness = new Float64Array(chosen.length);
   const totalVariance = new Float64Array(chosen.length);
-  for (let each = 0; each < chosen.length; each++) {
-    const at = chosen[each]!;
-    logMoneyness[each] = Math.log(strike[at]! / forward);
-    totalVariance[each] = iv[at]! * iv[at]! * tte;
+  for (let i = 0; i < chosen.length; i++) {
+    const row = chosen[i]!;
+    logMoneyness[i] = Math.log(strike[row]! / forward);
+    totalVariance[i] = iv[row]! * iv[row]! * tte;
   }
   return { logMoneyness, totalVariance };
 }

@@ -36,7 +36,7 @@ export function* strikesInSteps(chain: Chain, inputs: readonly SeriesInput[], me
   const [tte, rate, dividend] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
   let end = 0;
   let contract = 0;
-  yield* bySeries(inputs, message, (input, at) => {
+  yield* bySeries(inputs, message, (input, index) => {
     const start = end;
     for (let row = input.series.start; row < input.series.end; row++, contract++) {
       if (beginsStrike(chain, input.series, row)) {
@@ -49,7 +49,7 @@ export function* strikesInSteps(chain: Chain, inputs: readonly SeriesInput[], me
     tte.fill(input.tte, start, end);
     rate.fill(input.rate, start, end);
     dividend.fill(input.dividend, start, end);
-    seriesStart[at + 1] = end;
+    seriesStart[index + 1] = end;
   });
   contracts[count] = contract;
   return { count, seriesStart, contracts, strike, callPut, otmRow, tte, rate, dividend };

@@ -4,7 +4,7 @@ import { oneGreek } from '../../math/black-scholes.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { byRange, type Steps } from '../../steps.ts';
 import { bySeries } from './by-series.ts';
-import { FEED_IV_MAX, isOpinion } from './forward.ts';
+import { FEED_IV_MAX, isPlausibleIv } from './forward.ts';
 import { rowsOfColumn } from './pick.ts';
 import type { Pairs, PreparationCounts, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
@@ -41,26 +41,26 @@ const STEP_STRIKES = 16_384;
 export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
   const strikes = yield* strikesInSteps(chain, inputs, 'Solving volatilities');
   const ticks = inputs.map(({ series }) => (isIndexRoot(series.root) ? TICK_INDEX : TICK));
-  const ofStrikes = new Float64Array(strikes.count).fill(Number.NaN);
+  const strikeIv = new Float64Array(strikes.count).fill(Number.NaN);
   const counts = { taken: 0, solved: 0, interpolated: 0, extended: 0 };
   yield* byRange(strikes.count, STEP_STRIKES, 'Solving volatilities', (from, to) => {
-    counts.taken += takeFromFeed(chain, strikes, ticks, ofStrikes, from, to);
-    counts.solved += solveFromMid(chain, strikes, ofStrikes, from, to);
+    counts.taken += takeFromFeed(chain, strikes, ticks, strikeIv, from, to);
+    counts.solved += solveFromMid(chain, strikes, strikeIv, from, to);
   });
   const stale = new Set<number>();
   const smiles: Smile[] = [];
   const iv = new Float64Array(inputs.at(-1)!.end);
   yield* bySeries(inputs, 'Fitting smiles', (input, series) => {
     findStale(chain, strikes, series, ticks[series]!, stale);
-    const smile = smileOf(chain, input, series, strikes, ofStrikes, stale);
+    const smile = smileOf(chain, input, series, strikes, strikeIv, stale);
     smiles.push(smile);
-    interpolate(input, series, strikes, smile, ofStrikes, counts);
-    toContracts(series, strikes, ofStrikes, iv);
+    interpolate(input, series, strikes, smile, strikeIv, counts);
+    toContracts(series, strikes, strikeIv, iv);
   });
   const { count, contracts, strike, tte, rate, dividend } = strikes;
   return {
     iv,
-    pairs: { count, contracts, strike, tte, iv: ofStrikes, rate, dividend },
+    pairs: { count, contracts, strike, tte, iv: strikeIv, rate, dividend },
     smiles,
     counts,
     staleQuotes: stale.size,
@@ -78,54 +78,54 @@ function takeFromFeed(
 ): number {
   const { seriesStart, contracts, otmRow } = strikes;
   // 0 if the feed gives no volatility. The price of such a strike is not used.
-  const offered = new Float64Array(to - from);
-  for (let at = from; at < to; at++) {
-    const row = otmRow[at]!;
-    if (row >= 0 && isOpinion(chain.iv[row]!)) offered[at - from] = chain.iv[row]!;
+  const feedIv = new Float64Array(to - from);
+  for (let i = from; i < to; i++) {
+    const row = otmRow[i]!;
+    if (row >= 0 && isPlausibleIv(chain.iv[row]!)) feedIv[i - from] = chain.iv[row]!;
   }
-  const part = (column: Float64Array) => column.subarray(from, to);
+  const slice = (column: Float64Array) => column.subarray(from, to);
   const price = oneGreek('price', {
     count: to - from,
-    callPut: part(strikes.callPut),
+    callPut: slice(strikes.callPut),
     spot: chain.spot,
-    strike: part(strikes.strike),
-    tte: part(strikes.tte),
-    iv: offered,
-    rate: part(strikes.rate),
-    dividend: part(strikes.dividend),
+    strike: slice(strikes.strike),
+    tte: slice(strikes.tte),
+    iv: feedIv,
+    rate: slice(strikes.rate),
+    dividend: slice(strikes.dividend),
   });
   let taken = 0;
   let series = 0;
-  for (let at = from; at < to; at++) {
-    while (at >= seriesStart[series + 1]!) series++;
-    const volatility = offered[at - from]!;
+  for (let i = from; i < to; i++) {
+    while (i >= seriesStart[series + 1]!) series++;
+    const volatility = feedIv[i - from]!;
     if (volatility === 0) continue;
     const tick = ticks[series]!;
-    const row = otmRow[at]!;
-    const its = price[at - from]!;
-    const fits = its >= chain.bid[row]! - tick && its <= chain.ask[row]! + tick;
+    const row = otmRow[i]!;
+    const modelPrice = price[i - from]!;
+    const fits = modelPrice >= chain.bid[row]! - tick && modelPrice <= chain.ask[row]! + tick;
     if (!fits && !Number.isNaN(mid(chain, row))) continue;
-    iv[at] = volatility;
-    taken += contracts[at + 1]! - contracts[at]!;
+    iv[i] = volatility;
+    taken += contracts[i + 1]! - contracts[i]!;
   }
   return taken;
 }
 
 /** Solves the remaining strikes from the middle of their quotes. Returns the number of their contracts. */
 function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from: number, to: number): number {
-  const open = new Uint32Array(to - from);
+  const unsolved = new Uint32Array(to - from);
   const mids = new Float64Array(to - from);
   let count = 0;
-  for (let at = from; at < to; at++) {
-    const row = strikes.otmRow[at]!;
-    if (!Number.isNaN(iv[at]!) || row < 0) continue;
+  for (let i = from; i < to; i++) {
+    const row = strikes.otmRow[i]!;
+    if (!Number.isNaN(iv[i]!) || row < 0) continue;
     const price = mid(chain, row);
     if (Number.isNaN(price)) continue;
-    open[count] = at;
+    unsolved[count] = i;
     mids[count++] = price;
   }
   if (count === 0) return 0;
-  const rows = open.subarray(0, count);
+  const rows = unsolved.subarray(0, count);
   const solved = impliedVolatility({
     count,
     callPut: rowsOfColumn(strikes.callPut, rows),
@@ -137,11 +137,11 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
     dividend: rowsOfColumn(strikes.dividend, rows),
   });
   let contracts = 0;
-  for (let each = 0; each < count; each++) {
-    if (!(solved[each]! >= SOLVED_IV_MIN && solved[each]! <= FEED_IV_MAX)) continue;
-    const at = rows[each]!;
-    iv[at] = solved[each]!;
-    contracts += strikes.contracts[at + 1]! - strikes.contracts[at]!;
+  for (let i = 0; i < count; i++) {
+    if (!(solved[i]! >= SOLVED_IV_MIN && solved[i]! <= FEED_IV_MAX)) continue;
+    const row = rows[i]!;
+    iv[row] = solved[i]!;
+    contracts += strikes.contracts[row + 1]! - strikes.contracts[row]!;
   }
   return contracts;
 }
@@ -177,12 +177,12 @@ function interpolate(
 ): void {
   const { logMoneyness: x } = smile;
   if (x.length === 0) return;
-  for (let at = seriesStart[series]!; at < seriesStart[series + 1]!; at++) {
-    if (!Number.isNaN(iv[at]!)) continue;
-    const moneyness = Math.log(strike[at]! / forward);
-    iv[at] = Math.sqrt(varianceAt(smile, moneyness) / tte);
+  for (let i = seriesStart[series]!; i < seriesStart[series + 1]!; i++) {
+    if (!Number.isNaN(iv[i]!)) continue;
+    const moneyness = Math.log(strike[i]! / forward);
+    iv[i] = Math.sqrt(varianceAt(smile, moneyness) / tte);
     const isBeyond = moneyness < x[0]! || moneyness > x[x.length - 1]!;
-    counts[isBeyond ? 'extended' : 'interpolated'] += contracts[at + 1]! - contracts[at]!;
+    counts[isBeyond ? 'extended' : 'interpolated'] += contracts[i + 1]! - contracts[i]!;
   }
 }
 
@@ -190,10 +190,10 @@ function interpolate(
 function toContracts(
   series: number,
   { seriesStart, contracts }: StrikePairs,
-  ofStrikes: Float64Array,
+  strikeIv: Float64Array,
   iv: Float64Array,
 ): void {
-  for (let at = seriesStart[series]!; at < seriesStart[series + 1]!; at++) {
-    for (let contract = contracts[at]!; contract < contracts[at + 1]!; contract++) iv[contract] = ofStrikes[at]!;
+  for (let i = seriesStart[series]!; i < seriesStart[series + 1]!; i++) {
+    for (let contract = contracts[i]!; contract < contracts[i + 1]!; contract++) iv[contract] = strikeIv[i]!;
   }
 }

@@ -24,15 +24,15 @@ export function densityProbability(
   const before = known.findLast((series) => series.tte <= tte);
   if (!before || !after) return null;
   const share = after.tte > before.tte ? (tte - before.tte) / (after.tte - before.tte) : 0;
-  const mixed = (near: number, far: number) => near + share * (far - near);
+  const interpolate = (near: number, far: number) => near + share * (far - near);
   const [near, far] = [before, after].map((series) => densityOf(prepared, series)) as [Density, Density];
-  const deviation = ({ atmIv }: Density, { tte: its }: PreparedSeries) => atmIv * Math.sqrt(its);
+  const deviation = ({ atmIv }: Density, series: PreparedSeries) => atmIv * Math.sqrt(series.tte);
   const [nearDeviation, farDeviation] = [deviation(near, before), deviation(far, after)];
-  const here = Math.sqrt(mixed(nearDeviation ** 2, farDeviation ** 2));
-  const deviations = logMoneyness / here + here / 2;
-  const below = ({ cdf, forward }: Density, its: number) => cdf(forward * Math.exp(deviations * its - its ** 2 / 2));
+  const mixedDeviation = Math.sqrt(interpolate(nearDeviation ** 2, farDeviation ** 2));
+  const deviations = logMoneyness / mixedDeviation + mixedDeviation / 2;
+  const below = ({ cdf, forward }: Density, s: number) => cdf(forward * Math.exp(deviations * s - s ** 2 / 2));
   return {
-    below: Math.min(mixed(below(near, nearDeviation), below(far, farDeviation)), 1),
+    below: Math.min(interpolate(below(near, nearDeviation), below(far, farDeviation)), 1),
     fitError: Math.max(near.fitError, far.fitError),
   };
 }

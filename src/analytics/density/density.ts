@@ -129,8 +129,8 @@ function skewnessOf(normals: readonly Normal[]): number {
   const mean = normals.reduce((sum, each) => sum + each.weight * each.mean, 0);
   let variance = 0;
   let third = 0;
-  for (const { weight, mean: its, deviation } of normals) {
-    const shift = its - mean;
+  for (const { weight, mean: componentMean, deviation } of normals) {
+    const shift = componentMean - mean;
     variance += weight * (deviation ** 2 + shift ** 2);
     third += weight * (3 * shift * deviation ** 2 + shift ** 3);
   }
@@ -143,8 +143,8 @@ function divergenceFrom(normals: readonly Normal[], deviation: number): number {
   const steps = 4000;
   const step = (high - low) / steps;
   let sum = 0;
-  for (let at = 0; at <= steps; at++) {
-    const y = low + at * step;
+  for (let i = 0; i <= steps; i++) {
+    const y = low + i * step;
     const density = densityAt(normals, y);
     if (density < 1e-300) continue;
     sum += density * (Math.log(density) - logDensity(reference, y)) * step;

@@ -4,7 +4,7 @@ import { runToCompletion, StepCache, type Steps } from '../../steps.ts';
 import { rowsOfColumn } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile-fit.ts';
-import { fitError, joined, type PricePoints, pricePoints, pricingErrors } from './price-points.ts';
+import { concatenate, fitError, type PricePoints, pricePoints, pricingErrors } from './price-points.ts';
 
 /** Size of the log-jumps: normally distributed with this mean and standard deviation (`width`). */
 export interface JumpSizes {
@@ -49,7 +49,7 @@ const WIDTH_MAX = 0.2;
 const INTENSITY = 2;
 const LOG_INTENSITY_MAX = 3.2;
 /** Pull toward the default sizes, as an error in volatility. It decides if the smile shows no jumps. */
-const PULL = 0.0003;
+const REGULARIZATION = 0.0003;
 /**
  * Starts with few large jumps, many small ones, and in between: [log of intensity over `INTENSITY`, sizes, log of diffusion over
  * at-the-money volatility].
@@ -86,29 +86,29 @@ interface Target {
 }
 
 function* fit(prepared: PreparedChain): Steps<JumpFit> {
-  const targets = evenly(targetsOf(prepared), SERIES_MAX);
+  const targets = evenlySpaced(targetsOf(prepared), SERIES_MAX);
   const points = targets.reduce((sum, { points: { strike } }) => sum + strike.length, 0);
   if (points < POINTS_MIN) return { sizes: DEFAULT_JUMP_SIZES, fitted: null, points };
-  const pull = PULL * Math.sqrt(points);
-  const centre = encode([0, DEFAULT_JUMP_SIZES, 0], 0);
+  const penalty = REGULARIZATION * Math.sqrt(points);
+  const defaults = encode([0, DEFAULT_JUMP_SIZES, 0], 0);
   const residuals = (parameters: readonly number[]): Float64Array => {
     const { intensity, sizes, volatilities } = decode(parameters, targets);
-    const errors = targets.map((target, at) =>
-      pricingErrors(target.points, prices(target, volatilities[at]!, intensity, sizes)),
+    const errors = targets.map((target, i) =>
+      pricingErrors(target.points, prices(target, volatilities[i]!, intensity, sizes)),
     );
-    return joined([...errors, centre.map((each, at) => pull * (parameters[at]! - each))]);
+    return concatenate([...errors, defaults.map((each, i) => penalty * (parameters[i]! - each))]);
   };
   const fitFrom = (start: readonly number[], iterationsMax: number) =>
     leastSquaresInSteps(residuals, start, { iterationsMax, evaluations: STEP_EVALUATIONS });
-  let ahead: LeastSquares | undefined;
+  let best: LeastSquares | undefined;
   for (const start of STARTS) {
-    const its = yield* fitFrom(encode(start, targets.length), TRIAL_ITERATIONS);
-    if (!ahead || its.sumOfSquares < ahead.sumOfSquares) ahead = its;
+    const trial = yield* fitFrom(encode(start, targets.length), TRIAL_ITERATIONS);
+    if (!best || trial.sumOfSquares < best.sumOfSquares) best = trial;
   }
-  const { parameters } = yield* fitFrom(ahead!.parameters, ITERATIONS_MAX);
+  const { parameters } = yield* fitFrom(best!.parameters, ITERATIONS_MAX);
   const { intensity, sizes, volatilities } = decode(parameters, targets);
   const error = fitError(
-    targets.map((target, at) => ({ ...target, prices: prices(target, volatilities[at]!, intensity, sizes) })),
+    targets.map((target, i) => ({ ...target, prices: prices(target, volatilities[i]!, intensity, sizes) })),
   );
   return { sizes, fitted: { intensity, diffusionVolatilities: volatilities, error }, points };
 }
@@ -119,15 +119,15 @@ function targetsOf(prepared: PreparedChain): Target[] {
     .map((series) => {
       const { tte } = series;
       const atmIv = atmVolatility(series);
-      return { points: thinned(pricePoints(prepared, series), DEVIATIONS_MAX * atmIv * Math.sqrt(tte)), atmIv, tte };
+      return { points: sampled(pricePoints(prepared, series), DEVIATIONS_MAX * atmIv * Math.sqrt(tte)), atmIv, tte };
     })
     .filter(({ points }) => points.strike.length >= STRIKES_MIN);
 }
 
 /** Keeps the points within `reach` of log-moneyness, and at most `STRIKES_MAX` of them. */
-function thinned(points: PricePoints, reach: number): PricePoints {
-  const near = [...points.strike.keys()].filter((at) => Math.abs(Math.log(points.strike[at]!)) <= reach);
-  const rows = Uint32Array.from(evenly(near, STRIKES_MAX));
+function sampled(points: PricePoints, reach: number): PricePoints {
+  const near = [...points.strike.keys()].filter((i) => Math.abs(Math.log(points.strike[i]!)) <= reach);
+  const rows = Uint32Array.from(evenlySpaced(near, STRIKES_MAX));
   const { callPut, strike, price, vega, weight } = points;
   return {
     callPut: rowsOfColumn(callPut, rows),
@@ -139,9 +139,9 @@ function thinned(points: PricePoints, reach: number): PricePoints {
 }
 
 /** At most `most` of the items, at even distances, including the first and the last. */
-function evenly<Item>(items: readonly Item[], most: number): readonly Item[] {
+function evenlySpaced<Item>(items: readonly Item[], most: number): readonly Item[] {
   if (items.length <= most) return items;
-  return Array.from({ length: most }, (_, at) => items[Math.round((at * (items.length - 1)) / (most - 1))]!);
+  return Array.from({ length: most }, (_, i) => items[Math.round((i * (items.length - 1)) / (most - 1))]!);
 }
 
 function prices({ points, tte }: Target, iv: number, jumpIntensity: number, { mean, width }: JumpSizes): Float64Array {
@@ -160,7 +160,7 @@ function prices({ points, tte }: Target, iv: number, jumpIntensity: number, { me
     jumpVol: width,
   };
   const { call, put } = merton(model);
-  return call.map((each, at) => (callPut[at] === 1 ? each : put[at]!));
+  return call.map((each, i) => (callPut[i] === 1 ? each : put[i]!));
 }
 
 const MEAN_CENTRE = (MEAN_MIN + MEAN_MAX) / 2;
@@ -187,6 +187,6 @@ function decode(parameters: readonly number[], targets: readonly Target[]) {
       mean: MEAN_CENTRE + MEAN_REACH * Math.tanh(mean),
       width: WIDTH_MAX / (1 + Math.exp(-width)),
     },
-    volatilities: targets.map(({ atmIv }, at) => atmIv * Math.exp(logVolatilities[at]!)),
+    volatilities: targets.map(({ atmIv }, i) => atmIv * Math.exp(logVolatilities[i]!)),
   };
 }

@@ -1,7 +1,7 @@
 import { oneGreek } from '../../math/black-scholes.ts';
 import { ITERATIONS_MAX, type LeastSquares, leastSquaresInSteps } from '../../math/least-squares.ts';
 import type { Steps } from '../../steps.ts';
-import { joined, type PricePoints, pricingErrors, type QuotedStrikes } from './price-points.ts';
+import { concatenate, type PricePoints, pricingErrors, type QuotedStrikes } from './price-points.ts';
 
 /** One lognormal of a mixture: its weight, its mean as a multiple of the forward, and its volatility per year. */
 export interface Component {
@@ -29,7 +29,7 @@ const LOG_RATIO_MAX = 7;
  * value was chosen among 0.0002, 0.0005 and 0.002: every second strike of the recorded chains was left out of the fit, and 0.0005 met
  * these strikes best.
  */
-const PULL = 0.0005;
+const REGULARIZATION = 0.0005;
 /** After this many iterations from each start, the best start is known. */
 const TRIAL_ITERATIONS = 10;
 /** Points priced in a step of some 2 ms. */
@@ -39,13 +39,13 @@ const STEP_POINTS = 5_000;
  * Starts: [log weight ratio, mean in standard deviations, log volatility of the first, of the second]. The fat tail is on the left, on both
  * sides, on the right.
  */
-const TWO = [
+const TWO_STARTS = [
   [-1.5, -1.5, -0.2, 0.4],
   [-0.7, -0.3, -0.3, 0.4],
   [-1.5, 0.5, -0.2, 0.4],
 ];
 /** Starts: two ratios, two means, three log volatilities. Tails ever fatter to the left, fat on both sides, ever fatter to the right. */
-const THREE = [
+const THREE_STARTS = [
   [-0.5, -2, -1, -2.5, -0.5, 0, 0.5],
   [-1, -2.5, -1, 0.5, -0.3, 0.3, 0.6],
   [-0.5, -2, 1, 2.5, -0.5, 0, 0.5],
@@ -63,17 +63,17 @@ export function* fitMixtureInSteps(points: PricePoints, atmVolatility: number, t
   const residuals = residualsOf(points, atmVolatility, tte);
   const evaluations = Math.max(1, Math.floor(STEP_POINTS / count));
   const bestFrom = function* (starts: readonly (readonly number[])[]): Steps<LeastSquares> {
-    let ahead: LeastSquares | undefined;
+    let best: LeastSquares | undefined;
     for (const start of starts) {
-      const its = yield* leastSquaresInSteps(residuals, start, { iterationsMax: TRIAL_ITERATIONS, evaluations });
-      if (!ahead || its.sumOfSquares < ahead.sumOfSquares) ahead = its;
+      const trial = yield* leastSquaresInSteps(residuals, start, { iterationsMax: TRIAL_ITERATIONS, evaluations });
+      if (!best || trial.sumOfSquares < best.sumOfSquares) best = trial;
     }
-    return yield* leastSquaresInSteps(residuals, ahead!.parameters, { iterationsMax: ITERATIONS_MAX, evaluations });
+    return yield* leastSquaresInSteps(residuals, best!.parameters, { iterationsMax: ITERATIONS_MAX, evaluations });
   };
-  const two = yield* bestFrom(TWO);
-  const three = count < THIRD_POINTS_MIN ? two : yield* bestFrom(THREE);
-  const best = three.sumOfSquares < (1 - THIRD_GAIN_MIN) * two.sumOfSquares ? three : two;
-  const components = decode(best.parameters, atmVolatility, tte);
+  const two = yield* bestFrom(TWO_STARTS);
+  const three = count < THIRD_POINTS_MIN ? two : yield* bestFrom(THREE_STARTS);
+  const chosen = three.sumOfSquares < (1 - THIRD_GAIN_MIN) * two.sumOfSquares ? three : two;
+  const components = decode(chosen.parameters, atmVolatility, tte);
   return components.every(({ weight, mean, volatility }) => [weight, mean, volatility].every(Number.isFinite))
     ? components
     : single;
@@ -88,19 +88,19 @@ export function mixturePrices(
   const count = strike.length;
   const prices = new Float64Array(count);
   for (const { weight, mean, volatility } of components) {
-    const its = { count, callPut, spot: mean, strike, tte, iv: volatility, rate: 0, dividend: 0 };
-    const price = oneGreek('price', its);
-    for (let at = 0; at < count; at++) prices[at]! += weight * price[at]!;
+    const columns = { count, callPut, spot: mean, strike, tte, iv: volatility, rate: 0, dividend: 0 };
+    const price = oneGreek('price', columns);
+    for (let i = 0; i < count; i++) prices[i]! += weight * price[i]!;
   }
   return prices;
 }
 
 function residualsOf(points: PricePoints, atmVolatility: number, tte: number) {
-  const pull = PULL * Math.sqrt(points.strike.length);
+  const penalty = REGULARIZATION * Math.sqrt(points.strike.length);
   return (parameters: readonly number[]): Float64Array => {
     const errors = pricingErrors(points, mixturePrices(decode(parameters, atmVolatility, tte), points, tte));
-    const pulled = parameters.slice((parameters.length - 1) / 3).map((each) => pull * each);
-    return joined([errors, pulled]);
+    const penalties = parameters.slice((parameters.length - 1) / 3).map((each) => penalty * each);
+    return concatenate([errors, penalties]);
   };
 }
 
@@ -114,12 +114,12 @@ function decode(parameters: readonly number[], atmVolatility: number, tte: numbe
     ...parameters.slice(n - 1, 2 * n - 2).map((each) => Math.exp(deviation * clamp(each, MEAN_DEVIATIONS_MAX))),
   ];
   const total = ratios.reduce((sum, each) => sum + each, 0);
-  const mean = ratios.reduce((sum, each, at) => sum + (each / total) * means[at]!, 0);
-  return ratios.map((ratio, at) => ({
+  const mean = ratios.reduce((sum, each, i) => sum + (each / total) * means[i]!, 0);
+  return ratios.map((ratio, i) => ({
     weight: ratio / total,
-    mean: means[at]! / mean,
+    mean: means[i]! / mean,
     volatility:
-      atmVolatility * Math.min(Math.max(Math.exp(parameters[2 * n - 2 + at]!), VOLATILITY_MIN), VOLATILITY_MAX),
+      atmVolatility * Math.min(Math.max(Math.exp(parameters[2 * n - 2 + i]!), VOLATILITY_MIN), VOLATILITY_MAX),
   }));
 }
 

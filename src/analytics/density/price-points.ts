@@ -26,29 +26,29 @@ const VEGA_FLOOR = 0.05;
 /** A larger error, in volatility, is taken to be a fault of the quote and not of the fit. */
 const OUTLIER = 0.03;
 /** A fit is judged within this many standard deviations from the forward. */
-const JUDGED_DEVIATIONS = 2.5;
+const ERROR_DEVIATIONS = 2.5;
 
 /** Out-of-the-money strikes of a series' smile. */
 export function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoints {
   const known = new Set(smile.logMoneyness);
   const chosen: number[] = [];
-  for (let at = start; at < end; at++) {
-    const otm = prepared.strike[at]! >= forward === (prepared.callPut[at] === 1);
+  for (let i = start; i < end; i++) {
+    const otm = prepared.strike[i]! >= forward === (prepared.callPut[i] === 1);
     // Interpolated volatilities are not quotes.
-    if (otm && known.has(Math.log(prepared.strike[at]! / forward))) chosen.push(at);
+    if (otm && known.has(Math.log(prepared.strike[i]! / forward))) chosen.push(i);
   }
-  const callPut = Float64Array.from(chosen, (at) => prepared.callPut[at]!);
-  const strike = Float64Array.from(chosen, (at) => prepared.strike[at]! / forward);
-  const iv = Float64Array.from(chosen, (at) => prepared.iv[at]!);
+  const callPut = Float64Array.from(chosen, (i) => prepared.callPut[i]!);
+  const strike = Float64Array.from(chosen, (i) => prepared.strike[i]! / forward);
+  const iv = Float64Array.from(chosen, (i) => prepared.iv[i]!);
   const { price, vega } = greeks({ count: chosen.length, callPut, spot: 1, strike, tte, iv, rate: 0, dividend: 0 });
-  const weight = Float64Array.from(chosen, (position, at) =>
-    trust(prepared.chain, prepared.row[position]!, vega[at]! * forward),
+  const weight = Float64Array.from(chosen, (row, i) =>
+    quoteWeight(prepared.chain, prepared.row[row]!, vega[i]! * forward),
   );
   return { callPut, strike, price, vega, weight };
 }
 
 /** 1 for a tight quote. A half for a quote whose half-width is two vol points, or that has one side only. */
-function trust(chain: Chain, row: number, vega: number): number {
+function quoteWeight(chain: Chain, row: number, vega: number): number {
   const halfWidth = (chain.ask[row]! - chain.bid[row]!) / 2 / vega;
   return halfWidth >= 0 ? WIDTH / (WIDTH + halfWidth) : 0.5;
 }
@@ -56,22 +56,22 @@ function trust(chain: Chain, row: number, vega: number): number {
 /** The errors that a least-squares fit minimizes: in volatility, weighted by trust. One absurd quote does not bend the rest. */
 export function pricingErrors({ price, vega, weight }: PricePoints, prices: Float64Array): Float64Array {
   const floor = VEGA_FLOOR * Math.max(...vega);
-  return prices.map((each, at) => weight[at]! * softened((each - price[at]!) / (vega[at]! + floor)));
+  return prices.map((each, i) => weight[i]! * softL1((each - price[i]!) / (vega[i]! + floor)));
 }
 
 /** Joins residuals of a fit into one column. */
-export function joined(parts: readonly ArrayLike<number>[]): Float64Array {
-  const column = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    column.set(part, at);
-    at += part.length;
+export function concatenate(columns: readonly ArrayLike<number>[]): Float64Array {
+  const column = new Float64Array(columns.reduce((sum, { length }) => sum + length, 0));
+  let i = 0;
+  for (const each of columns) {
+    column.set(each, i);
+    i += each.length;
   }
   return column;
 }
 
 /** Lets errors beyond `OUTLIER` grow like their root only (soft L1 loss). */
-function softened(error: number): number {
+function softL1(error: number): number {
   const ratio = error / OUTLIER;
   return OUTLIER * Math.sign(error) * Math.sqrt(2 * (Math.sqrt(1 + ratio * ratio) - 1));
 }
@@ -96,12 +96,12 @@ export function fitError(fits: readonly Fit[]): number {
     const columns = { count: strike.length, callPut, spot: 1, strike, tte, rate: 0, dividend: 0 };
     const quoted = impliedVolatility({ ...columns, price: points.price });
     const fitted = impliedVolatility({ ...columns, price: prices });
-    const reach = JUDGED_DEVIATIONS * atmIv * Math.sqrt(tte);
-    for (let at = 0; at < strike.length; at++) {
-      const error = 100 * (fitted[at]! - quoted[at]!);
-      if (!(Number.isFinite(error) && Math.abs(Math.log(strike[at]!)) <= reach)) continue;
-      squares += (weight[at]! * error) ** 2;
-      weights += weight[at]! ** 2;
+    const reach = ERROR_DEVIATIONS * atmIv * Math.sqrt(tte);
+    for (let i = 0; i < strike.length; i++) {
+      const error = 100 * (fitted[i]! - quoted[i]!);
+      if (!(Number.isFinite(error) && Math.abs(Math.log(strike[i]!)) <= reach)) continue;
+      squares += (weight[i]! * error) ** 2;
+      weights += weight[i]! ** 2;
     }
   }
   return weights === 0 ? 0 : Math.sqrt(squares / weights);

@@ -4,9 +4,9 @@ import { type Exposures, exposuresInSteps } from './dollar-exposures.ts';
 import { flipOfPositionsInSteps, type GammaFlip, profileHalfWidth } from './gamma-flip.ts';
 import {
   type GammaProfile,
-  type Held,
   levelsWithin,
   netGexInSteps,
+  type PositionColumns,
   type Positions,
   positionsInSteps,
 } from './gamma-profile.ts';
@@ -40,13 +40,16 @@ export function combine(index: PreparedChain, fund: PreparedChain): Combined {
 export function* combineInSteps(index: PreparedChain, fund: PreparedChain): Steps<Combined> {
   const { spot } = index.chain;
   const ratio = spot / fund.chain.spot;
-  const own = yield* positionsInSteps(index);
-  const other = yield* inPricesOf(yield* positionsInSteps(fund), ratio);
-  const both = { wide: yield* joined(own.wide, other.wide), narrow: yield* joined(own.narrow, other.narrow) };
+  const indexPositions = yield* positionsInSteps(index);
+  const fundPositions = yield* rescale(yield* positionsInSteps(fund), ratio);
+  const both = {
+    wide: yield* concatenatePositions(indexPositions.wide, fundPositions.wide),
+    narrow: yield* concatenatePositions(indexPositions.narrow, fundPositions.narrow),
+  };
   const flip = yield* flipOfPositionsInSteps(both, spot);
   const level = levelsWithin(profileHalfWidth(flip, spot), spot);
-  const indexGex = yield* netGexInSteps(own, level);
-  const fundGex = yield* netGexInSteps(other, level);
+  const indexGex = yield* netGexInSteps(indexPositions, level);
+  const fundGex = yield* netGexInSteps(fundPositions, level);
   const [ofIndex, ofFund] = [yield* exposuresInSteps(index), yield* exposuresInSteps(fund)];
   const [indexGamma, fundGamma] = [yield* strikeGammaInSteps(index), yield* strikeGammaInSteps(fund)];
   return {
@@ -61,8 +64,8 @@ export function* combineInSteps(index: PreparedChain, fund: PreparedChain): Step
     index: ofIndex,
     fund: ofFund,
     flip,
-    walls: walls(onStrikesOf(indexGamma, fundGamma, ratio), spot),
-    profile: { level, gex: indexGex.map((each, at) => each + fundGex[at]!) },
+    walls: walls(addOnIndexStrikes(indexGamma, fundGamma, ratio), spot),
+    profile: { level, gex: indexGex.map((each, i) => each + fundGex[i]!) },
     indexGex,
     fundGex,
   };
@@ -73,23 +76,23 @@ const STEP_ROWS = 131_072;
 const MESSAGE = 'Adding up the positions of both';
 
 /** With strikes k times as high, S^2 gamma is k times as large, so positions are divided by k. */
-function* inPricesOf({ wide, narrow }: Positions, ratio: number): Steps<Positions> {
+function* rescale({ wide, narrow }: Positions, ratio: number): Steps<Positions> {
   const meter = new StepMeter(STEP_ROWS);
-  const scaled = function* (held: Held): Steps<Held> {
-    if (meter.isFull(held.count)) yield { message: MESSAGE };
-    const [strike, weight] = [new Float64Array(held.count), new Float64Array(held.count)];
-    for (let at = 0; at < held.count; at++) {
-      strike[at] = held.strike[at]! * ratio;
-      weight[at] = held.weight[at]! / ratio;
+  const rescaleColumns = function* (columns: PositionColumns): Steps<PositionColumns> {
+    if (meter.isFull(columns.count)) yield { message: MESSAGE };
+    const [strike, weight] = [new Float64Array(columns.count), new Float64Array(columns.count)];
+    for (let i = 0; i < columns.count; i++) {
+      strike[i] = columns.strike[i]! * ratio;
+      weight[i] = columns.weight[i]! / ratio;
     }
-    return { ...held, strike, weight };
+    return { ...columns, strike, weight };
   };
-  return { wide: yield* scaled(wide), narrow: yield* scaled(narrow) };
+  return { wide: yield* rescaleColumns(wide), narrow: yield* rescaleColumns(narrow) };
 }
 
-function* joined(a: Held, b: Held): Steps<Held> {
+function* concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<PositionColumns> {
   const meter = new StepMeter(STEP_ROWS);
-  const column = function* (name: Exclude<keyof Held, 'count'>): Steps<Float64Array> {
+  const column = function* (name: Exclude<keyof PositionColumns, 'count'>): Steps<Float64Array> {
     if (meter.isFull(a.count + b.count)) yield { message: MESSAGE };
     const both = new Float64Array(a.count + b.count);
     both.set(a[name]);
@@ -111,15 +114,15 @@ function* joined(a: Held, b: Held): Steps<Held> {
  * Adds the fund's gamma to the strikes of the index. Gamma is in shares per 1.00 of spot. Shares and spot of the fund are both worth
  * 1 / `ratio` of the index's, so gamma is divided by `ratio` twice.
  */
-function onStrikesOf(index: StrikeGamma, fund: StrikeGamma, ratio: number): StrikeGamma {
+function addOnIndexStrikes(index: StrikeGamma, fund: StrikeGamma, ratio: number): StrikeGamma {
   const { strike } = index;
   const [call, put] = [index.call.slice(), index.put.slice()];
-  let at = 0;
+  let i = 0;
   for (const [from, each] of fund.strike.entries()) {
     const price = each * ratio;
-    while (at + 1 < strike.length && Math.abs(strike[at + 1]! - price) <= Math.abs(strike[at]! - price)) at++;
-    call[at]! += fund.call[from]! / ratio ** 2;
-    put[at]! += fund.put[from]! / ratio ** 2;
+    while (i + 1 < strike.length && Math.abs(strike[i + 1]! - price) <= Math.abs(strike[i]! - price)) i++;
+    call[i]! += fund.call[from]! / ratio ** 2;
+    put[i]! += fund.put[from]! / ratio ** 2;
   }
   return { strike, call, put };
 }

@@ -2,7 +2,7 @@ import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { type ExposureSums, exposureSums, partialSums } from '../../math/exposure-kernels.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
 import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
-import { type PreparedChain, partOf } from '../chain/prepared-chain.ts';
+import { type PreparedChain, slicePairs } from '../chain/prepared-chain.ts';
 import { gexBySeries, gexScale } from './gex-by-series.ts';
 
 /** Dealers' exposures over the whole chain, dollars. */
@@ -30,7 +30,7 @@ export function* exposuresInSteps(prepared: PreparedChain): Steps<Exposures> {
 }
 
 /** Pairs that are priced at all spots before the next pairs, so that their columns stay in the processor's cache. */
-const PART_PAIRS = 2 * CHUNK_ROWS;
+const BLOCK_PAIRS = 2 * CHUNK_ROWS;
 /** Pairs priced in a step of some 3 ms. Each spot counts separately. */
 const STEP_PAIRS = 32_768;
 
@@ -45,8 +45,8 @@ export function* pricedExposuresInSteps(
   const { count } = prepared.pairs;
   const sums = spots.map((spot) => new PricedSums(prepared, spot));
   const meter = new StepMeter(STEP_PAIRS);
-  for (let from = 0; from < count; from += PART_PAIRS) {
-    const to = Math.min(from + PART_PAIRS, count);
+  for (let from = 0; from < count; from += BLOCK_PAIRS) {
+    const to = Math.min(from + BLOCK_PAIRS, count);
     for (const each of sums) {
       if (meter.isFull(to - from)) yield { message };
       each.add(from, to);
@@ -83,13 +83,13 @@ class PricedSums {
         discount = Math.exp(-dividend[pair]! * tte[pair]!);
       }
       const side = strike[pair]! >= spot ? 1 : -1;
-      const at = pair - from;
-      SIDE[at] = side;
-      IV[at] = 0;
-      HELD[at] = 0;
+      const i = pair - from;
+      SIDE[i] = side;
+      IV[i] = 0;
+      WEIGHT[i] = 0;
       // A contract without a volatility has no exposure.
       if (!(pairs.iv[pair]! > 0)) continue;
-      IV[at] = pairs.iv[pair]!;
+      IV[i] = pairs.iv[pair]!;
       let net = 0;
       let other = 0;
       for (let contract = contracts[pair]!; contract < contracts[pair + 1]!; contract++) {
@@ -97,7 +97,7 @@ class PricedSums {
         net += dollars;
         if (callPut[contract] !== side) other += callPut[contract]! * dollars;
       }
-      HELD[at] = net;
+      WEIGHT[i] = net;
       delta += other * discount;
       charm += other * discount * dividend[pair]!;
     }
@@ -106,9 +106,9 @@ class PricedSums {
     const columns = {
       callPut: SIDE.subarray(0, count),
       iv: IV.subarray(0, count),
-      weight: HELD.subarray(0, count),
+      weight: WEIGHT.subarray(0, count),
     };
-    this.priced = exposureSums({ ...partOf(pairs, from, to), ...columns, spot }, this.partial);
+    this.priced = exposureSums({ ...slicePairs(pairs, from, to), ...columns, spot }, this.partial);
   }
 
   exposures(): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
@@ -122,7 +122,7 @@ class PricedSums {
 }
 
 /** Columns of the current part. Filled and read within one step. */
-const [SIDE, IV, HELD] = [PART_PAIRS, PART_PAIRS, PART_PAIRS].map((rows) => new Float64Array(rows)) as [
+const [SIDE, IV, WEIGHT] = [BLOCK_PAIRS, BLOCK_PAIRS, BLOCK_PAIRS].map((rows) => new Float64Array(rows)) as [
   Float64Array,
   Float64Array,
   Float64Array,
@@ -138,6 +138,6 @@ export function gexByContract({
 }: Pick<PreparedChain, 'chain' | 'count' | 'gamma' | 'position' | 'multiplier'>): Float64Array {
   const scale = gexScale(chain);
   const gex = new Float64Array(count);
-  for (let at = 0; at < count; at++) gex[at] = position[at]! * gamma[at]! * multiplier[at]! * scale;
+  for (let i = 0; i < count; i++) gex[i] = position[i]! * gamma[i]! * multiplier[i]! * scale;
   return gex;
 }

@@ -17,7 +17,7 @@ const REACH = 0.2;
  * that contains a change is then divided in four.
  */
 const STEP = 0.01;
-const PARTS = 4;
+const SUBSTEPS = 4;
 const MESSAGE = 'Pricing the chain at other spots';
 
 export function exposureFlips(prepared: PreparedChain): ExposureFlips {
@@ -27,13 +27,13 @@ export function exposureFlips(prepared: PreparedChain): ExposureFlips {
 export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFlips> {
   const { spot } = prepared.chain;
   const steps = Math.round(REACH / STEP);
-  const levels = Array.from({ length: 2 * steps + 1 }, (_, at) => spot * (1 + (at - steps) * STEP));
+  const levels = Array.from({ length: 2 * steps + 1 }, (_, i) => spot * (1 + (i - steps) * STEP));
   const coarse = yield* pricedExposuresInSteps(prepared, levels, MESSAGE);
   const flip = function* (name: 'vex' | 'cex'): Steps<number> {
     const values = coarse.map((each) => each[name]);
     const [from, to] = nearestChange(levels, values, spot) ?? [];
     if (from === undefined || to === undefined) return Number.NaN;
-    const finer = Array.from({ length: PARTS + 1 }, (_, at) => from + ((to - from) * at) / PARTS);
+    const finer = Array.from({ length: SUBSTEPS + 1 }, (_, i) => from + ((to - from) * i) / SUBSTEPS);
     const exact = (yield* pricedExposuresInSteps(prepared, finer, MESSAGE)).map((each) => each[name]);
     const [low, high] = nearestChange(finer, exact, spot)!;
     const [a, b] = [exact[finer.indexOf(low)]!, exact[finer.indexOf(high)]!];
@@ -50,9 +50,9 @@ function nearestChange(
 ): [from: number, to: number] | undefined {
   let nearest: [number, number] | undefined;
   const distance = ([from, to]: [number, number]) => Math.max(from - spot, spot - to, 0);
-  for (let at = 1; at < levels.length; at++) {
-    if (!(values[at - 1]! * values[at]! <= 0) || values[at - 1] === values[at]) continue;
-    const step: [number, number] = [levels[at - 1]!, levels[at]!];
+  for (let i = 1; i < levels.length; i++) {
+    if (!(values[i - 1]! * values[i]! <= 0) || values[i - 1] === values[i]) continue;
+    const step: [number, number] = [levels[i - 1]!, levels[i]!];
     if (nearest === undefined || distance(step) < distance(nearest)) nearest = step;
   }
   return nearest;

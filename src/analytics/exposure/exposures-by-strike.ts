@@ -1,8 +1,8 @@
 import { callPutGreeks, MARKET_UNITS } from '../../math/black-scholes.ts';
 import { byRange, runToCompletion, type Steps } from '../../steps.ts';
-import { type PreparedChain, partOf } from '../chain/prepared-chain.ts';
+import { type PreparedChain, slicePairs } from '../chain/prepared-chain.ts';
 import { gexScale } from './gex-by-series.ts';
-import { strikePlacesInSteps } from './strike-places.ts';
+import { strikeIndexInSteps } from './strike-index.ts';
 
 /**
  * Dealers' exposures at each strike, over all prepared series, dollars, under the prepared chain's sign convention. A contract without a
@@ -37,7 +37,7 @@ export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
 
 export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<ExposuresByStrike> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
-  const { strike, place } = yield* strikePlacesInSteps(pairs);
+  const { strike, index } = yield* strikeIndexInSteps(pairs);
   const column = () => new Float64Array(strike.length);
   const sums = {
     callGex: column(),
@@ -54,16 +54,16 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
   const scale = gexScale(chain);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
   yield* byRange(pairs.count, STEP_PAIRS, MESSAGE, (from, to) => {
-    const part = partOf(pairs, from, to);
-    for (let at = 0; at < part.count; at++) IV[at] = pairs.iv[from + at]! || 0;
-    const { call, put } = callPutGreeks({ ...part, spot: chain.spot, iv: IV.subarray(0, part.count) });
+    const block = slicePairs(pairs, from, to);
+    for (let i = 0; i < block.count; i++) IV[i] = pairs.iv[from + i]! || 0;
+    const { call, put } = callPutGreeks({ ...block, spot: chain.spot, iv: IV.subarray(0, block.count) });
     for (let pair = from; pair < to; pair++) {
-      const [to, greek] = [place[pair]!, pair - from];
-      for (let at = pairs.contracts[pair]!; at < pairs.contracts[pair + 1]!; at++) {
-        const isCall = callPut[at] === 1;
-        const gex = position[at]! * gamma[at]! * multiplier[at]! * scale;
-        const openInterest = chain.openInterest[row[at]!]! || 0;
-        const volume = chain.volume[row[at]!]! || 0;
+      const [to, greek] = [index[pair]!, pair - from];
+      for (let i = pairs.contracts[pair]!; i < pairs.contracts[pair + 1]!; i++) {
+        const isCall = callPut[i] === 1;
+        const gex = position[i]! * gamma[i]! * multiplier[i]! * scale;
+        const openInterest = chain.openInterest[row[i]!]! || 0;
+        const volume = chain.volume[row[i]!]! || 0;
         sums.netGex[to]! += gex;
         if (isCall) {
           sums.callGex[to]! += gex;
@@ -75,7 +75,7 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
           sums.putVolume[to]! += volume;
         }
         if (IV[greek] === 0) continue;
-        const dollars = position[at]! * multiplier[at]! * chain.spot;
+        const dollars = position[i]! * multiplier[i]! * chain.spot;
         const { delta, vanna, charm } = isCall ? call : put;
         sums.dex[to]! += dollars * delta[greek]!;
         sums.vex[to]! += dollars * vanna[greek]! * MARKET_UNITS.vanna;
@@ -93,11 +93,11 @@ const IV = new Float64Array(STEP_PAIRS);
 export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): number[] {
   const { chain, strike, position, gamma, multiplier } = prepared;
   const scale = gexScale(chain);
-  const wanted = new Map([...new Set(strikes)].map((each, at) => [each, at]));
+  const wanted = new Map([...new Set(strikes)].map((each, i) => [each, i]));
   const net = new Float64Array(wanted.size);
-  for (let at = 0; at < strike.length; at++) {
-    const to = wanted.get(strike[at]!);
-    if (to !== undefined) net[to]! += position[at]! * gamma[at]! * multiplier[at]! * scale;
+  for (let i = 0; i < strike.length; i++) {
+    const to = wanted.get(strike[i]!);
+    if (to !== undefined) net[to]! += position[i]! * gamma[i]! * multiplier[i]! * scale;
   }
   return strikes.map((each) => net[wanted.get(each)!]!);
 }

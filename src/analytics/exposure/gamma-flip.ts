@@ -1,7 +1,7 @@
 import { runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type GammaProfile, levelsWithin, type Positions, positionsInSteps, STEP } from './gamma-profile.ts';
-import { type ProfileSketch, sharpenInSteps, sketchInSteps } from './profile-sketch.ts';
+import { type ProfileSketch, refineInSteps, sketchInSteps } from './profile-sketch.ts';
 
 export interface GammaFlip {
   /** Spot at which net gamma changes sign, dollars. */
@@ -39,9 +39,9 @@ export function* flipOfPositionsInSteps(positions: Positions, spot: number): Ste
     const level = yield* crossingInSteps(widest, positions, spot);
     if (level !== undefined) return { level, resolved: true };
   }
-  const { gex, doubt } = widest!;
-  const least = gex.reduce((sum, each, at) => Math.min(sum, Math.abs(each) + doubt[at]!), Number.POSITIVE_INFINITY);
-  yield* sharpenInSteps(widest!, positions, (at) => Math.abs(gex[at]!) - doubt[at]! <= least);
+  const { gex, errorBound } = widest!;
+  const least = gex.reduce((sum, each, i) => Math.min(sum, Math.abs(each) + errorBound[i]!), Number.POSITIVE_INFINITY);
+  yield* refineInSteps(widest!, positions, (i) => Math.abs(gex[i]!) - errorBound[i]! <= least);
   return { level: leastAbsolute(widest!, spot), resolved: false };
 }
 
@@ -50,43 +50,43 @@ export function* flipOfPositionsInSteps(positions: Positions, spot: number): Ste
  * exactly.
  */
 function* crossingInSteps(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
-  const { level, gex, doubt } = sketch;
-  const changes = (at: number, to: number) => to in gex && Math.sign(gex[at]!) !== Math.sign(gex[to]!);
+  const { level, gex, errorBound } = sketch;
+  const changes = (i: number, to: number) => to in gex && Math.sign(gex[i]!) !== Math.sign(gex[to]!);
   for (;;) {
     const nearest = crossingNearest(sketch, spot);
     // Exact values can move a crossing by no more than the step that it is in.
     const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
-    const isOpen = (at: number) =>
-      Math.abs(gex[at]!) <= doubt[at]! ||
-      (Math.abs(level[at]! - spot) <= reach && (changes(at, at - 1) || changes(at, at + 1)));
-    if (!(yield* sharpenInSteps(sketch, positions, isOpen))) return nearest;
+    const isOpen = (i: number) =>
+      Math.abs(gex[i]!) <= errorBound[i]! ||
+      (Math.abs(level[i]! - spot) <= reach && (changes(i, i - 1) || changes(i, i + 1)));
+    if (!(yield* refineInSteps(sketch, positions, isOpen))) return nearest;
   }
 }
 
 function crossingNearest({ level, gex }: GammaProfile, spot: number): number | undefined {
   let nearest: number | undefined;
-  const offer = (candidate: number) => {
+  const consider = (candidate: number) => {
     if (nearest === undefined || Math.abs(candidate - spot) < Math.abs(nearest - spot)) nearest = candidate;
   };
   // The last level whose GEX was not exactly zero. A run of zeros between two signs is one crossing, at its middle.
   let before = -1;
-  for (let at = 0; at < gex.length; at++) {
-    if (gex[at] === 0) continue;
+  for (let i = 0; i < gex.length; i++) {
+    if (gex[i] === 0) continue;
     // Compares signs, because the product of two tails underflows.
-    if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[at]!)) {
-      const share = at === before + 1 ? gex[before]! / (gex[before]! - gex[at]!) : 0.5;
-      offer(level[before]! + share * (level[at]! - level[before]!));
+    if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[i]!)) {
+      const share = i === before + 1 ? gex[before]! / (gex[before]! - gex[i]!) : 0.5;
+      consider(level[before]! + share * (level[i]! - level[before]!));
     }
-    before = at;
+    before = i;
   }
   return nearest;
 }
 
 function leastAbsolute({ level, gex }: GammaProfile, spot: number): number {
   let best = 0;
-  for (let at = 1; at < gex.length; at++) {
-    const difference = Math.abs(gex[at]!) - Math.abs(gex[best]!);
-    if (difference < 0 || (difference === 0 && Math.abs(level[at]! - spot) < Math.abs(level[best]! - spot))) best = at;
+  for (let i = 1; i < gex.length; i++) {
+    const difference = Math.abs(gex[i]!) - Math.abs(gex[best]!);
+    if (difference < 0 || (difference === 0 && Math.abs(level[i]! - spot) < Math.abs(level[best]! - spot))) best = i;
   }
   return level[best]!;
 }

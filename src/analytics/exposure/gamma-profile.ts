@@ -38,17 +38,17 @@ export function* profileInSteps(positions: Positions, level: Float64Array): Step
 
 export function levelsWithin(halfWidth: number, spot: number): Float64Array {
   const steps = Math.round(halfWidth / STEP);
-  return Float64Array.from({ length: 2 * steps + 1 }, (_, at) => spot * (1 + (at - steps) * STEP));
+  return Float64Array.from({ length: 2 * steps + 1 }, (_, i) => spot * (1 + (i - steps) * STEP));
 }
 
 /** Net position in each gamma curve over spot. `wide`: several levels see the curve. `narrow`: its peak may pass between two levels. */
 export interface Positions {
-  readonly wide: Held;
-  readonly narrow: Held;
+  readonly wide: PositionColumns;
+  readonly narrow: PositionColumns;
 }
 
 /** Columns as the kernel takes them. Each is an array with all rows. */
-export type Held = Readonly<Record<'strike' | 'tte' | 'iv' | 'rate' | 'dividend' | 'weight', Float64Array>> &
+export type PositionColumns = Readonly<Record<'strike' | 'tte' | 'iv' | 'rate' | 'dividend' | 'weight', Float64Array>> &
   Pick<ProfileColumns, 'count'>;
 
 /** Pairs that one step handles, and rows of columns that it fills. */
@@ -63,16 +63,16 @@ export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain
   const message = 'Adding up positions';
   const net = new Float64Array(count);
   // Wide pairs from the front, narrow pairs from the back.
-  const held = new Uint32Array(count);
+  const pairRows = new Uint32Array(count);
   let [wide, narrow] = [0, count];
   yield* byRange(count, STEP_PAIRS, message, (from, to) => {
     for (let pair = from; pair < to; pair++) {
-      let its = 0;
-      for (let at = contracts[pair]!; at < contracts[pair + 1]!; at++) its += position[at]! * multiplier[at]!;
-      net[pair] = its;
-      if (its === 0 || !(iv[pair]! > 0)) continue;
-      if (iv[pair]! * Math.sqrt(tte[pair]!) >= WIDE_MIN) held[wide++] = pair;
-      else held[--narrow] = pair;
+      let pairNet = 0;
+      for (let i = contracts[pair]!; i < contracts[pair + 1]!; i++) pairNet += position[i]! * multiplier[i]!;
+      net[pair] = pairNet;
+      if (pairNet === 0 || !(iv[pair]! > 0)) continue;
+      if (iv[pair]! * Math.sqrt(tte[pair]!) >= WIDE_MIN) pairRows[wide++] = pair;
+      else pairRows[--narrow] = pair;
     }
   });
   const meter = new StepMeter(STEP_PAIRS);
@@ -80,7 +80,7 @@ export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain
     if (count > STEP_PAIRS && meter.isFull(rows.length)) yield { message };
     return rowsOfColumn(source, rows);
   };
-  const columns = function* (rows: Uint32Array): Steps<Held> {
+  const columns = function* (rows: Uint32Array): Steps<PositionColumns> {
     return {
       count: rows.length,
       strike: yield* column(rows, pairs.strike),
@@ -91,37 +91,37 @@ export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain
       weight: yield* column(rows, net),
     };
   };
-  return { wide: yield* columns(held.subarray(0, wide)), narrow: yield* columns(held.subarray(narrow)) };
+  return { wide: yield* columns(pairRows.subarray(0, wide)), narrow: yield* columns(pairRows.subarray(narrow)) };
 }
 
 /** Net GEX at each level, of all positions. */
 export function* netGexInSteps({ wide, narrow }: Positions, level: Float64Array): Steps<Float64Array> {
   const gex = yield* gexInSteps(wide, level);
   const more = yield* gexInSteps(narrow, level);
-  return gex.map((each, at) => each + more[at]!);
+  return gex.map((each, i) => each + more[i]!);
 }
 
 /** Contracts times levels in a step of some 5 ms. Each takes one exponential, or two products if levels are a fixed percentage apart. */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;
 
-export function* gexInSteps(held: Held, levels: Float64Array | LogLevels): Steps<Float64Array> {
+export function* gexInSteps(columns: PositionColumns, levels: Float64Array | LogLevels): Steps<Float64Array> {
   const isListed = levels instanceof Float64Array;
   const level = isListed ? levels : logLevels(levels);
   const partial = partialProfile(levels);
   const chunks = Math.floor((isListed ? STEP_LISTED : STEP_LOG) / (level.length * CHUNK_ROWS));
-  yield* byRange(held.count, Math.max(1, chunks) * CHUNK_ROWS, 'Pricing gamma over levels of spot', (from, to) => {
-    const part = (column: Float64Array) => column.subarray(from, to);
-    const its = {
+  yield* byRange(columns.count, Math.max(1, chunks) * CHUNK_ROWS, 'Pricing gamma over levels of spot', (from, to) => {
+    const slice = (column: Float64Array) => column.subarray(from, to);
+    const block = {
       count: to - from,
-      strike: part(held.strike),
-      tte: part(held.tte),
-      iv: part(held.iv),
-      rate: part(held.rate),
-      dividend: part(held.dividend),
-      weight: part(held.weight),
+      strike: slice(columns.strike),
+      tte: slice(columns.tte),
+      iv: slice(columns.iv),
+      rate: slice(columns.rate),
+      dividend: slice(columns.dividend),
+      weight: slice(columns.weight),
     };
-    addGammaProfile(its, levels, partial);
+    addGammaProfile(block, levels, partial);
   });
-  return profileOf(partial).map((sum, at) => sum * level[at]! ** 2 * 0.01);
+  return profileOf(partial).map((sum, i) => sum * level[i]! ** 2 * 0.01);
 }

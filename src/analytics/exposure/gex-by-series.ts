@@ -27,16 +27,16 @@ function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): G
   let [netOfAll, grossOfAll] = [0, 0];
   for (let index = 0; index < series.length; index++) {
     const { start, end } = series[index]!;
-    let [its, absolute] = [0, 0];
-    for (let at = start; at < end; at++) {
-      const gex = position[at]! * gamma[at]! * multiplier[at]! * scale;
-      its += gex;
-      absolute += Math.abs(gex);
+    let [netOfSeries, grossOfSeries] = [0, 0];
+    for (let i = start; i < end; i++) {
+      const gex = position[i]! * gamma[i]! * multiplier[i]! * scale;
+      netOfSeries += gex;
+      grossOfSeries += Math.abs(gex);
       netOfAll += gex;
       grossOfAll += Math.abs(gex);
     }
-    net[index] = its;
-    gross[index] = absolute;
+    net[index] = netOfSeries;
+    gross[index] = grossOfSeries;
   }
   return { net, gross, netOfAll, grossOfAll };
 }

@@ -60,8 +60,8 @@ function largestSeries(
   let best: PreparedSeries | undefined;
   let most = 0;
   for (const [index, each] of series.entries()) {
-    const its = value(each, index);
-    if (its > most) [best, most] = [each, its];
+    const amount = value(each, index);
+    if (amount > most) [best, most] = [each, amount];
   }
   return best;
 }

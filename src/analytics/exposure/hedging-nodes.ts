@@ -16,7 +16,7 @@ export interface HedgingNode {
   /** Shares over the coming calendar day, if spot and volatility stay the same. */
   readonly deltaFlux: number;
   /** The inputs of both figures. */
-  readonly parts: {
+  readonly inputs: {
     /** Contracts that dealers hold, + long, - short. */
     readonly position: number;
     /** Shares per contract. */
@@ -39,26 +39,26 @@ export interface HedgingNode {
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { chain, gamma, position, multiplier } = prepared;
-  const shares = (at: number) => -gamma[at]! * position[at]! * multiplier[at]! * 0.01 * chain.spot;
+  const shares = (row: number) => -gamma[row]! * position[row]! * multiplier[row]! * 0.01 * chain.spot;
   const moved = new Float64Array(prepared.count);
-  for (let at = 0; at < moved.length; at++) moved[at] = Math.abs(shares(at));
+  for (let row = 0; row < moved.length; row++) moved[row] = Math.abs(shares(row));
   const ranked = largestRows(moved, from, from + limit);
   const { iv, before, after } = deltasADayApart(prepared, ranked);
-  return ranked.map((at, rank) => {
-    const { series } = prepared.series[prepared.seriesIndex[at]!]!;
+  return ranked.map((row, rank) => {
+    const { series } = prepared.series[prepared.seriesIndex[row]!]!;
     return {
-      strike: prepared.strike[at]!,
-      callPut: prepared.callPut[at]!,
+      strike: prepared.strike[row]!,
+      callPut: prepared.callPut[row]!,
       expiry: series.expiry,
       root: series.root,
-      dealerShares: Math.round(shares(at)),
-      deltaFlux: iv[rank]! > 0 ? (before[rank]! - after[rank]!) * position[at]! * multiplier[at]! : 0,
-      parts: {
-        position: position[at]!,
-        multiplier: multiplier[at]!,
-        tte: prepared.tte[at]!,
+      dealerShares: Math.round(shares(row)),
+      deltaFlux: iv[rank]! > 0 ? (before[rank]! - after[rank]!) * position[row]! * multiplier[row]! : 0,
+      inputs: {
+        position: position[row]!,
+        multiplier: multiplier[row]!,
+        tte: prepared.tte[row]!,
         iv: iv[rank]!,
-        gamma: gamma[at]!,
+        gamma: gamma[row]!,
         delta: before[rank]!,
         deltaAfter: after[rank]!,
       },
@@ -67,7 +67,7 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
 }
 
 function deltasADayApart(prepared: PreparedChain, rows: readonly number[]) {
-  const column = (source: Float64Array) => Float64Array.from(rows, (at) => source[at]!);
+  const column = (source: Float64Array) => Float64Array.from(rows, (row) => source[row]!);
   const tte = column(prepared.tte);
   const now = {
     count: rows.length,

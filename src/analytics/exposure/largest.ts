@@ -25,7 +25,7 @@ export function largestRows(values: Float64Array, from: number, to: number): num
 function positive(values: Float64Array): Float64Array {
   const found = new Float64Array(values.length);
   let count = 0;
-  for (let at = 0; at < values.length; at++) if (values[at]! > 0) found[count++] = values[at]!;
+  for (let i = 0; i < values.length; i++) if (values[i]! > 0) found[count++] = values[i]!;
   return found.subarray(0, count);
 }
 

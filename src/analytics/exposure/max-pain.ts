@@ -8,29 +8,29 @@ export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries)
   const strikes: number[] = [];
   const calls: number[] = [];
   const puts: number[] = [];
-  for (let at = start; at < end; at++) {
-    const strike = prepared.strike[at]!;
+  for (let i = start; i < end; i++) {
+    const strike = prepared.strike[i]!;
     if (strikes.at(-1) !== strike) {
       strikes.push(strike);
       calls.push(0);
       puts.push(0);
     }
-    const side = prepared.callPut[at] === 1 ? calls : puts;
-    side[side.length - 1]! += prepared.weight[at]! * prepared.multiplier[at]!;
+    const side = prepared.callPut[i] === 1 ? calls : puts;
+    side[side.length - 1]! += prepared.weight[i]! * prepared.multiplier[i]!;
   }
   const pain = new Float64Array(strikes.length);
-  for (let at = 1, open = 0, paid = 0; at < strikes.length; at++) {
-    open += calls[at - 1]!;
-    paid += open * (strikes[at]! - strikes[at - 1]!);
-    pain[at]! += paid;
+  for (let i = 1, open = 0, paid = 0; i < strikes.length; i++) {
+    open += calls[i - 1]!;
+    paid += open * (strikes[i]! - strikes[i - 1]!);
+    pain[i]! += paid;
   }
-  for (let at = strikes.length - 2, open = 0, paid = 0; at >= 0; at--) {
-    open += puts[at + 1]!;
-    paid += open * (strikes[at + 1]! - strikes[at]!);
-    pain[at]! += paid;
+  for (let i = strikes.length - 2, open = 0, paid = 0; i >= 0; i--) {
+    open += puts[i + 1]!;
+    paid += open * (strikes[i + 1]! - strikes[i]!);
+    pain[i]! += paid;
   }
   let least = 0;
   // Sums in another order differ in their last digits, so values that close are a tie.
-  for (let at = 1; at < pain.length; at++) if (pain[at]! < pain[least]! * (1 - 1e-12)) least = at;
+  for (let i = 1; i < pain.length; i++) if (pain[i]! < pain[least]! * (1 - 1e-12)) least = i;
   return strikes[least]!;
 }

@@ -43,11 +43,11 @@ export function* concentratedStrikesInSteps(prepared: PreparedChain): Steps<Conc
 function mostConcentrated({ strike, call, put }: StrikeGamma, limit: number): ConcentratedStrike[] {
   const gross = new Float64Array(strike.length);
   let total = 0;
-  for (let at = 0; at < gross.length; at++) {
-    gross[at] = call[at]! + put[at]!;
-    total += gross[at]!;
+  for (let i = 0; i < gross.length; i++) {
+    gross[i] = call[i]! + put[i]!;
+    total += gross[i]!;
   }
-  return largestRows(gross, 0, limit).map((at) => ({ strike: strike[at]!, share: gross[at]! / total }));
+  return largestRows(gross, 0, limit).map((i) => ({ strike: strike[i]!, share: gross[i]! / total }));
 }
 
 /** Gross GEX of the series that settle within a day of the snapshot, dollars per 1 % move. */

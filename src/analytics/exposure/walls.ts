@@ -2,7 +2,7 @@ import { gammaByStrike } from '../../math/gamma-exposure.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
 import { byRange, runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { distinct, strikePlacesInSteps } from './strike-places.ts';
+import { distinct, strikeIndexInSteps } from './strike-index.ts';
 
 /** Gamma at each strike, over all series: gamma times absolute contracts held times multiplier, shares per 1.00 of spot. */
 export interface StrikeGamma {
@@ -50,18 +50,18 @@ export function strikeGamma(prepared: PreparedChain): StrikeGamma {
 export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma> {
   const known = summed.get(prepared);
   if (known) return known;
-  const { strike, place } = yield* strikePlacesInSteps(prepared.pairs);
+  const { strike, index } = yield* strikeIndexInSteps(prepared.pairs);
   const { count, contracts } = prepared.pairs;
   const sums = new Float64Array(2 * strike.length);
   const pairs = Math.min(STEP_PAIRS, Math.floor(STEP_PASSES / Math.ceil(sums.length / CHUNK_ROWS)));
   if (count > pairs) yield { message: 'Summing up gamma' };
   yield* byRange(count, pairs, 'Summing up gamma', (from, to) => {
     const start = contracts[from]!;
-    const ofRows = new Uint32Array(contracts[to]! - start);
+    const strikeOfRow = new Uint32Array(contracts[to]! - start);
     for (let pair = from; pair < to; pair++) {
-      for (let row = contracts[pair]!; row < contracts[pair + 1]!; row++) ofRows[row - start] = place[pair]!;
+      for (let row = contracts[pair]!; row < contracts[pair + 1]!; row++) strikeOfRow[row - start] = index[pair]!;
     }
-    addGamma(prepared, start, contracts[to]!, ofRows, sums);
+    addGamma(prepared, start, contracts[to]!, strikeOfRow, sums);
   });
   if (strike.length > STEP_STRIKES) yield { message: 'Summing up gamma' };
   const gamma = { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
@@ -75,45 +75,45 @@ const summed = new WeakMap<PreparedChain, StrikeGamma>();
 export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedSeries): StrikeGamma {
   const strikes = prepared.strike.subarray(start, end);
   const strike = distinct(strikes);
-  const ofRows = new Uint32Array(strikes.length);
+  const strikeOfRow = new Uint32Array(strikes.length);
   // Strikes ascend within a series.
-  for (let row = 0, at = 0; row < strikes.length; row++) {
-    if (strike[at] !== strikes[row]) at++;
-    ofRows[row] = at;
+  for (let row = 0, i = 0; row < strikes.length; row++) {
+    if (strike[i] !== strikes[row]) i++;
+    strikeOfRow[row] = i;
   }
   const sums = new Float64Array(2 * strike.length);
-  addGamma(prepared, start, end, ofRows, sums);
+  addGamma(prepared, start, end, strikeOfRow, sums);
   return { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
 }
 
-/** Adds rows [start, end). `place` holds the positions of their strikes. In `sums`, calls come first, then puts. */
+/** Adds rows [start, end). `index` has the index of each row's strike. In `sums`, calls come first, then puts. */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,
   start: number,
   end: number,
-  place: Uint32Array,
+  index: Uint32Array,
   sums: Float64Array,
 ): void {
   const strikes = sums.length >> 1;
   const weight = new Float64Array(end - start);
   for (let row = start; row < end; row++) {
-    if (callPut[row] !== 1) place[row - start]! += strikes;
+    if (callPut[row] !== 1) index[row - start]! += strikes;
     weight[row - start] = Math.abs(position[row]!) * multiplier[row]!;
   }
-  gammaByStrike(gamma.subarray(start, end), weight, place, sums.length, sums);
+  gammaByStrike(gamma.subarray(start, end), weight, index, sums.length, sums);
 }
 
 /** Strikes at which gamma is concentrated. On a tie, the strike nearest spot. */
 export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
   const largest = (gamma: Float64Array, count: number, from = 0, to = strike.length) =>
-    heaviest(gamma, from, to, count, (at) => Math.abs(strike[at]! - spot)).map((at) => strike[at]!);
+    largestIndices(gamma, from, to, count, (i) => Math.abs(strike[i]! - spot)).map((i) => strike[i]!);
   let above = 0;
   while (above < strike.length && strike[above]! < spot) above++;
   const below = strike[above] === spot ? above + 1 : above;
   const [sidedCall] = largest(call, 1, above);
   const [sidedPut] = largest(put, 1, 0, below);
   const [largestCalls, largestPuts] = [largest(call, LARGEST), largest(put, LARGEST)];
-  const total = call.map((each, at) => each + put[at]!);
+  const total = call.map((each, i) => each + put[i]!);
   return {
     call: { strike: sidedCall ?? strike.at(-1)!, sided: sidedCall !== undefined },
     put: { strike: sidedPut ?? strike[0]!, sided: sidedPut !== undefined },
@@ -126,20 +126,20 @@ export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
 }
 
 /** Positions in [from, to) with the most gamma, largest first. On a tie, the nearest first. */
-function heaviest(
+function largestIndices(
   gamma: Float64Array,
   from: number,
   to: number,
   count: number,
-  distance: (at: number) => number,
+  distance: (i: number) => number,
 ): number[] {
   const found: number[] = [];
   while (found.length < Math.min(count, to - from)) {
     let best = -1;
-    for (let at = from; at < to; at++) {
-      if (found.includes(at)) continue;
-      const ahead = best < 0 ? 1 : gamma[at]! - gamma[best]! || distance(best) - distance(at);
-      if (ahead > 0) best = at;
+    for (let i = from; i < to; i++) {
+      if (found.includes(i)) continue;
+      const difference = best < 0 ? 1 : gamma[i]! - gamma[best]! || distance(best) - distance(i);
+      if (difference > 0) best = i;
     }
     found.push(best);
   }

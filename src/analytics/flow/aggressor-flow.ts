@@ -66,30 +66,30 @@ export class FlowSums {
     // Sums by series and manner first: there are few of them, so their names are looked up only once.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
-    const add = (place: number, { values: its, lost }: TapeSums['cells'], figure: number) =>
-      addTo(sums, place, its[figure]!, lost?.[figure]);
+    const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>
+      addTo(sums, to, from[figure]!, lost?.[figure]);
     const isAdjusted = contracts.series.map(({ root }) => rootOf(root).adjusted);
-    for (let cell = 0, at = 0; cell < cells.count; cell++, at += CELL.width) {
+    for (let cell = 0, offset = 0; cell < cells.count; cell++, offset += CELL.width) {
       const contract = cells.contract[cell]!;
       const series = contracts.seriesIndex[contract]!;
       const to = (series * MANNERS.length + cells.manner[cell]!) * WIDTH;
       const isCall = contracts.series[series]!.callPut === 1;
-      add(to + PLACES.prints, cells, at + CELL.prints);
-      add(to + PLACES.contracts, cells, at + CELL.contracts);
-      add(to + PLACES.premium, cells, at + CELL.bought);
-      add(to + PLACES.premium, cells, at + CELL.sold);
-      add(to + PLACES.premium, cells, at + CELL.pendingPremium);
-      add(to + (isCall ? PLACES.callBought : PLACES.putBought), cells, at + CELL.bought);
-      add(to + (isCall ? PLACES.callSold : PLACES.putSold), cells, at + CELL.sold);
-      add(to + PLACES.unsigned, cells, at + CELL.pendingPremium);
-      add(to + PLACES.netDelta, cells, at + CELL.deltaShares);
-      const shares = values[at + CELL.shares]!;
+      add(to + COLUMN.prints, cells, offset + CELL.prints);
+      add(to + COLUMN.contracts, cells, offset + CELL.contracts);
+      add(to + COLUMN.premium, cells, offset + CELL.bought);
+      add(to + COLUMN.premium, cells, offset + CELL.sold);
+      add(to + COLUMN.premium, cells, offset + CELL.pendingPremium);
+      add(to + (isCall ? COLUMN.callBought : COLUMN.putBought), cells, offset + CELL.bought);
+      add(to + (isCall ? COLUMN.callSold : COLUMN.putSold), cells, offset + CELL.sold);
+      add(to + COLUMN.unsigned, cells, offset + CELL.pendingPremium);
+      add(to + COLUMN.netDelta, cells, offset + CELL.deltaShares);
+      const shares = values[offset + CELL.shares]!;
       if (shares !== 0) {
         const { root, expiry, callPut } = contracts.series[series]!;
         const delta = this.#reading.deltaOf({ root, expiry, callPut, strike: contracts.strike[contract]! }) ?? 0;
-        addTo(sums, to + PLACES.netDelta, toShareParts(delta * shares));
+        addTo(sums, to + COLUMN.netDelta, toShareParts(delta * shares));
       }
-      if (!isAdjusted[series]) this.unknown += values[at + CELL.pendingPrints]!;
+      if (!isAdjusted[series]) this.unknown += values[offset + CELL.pendingPrints]!;
     }
     for (const [index, { expiry }] of contracts.series.entries()) {
       if (isAdjusted[index]) continue;
@@ -97,10 +97,10 @@ export class FlowSums {
         const from = (index * MANNERS.length + manner) * WIDTH;
         if (sums[from] === 0) continue;
         const groups = [
-          unitsOf(this.#groups.total, 'all'),
-          unitsOf(this.#groups.manner, name),
-          unitsOf(this.#groups.day, day),
-          unitsOf(this.#groups.expiry, expiry),
+          sumsOf(this.#groups.total, 'all'),
+          sumsOf(this.#groups.manner, name),
+          sumsOf(this.#groups.day, day),
+          sumsOf(this.#groups.expiry, expiry),
         ];
         for (const group of groups) {
           for (let field = 0; field < FIELDS; field++) {
@@ -114,7 +114,7 @@ export class FlowSums {
   /** The sums, converted to dollars. */
   groups(): FlowGroups {
     const inDollars = (sums: Float64Array): AggressorFlow => {
-      const exact = (field: Field) => sums[PLACES[field]]! + sums[PLACES[field] + FIELDS]!;
+      const exact = (field: Field) => sums[COLUMN[field]]! + sums[COLUMN[field] + FIELDS]!;
       const dollars = (field: Field) => exact(field) / PREMIUM_UNITS;
       return {
         prints: exact('prints'),
@@ -139,7 +139,7 @@ export class FlowSums {
 
 type Field = keyof AggressorFlow;
 
-const PLACES = {
+const COLUMN = {
   prints: 0,
   contracts: 1,
   premium: 2,
@@ -155,20 +155,20 @@ const FIELDS = 9;
 const WIDTH = 2 * FIELDS;
 
 /** Adds to a field, and keeps the rounding error. */
-function addTo(sums: Float64Array, at: number, amount: number, lost = 0): void {
-  const before = sums[at]!;
+function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
+  const before = sums[i]!;
   const sum = before + amount;
-  sums[at] = sum;
-  sums[at + FIELDS]! += lostIn(sum, before, amount) + lost;
+  sums[i] = sum;
+  sums[i + FIELDS]! += lostIn(sum, before, amount) + lost;
 }
 
-function unitsOf(groups: Map<string, Float64Array>, name: string): Float64Array {
+function sumsOf(groups: Map<string, Float64Array>, name: string): Float64Array {
   const known = groups.get(name) ?? new Float64Array(WIDTH);
   groups.set(name, known);
   return known;
 }
 
-export const NOTHING: AggressorFlow = {
+export const NO_AGGRESSOR_FLOW: AggressorFlow = {
   prints: 0,
   contracts: 0,
   premium: 0,

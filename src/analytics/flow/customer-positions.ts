@@ -22,7 +22,7 @@ export interface CustomerPositions {
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const live = liveSeries(chain);
   const net = new Float64Array(chain.count);
-  const seen = new Set<number>();
+  const signedRows = new Set<number>();
   const prints = { feed: 0, quote: 0, tick: 0, unknown: 0 };
   for (const { print, aggressor, by } of signed) {
     if (print.at > chain.asOf) continue;
@@ -31,9 +31,9 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
     prints[by]++;
     if (aggressor === 0) continue;
     net[row]! += aggressor * print.size;
-    seen.add(row);
+    signedRows.add(row);
   }
-  return held(chain, net, seen, prints);
+  return cappedPositions(chain, net, signedRows, prints);
 }
 
 /** Contracts, or cells, of a tape that one step handles. */
@@ -45,7 +45,7 @@ export function* summedInSteps(chain: Chain, { contracts, byContract, cells }: T
   const live = liveSeries(chain);
   const series = contracts.series.map((each) => live.get(seriesKey(each)));
   const net = new Float64Array(chain.count);
-  const seen = new Set<number>();
+  const signedRows = new Set<number>();
   const prints = { feed: 0, quote: 0, tick: 0, unknown: 0 };
   const { strike, seriesIndex } = contracts;
   const rows = new Int32Array(strike.length);
@@ -55,15 +55,15 @@ export function* summedInSteps(chain: Chain, { contracts, byContract, cells }: T
       const row = rowOf(chain, series[index], contracts.series[index]!.callPut, strike[contract]!);
       rows[contract] = row;
       if (row < 0) continue;
-      const at = contract * BY_CONTRACT.width;
-      const feed = byContract[at + BY_CONTRACT.feed]!;
-      const quote = byContract[at + BY_CONTRACT.quote]!;
-      const tick = byContract[at + BY_CONTRACT.tick]!;
-      net[row] = byContract[at + BY_CONTRACT.net]!;
+      const offset = contract * BY_CONTRACT.width;
+      const feed = byContract[offset + BY_CONTRACT.feed]!;
+      const quote = byContract[offset + BY_CONTRACT.quote]!;
+      const tick = byContract[offset + BY_CONTRACT.tick]!;
+      net[row] = byContract[offset + BY_CONTRACT.net]!;
       prints.feed += feed;
       prints.quote += quote;
       prints.tick += tick;
-      if (feed + quote + tick > 0) seen.add(row);
+      if (feed + quote + tick > 0) signedRows.add(row);
     }
   });
   yield* byRange(cells.contract.length, STEP_ROWS, message, (from, to) => {
@@ -71,23 +71,23 @@ export function* summedInSteps(chain: Chain, { contracts, byContract, cells }: T
       if (rows[cells.contract[cell]!]! >= 0) prints.unknown += cells.values[cell * CELL.width + CELL.pendingPrints]!;
     }
   });
-  return held(chain, net, seen, prints);
+  return cappedPositions(chain, net, signedRows, prints);
 }
 
-function held(
+function cappedPositions(
   chain: Chain,
   net: Float64Array,
-  seen: ReadonlySet<number>,
+  signedRows: ReadonlySet<number>,
   prints: CustomerPositions['prints'],
 ): CustomerPositions {
   let capped = 0;
-  for (const row of seen) {
+  for (const row of signedRows) {
     const open = (chain.openInterest[row]! || 0) + (chain.volume[row]! || 0);
     if (Math.abs(net[row]!) <= open) continue;
     net[row] = Math.sign(net[row]!) * open;
     capped++;
   }
-  return { net, contracts: seen.size, capped, prints };
+  return { net, contracts: signedRows.size, capped, prints };
 }
 
 /** By `ROOT EXPIRY`. */

@@ -44,7 +44,7 @@ function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): 
     ...{ count: known.length, callPut: own(callPut), spot: prepared.chain.spot, strike: own(strike), tte: own(tte) },
     ...{ iv: known.map((each) => each || 0), rate: own(rate), dividend: own(dividend) },
   });
-  return new Map(Array.from(delta, (each, at) => [own(callPut)[at]! * own(strike)[at]!, known[at]! > 0 ? each : 0]));
+  return new Map(Array.from(delta, (each, i) => [own(callPut)[i]! * own(strike)[i]!, known[i]! > 0 ? each : 0]));
 }
 
 /**
@@ -68,10 +68,10 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<numb
   yield* byRange(prepared.count, STEP_CONTRACTS, MESSAGE, (from, to) => {
     const large = new Uint32Array(to - from);
     let count = 0;
-    for (let at = from; at < to; at++) {
-      const row = prepared.row[at]!;
-      const premium = chain.volume[row]! * tradedPrice(chain, row) * multiplier[at]!;
-      if (premium >= minPremiumUsd && iv[at]! > 0) large[count++] = at;
+    for (let i = from; i < to; i++) {
+      const row = prepared.row[i]!;
+      const premium = chain.volume[row]! * tradedPrice(chain, row) * multiplier[i]!;
+      if (premium >= minPremiumUsd && iv[i]! > 0) large[count++] = i;
     }
     const rows = large.subarray(0, count);
     const delta = oneGreek('delta', {
@@ -84,9 +84,9 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<numb
       rate: rowsOfColumn(prepared.rate, rows),
       dividend: rowsOfColumn(prepared.dividend, rows),
     });
-    for (let each = 0; each < count; each++) {
-      const at = rows[each]!;
-      sum += delta[each]! * chain.volume[prepared.row[at]!]! * multiplier[at]! * chain.spot;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      sum += delta[i]! * chain.volume[prepared.row[row]!]! * multiplier[row]! * chain.spot;
     }
   });
   return sum;

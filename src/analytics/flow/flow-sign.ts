@@ -8,7 +8,7 @@ import type { CustomerPositions } from './customer-positions.ts';
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
   const position = new Float64Array(prepared.count);
-  for (let at = 0; at < position.length; at++) position[at] = -net[prepared.row[at]!]!;
+  for (let i = 0; i < position.length; i++) position[i] = -net[prepared.row[i]!]!;
   return { ...prepared, sign: 'flow', position };
 }
 
@@ -24,14 +24,14 @@ export interface SignedShare {
 export function signedShare(prepared: PreparedChain): SignedShare {
   const { chain, row, position, gamma, multiplier } = prepared;
   const scale = gexScale(chain);
-  let [signed, open, unsignedGex] = [0, 0, 0];
-  for (let at = 0; at < prepared.count; at++) {
+  let [signed, all, unsignedGex] = [0, 0, 0];
+  for (let i = 0; i < prepared.count; i++) {
     // Always of open interest, even if other figures weight contracts by volume.
-    const its = chain.openInterest[row[at]!]! || 0;
-    const held = Math.min(Math.abs(position[at]!), its);
-    signed += held;
-    open += its;
-    unsignedGex += (its - held) * gamma[at]! * multiplier[at]! * scale;
+    const openInterest = chain.openInterest[row[i]!]! || 0;
+    const signedContracts = Math.min(Math.abs(position[i]!), openInterest);
+    signed += signedContracts;
+    all += openInterest;
+    unsignedGex += (openInterest - signedContracts) * gamma[i]! * multiplier[i]! * scale;
   }
-  return { share: open > 0 ? signed / open : 0, unsignedGex };
+  return { share: all > 0 ? signed / all : 0, unsignedGex };
 }

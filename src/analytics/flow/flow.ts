@@ -44,7 +44,7 @@ export function addDay(flows: Map<string, Flow>, chain: Chain): void {
 }
 
 /** Premium by series (`ROOT EXPIRY`) in large prints that are opinions: no legs of spreads, no absolute delta above 0.9. */
-export function opinionPremium(large: readonly PrintSum[]): Map<string, number> {
+export function directionalPremium(large: readonly PrintSum[]): Map<string, number> {
   const bySeries = new Map<string, number>();
   for (const { root, expiry, multiLeg, deep, premium } of large) {
     if (multiLeg || deep) continue;

@@ -36,14 +36,14 @@ export type Moves = Map<string, Move>;
 /** Where contracts are at the end of a summed tape. */
 export function movesOf({ contracts, byContract }: TapeSums): Moves {
   const moves: Moves = new Map();
-  for (let contract = 0, at = 0; contract < contracts.strike.length; contract++, at += BY_CONTRACT.width) {
-    const middle = byContract[at + BY_CONTRACT.lastMiddle]!;
+  for (let contract = 0, offset = 0; contract < contracts.strike.length; contract++, offset += BY_CONTRACT.width) {
+    const middle = byContract[offset + BY_CONTRACT.lastMiddle]!;
     moves.set(
       contractKey({ ...contracts.series[contracts.seriesIndex[contract]!]!, strike: contracts.strike[contract]! }),
       {
-        price: byContract[at + BY_CONTRACT.lastPrice]!,
+        price: byContract[offset + BY_CONTRACT.lastPrice]!,
         middle: Number.isNaN(middle) ? undefined : middle,
-        direction: byContract[at + BY_CONTRACT.direction] as Direction,
+        direction: byContract[offset + BY_CONTRACT.direction] as Direction,
       },
     );
   }
@@ -55,8 +55,8 @@ function signed(print: Print, moves: Moves): SignedPrint {
   const move = nextMove(moves, print, middle);
   if (print.side === 'ask') return { print, aggressor: 1, by: 'feed' };
   if (print.side === 'bid') return { print, aggressor: -1, by: 'feed' };
-  const beside = middle === undefined ? 0 : change(middle, print.price);
-  if (beside !== 0) return { print, aggressor: beside, by: 'quote' };
+  const quoteSide = middle === undefined ? 0 : change(middle, print.price);
+  if (quoteSide !== 0) return { print, aggressor: quoteSide, by: 'quote' };
   return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
 }
 
@@ -77,9 +77,9 @@ function nextMove(moves: Moves, print: Print, middle: number | undefined): Direc
     moves.set(key, { price, middle, direction: 0 });
     return 0;
   }
-  const moved =
+  const latest =
     middle !== undefined && last.middle !== undefined ? change(last.middle, middle) : change(last.price, price);
-  last.direction = moved || last.direction;
+  last.direction = latest || last.direction;
   last.price = price;
   last.middle = middle;
   return last.direction;

@@ -4,7 +4,7 @@ import { type CsvRecord, cellsOf, contentOf } from './records.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
 /** How many bad rows are reported one by one. */
-const TOLD_MAX = 5;
+const MESSAGES_MAX = 5;
 
 /**
  * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel pass through unchanged. An input column with the name of
@@ -15,7 +15,7 @@ export class CsvRun {
   rows = 0;
   badRows = 0;
   /** Messages on the first bad rows. */
-  readonly told: string[] = [];
+  readonly messages: string[] = [];
   readonly #kernel: RowKernel;
   readonly #inputs: readonly Input[];
   readonly #header: readonly string[];
@@ -31,9 +31,9 @@ export class CsvRun {
     let end = cells.length;
     this.#kernel = kernel;
     this.#width = cells.length;
-    this.#inputs = Object.entries(kernel.inputs).map(([name, cell]) => ({ name, cell, at: names.indexOf(name) }));
+    this.#inputs = Object.entries(kernel.inputs).map(([name, cell]) => ({ name, cell, column: names.indexOf(name) }));
     this.#slots = kernel.outputs.map((name) => (names.includes(name) ? names.indexOf(name) : end++));
-    this.#header = withOutputs(cells, this.#slots, kernel.outputs);
+    this.#header = headerWithOutputs(cells, this.#slots, kernel.outputs);
   }
 
   header(): string {
@@ -44,18 +44,18 @@ export class CsvRun {
   compute(records: readonly CsvRecord[]): string {
     const count = records.length;
     const columns = Object.fromEntries(this.#inputs.map(({ name }) => [name, new Float64Array(count)]));
-    const faults: (string | undefined)[] = [];
+    const rowErrors: (string | undefined)[] = [];
     const table = records.map(({ text }, row) => {
       const cells = cellsOf(text);
-      faults[row] = this.#read(cells, row, columns);
+      rowErrors[row] = this.#read(cells, row, columns);
       return cells;
     });
     const outputs = this.#kernel.compute(count, columns);
     const lines = table.map((cells, row) => {
-      const fault = faults[row] ?? (isAnswered(outputs, row) ? undefined : this.#kernel.unanswered);
-      if (fault !== undefined) this.#tell(records[row]!.line, fault);
-      for (let at = 0; at < outputs.length; at++)
-        cells[this.#slots[at]!] = fault === undefined ? numberCell(outputs[at]![row]!) : '';
+      const error = rowErrors[row] ?? (isAnswered(outputs, row) ? undefined : this.#kernel.unanswered);
+      if (error !== undefined) this.#report(records[row]!.line, error);
+      for (let i = 0; i < outputs.length; i++)
+        cells[this.#slots[i]!] = error === undefined ? numberCell(outputs[i]![row]!) : '';
       return cells.join(',');
     });
     this.rows += count;
@@ -64,24 +64,24 @@ export class CsvRun {
 
   /** Writes the numbers of a row into the columns. Returns what is wrong with the row, if anything. */
   #read(cells: string[], row: number, columns: Readonly<Record<string, Float64Array>>): string | undefined {
-    let fault: string | undefined;
+    let error: string | undefined;
     if (cells.length !== this.#width) {
-      fault = `has ${cells.length} cells, the header ${this.#width}`;
+      error = `has ${cells.length} cells, the header ${this.#width}`;
       // With the width of the header, the outputs stay under their column names.
       while (cells.length < this.#width) cells.push('');
       cells.length = this.#width;
     }
-    for (const { name, cell, at } of this.#inputs) {
-      const text = at < 0 ? '' : contentOf(cells[at]!);
+    for (const { name, cell, column } of this.#inputs) {
+      const text = column < 0 ? '' : contentOf(cells[column]!);
       const value = text === '' ? (cell.default ?? Number.NaN) : cell.parse(text);
-      if (Number.isNaN(value)) fault ??= `${name} ${cell.must}`;
+      if (Number.isNaN(value)) error ??= `${name} ${cell.must}`;
       columns[name]![row] = value;
     }
-    return fault;
+    return error;
   }
 
-  #tell(line: number, fault: string): void {
-    if (++this.badRows <= TOLD_MAX) this.told.push(`line ${line}: ${fault}`);
+  #report(line: number, error: string): void {
+    if (++this.badRows <= MESSAGES_MAX) this.messages.push(`line ${line}: ${error}`);
   }
 }
 
@@ -89,7 +89,7 @@ interface Input {
   readonly name: string;
   readonly cell: Cell;
   /** Index of its column in the file; -1 if the file has no such column. */
-  readonly at: number;
+  readonly column: number;
 }
 
 function isAnswered(outputs: readonly Float64Array[], row: number): boolean {
@@ -97,10 +97,10 @@ function isAnswered(outputs: readonly Float64Array[], row: number): boolean {
   return true;
 }
 
-function withOutputs(cells: readonly string[], slots: readonly number[], outputs: readonly string[]): string[] {
+function headerWithOutputs(cells: readonly string[], slots: readonly number[], outputs: readonly string[]): string[] {
   const all = [...cells];
-  slots.forEach((slot, at) => {
-    all[slot] = outputs[at]!;
+  slots.forEach((slot, i) => {
+    all[slot] = outputs[i]!;
   });
   return all;
 }
@@ -111,6 +111,8 @@ function refuseHeader({ inputs, outputs }: RowKernel, names: readonly string[]):
     .join(', ')}.`;
   const missing = Object.keys(inputs).filter((name) => inputs[name]!.default === undefined && !names.includes(name));
   if (missing.length > 0) throw new OperatorError(`there is no column ${missing.join(', ')}`, hint);
-  const twice = [...Object.keys(inputs), ...outputs].filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  if (twice.length > 0) throw new OperatorError(`column ${twice.join(', ')} is named twice`, hint);
+  const duplicates = [...Object.keys(inputs), ...outputs].filter(
+    (name) => names.indexOf(name) !== names.lastIndexOf(name),
+  );
+  if (duplicates.length > 0) throw new OperatorError(`column ${duplicates.join(', ')} is named twice`, hint);
 }

@@ -5,3 +5,8 @@ const DIGITS = 17;
 export function numberCell(value: number): string {
   return value.toPrecision(DIGITS);
 }
+
+/** Formats a count for people, with commas between thousands. */
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US');
+}

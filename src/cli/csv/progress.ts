@@ -1,3 +1,5 @@
+import { formatCount } from './number.ts';
+
 /** Progress is shown only if a run takes longer than this, ms. */
 const FIRST_MS = 1000;
 /** The minimum time between two updates, ms. */
@@ -21,13 +23,15 @@ export class ProgressBar {
   }
 
   /** Reports how many bytes have been read and how many rows computed so far. */
-  reached(bytes: number, rows: number): void {
+  update(bytes: number, rows: number): void {
     const now = this.nowMs();
     if (now < this.#nextMs) return;
     this.#nextMs = now + EVERY_MS;
     this.#shown = true;
     const rate = Math.round((rows / (now - this.#startedMs)) * 1000);
-    this.write(`\r\x1b[K${this.#bar(bytes)}${megabytes(bytes)} MB, ${grouped(rows)} rows, ${grouped(rate)} rows/s`);
+    this.write(
+      `\r\x1b[K${this.#bar(bytes)}${megabytes(bytes)} MB, ${formatCount(rows)} rows, ${formatCount(rate)} rows/s`,
+    );
   }
 
   #bar(bytes: number): string {
@@ -41,10 +45,6 @@ export class ProgressBar {
   end(): void {
     if (this.#shown) this.write('\r\x1b[K');
   }
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }
 
 function megabytes(bytes: number): string {

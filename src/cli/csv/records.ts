@@ -87,22 +87,22 @@ export function contentOf(cell: string): string {
 
 /** Whether quotes are open at `end`. `open` says whether quotes are open at `start`. If they are not, `start` begins a cell. */
 function isOpenAt(text: string, start: number, end: number, open: boolean): boolean {
-  for (let at = start; ; ) {
-    if (open || text[at] === QUOTE) at = afterQuotes(text, open ? at : at + 1, end);
-    if (at > end) return true;
+  for (let i = start; ; ) {
+    if (open || text[i] === QUOTE) i = afterQuotes(text, open ? i : i + 1, end);
+    if (i > end) return true;
     open = false;
-    const comma = text.indexOf(',', at);
+    const comma = text.indexOf(',', i);
     if (comma < 0 || comma >= end) return false;
-    at = comma + 1;
+    i = comma + 1;
   }
 }
 
-/** Returns the index after the quote that closes those open at `at`, or `end + 1` if they stay open. A doubled quote closes nothing. */
-function afterQuotes(text: string, at: number, end: number): number {
+/** Returns the index after the quote that closes those open at `from`, or `end + 1` if they stay open. A doubled quote closes nothing. */
+function afterQuotes(text: string, from: number, end: number): number {
   for (;;) {
-    const quote = text.indexOf(QUOTE, at);
+    const quote = text.indexOf(QUOTE, from);
     if (quote < 0 || quote >= end) return end + 1;
     if (text[quote + 1] !== QUOTE) return quote + 1;
-    at = quote + 2;
+    from = quote + 2;
   }
 }

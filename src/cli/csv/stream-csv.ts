@@ -16,9 +16,9 @@ const BOM = Buffer.from('\ufeff').toString(ENCODING);
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {
   const { pieces, bytes } = openInput(file);
   // If the rows are written to the terminal, they show the progress themselves.
-  const shows = process.stderr.isTTY && !process.stdout.isTTY;
+  const isShown = process.stderr.isTTY && !process.stdout.isTTY;
   const progress = new ProgressBar(
-    (text) => shows && process.stderr.write(text),
+    (text) => isShown && process.stderr.write(text),
     bytes,
     () => performance.now(),
   );
@@ -26,7 +26,7 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   let run: CsvRun | undefined;
   let read = 0;
   /** Writes the records with their outputs. Resolves with false if the reader of the output has closed it. */
-  const take = (records: readonly CsvRecord[]): Promise<boolean> => {
+  const writeRecords = (records: readonly CsvRecord[]): Promise<boolean> => {
     const [first, ...rest] = records;
     if (first === undefined) return Promise.resolve(true);
     if (run) return writeOut(Buffer.from(run.compute(records), ENCODING));
@@ -36,11 +36,12 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   try {
     for await (const piece of pieces) {
       const text = piece.toString(ENCODING);
-      if (!(await take(splitter.push(read === 0 && text.startsWith(BOM) ? text.slice(BOM.length) : text)))) return;
+      if (!(await writeRecords(splitter.push(read === 0 && text.startsWith(BOM) ? text.slice(BOM.length) : text))))
+        return;
       read += piece.length;
-      progress.reached(read, run?.rows ?? 0);
+      progress.update(read, run?.rows ?? 0);
     }
-    if (!(await take(splitter.end()))) return;
+    if (!(await writeRecords(splitter.end()))) return;
   } finally {
     progress.end();
   }
@@ -50,10 +51,10 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
       `Name the columns in the first line: ${Object.keys(kernel.inputs).join(',')}.`,
     );
   if (run.badRows > 0) {
-    const more = run.badRows > run.told.length ? ['...'] : [];
+    const more = run.badRows > run.messages.length ? ['...'] : [];
     throw new OperatorError(
       `${run.badRows} of ${run.rows} rows could not be computed; their outputs are empty`,
-      [...run.told, ...more].join('\n  '),
+      [...run.messages, ...more].join('\n  '),
     );
   }
 }

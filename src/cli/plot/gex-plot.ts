@@ -21,7 +21,7 @@ const GAP = '    ';
 export function gexPlot(picture: GexPicture, width: number, height: number, style: Style): string[] {
   if (width >= WIDE) {
     const half = Math.floor((width - GAP.length) / 2);
-    return beside(
+    return sideBySide(
       strikesPanel(picture, half, height, style),
       profilePanel(picture, half, Math.min(height, PROFILE_MOST), style),
       half,
@@ -54,9 +54,9 @@ function title({ simulated, ticker }: GexPicture, text: string, width: number, s
   return line([{ text: `${simulated ? 'SIMULATED ' : ''}${ticker}  ${text}`, ink: 'title' }], width, style);
 }
 
-function beside(left: readonly string[], right: readonly string[], width: number): string[] {
-  return Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {
-    const [first, second] = [left[at] ?? '', right[at] ?? ''];
+function sideBySide(left: readonly string[], right: readonly string[], width: number): string[] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => {
+    const [first, second] = [left[i] ?? '', right[i] ?? ''];
     const blank = ' '.repeat(width - Bun.stripANSI(first).length);
     return second === '' ? first : `${first}${blank}${GAP}${second}`;
   });

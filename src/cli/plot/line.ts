@@ -30,7 +30,7 @@ export function line(spans: readonly Span[], width: number, style: Style): strin
   }
   while (shown.length > 0 && shown.at(-1)!.text.trimEnd() === '') shown.pop();
   return shown
-    .map(({ text, ink }, at) => painted(at < shown.length - 1 ? text : text.trimEnd(), style.colour ? ink : undefined))
+    .map(({ text, ink }, i) => painted(i < shown.length - 1 ? text : text.trimEnd(), style.colour ? ink : undefined))
     .join('');
 }
 

@@ -9,16 +9,16 @@ export interface Profile {
   readonly level: Float64Array;
   /** Net GEX at each, dollars per 1 % move. */
   readonly gex: Float64Array;
-  /** Levels to mark. Each gets a line under the chart. Levels outside the range of the profile are left out. */
-  readonly marks: readonly Level[];
+  /** Levels to annotate. Each gets a line under the chart. Levels outside the range of the profile are left out. */
+  readonly annotations: readonly Level[];
 }
 
-/** Draws net GEX over spot as a line, with zero and the marks behind it. */
+/** Draws net GEX over spot as a line, with zero and the annotations behind it. */
 export function profileChart(data: Profile, width: number, height: number, style: Style): string[] {
   const { level, gex } = data;
   const [first, last] = [level[0]!, level.at(-1)!];
-  const marks = data.marks.filter((mark) => mark.price >= first && mark.price <= last);
-  const rows = Math.max(2, height - marks.length - 1);
+  const annotations = data.annotations.filter((annotation) => annotation.price >= first && annotation.price <= last);
+  const rows = Math.max(2, height - annotations.length - 1);
   const low = Math.min(0, ...gex);
   const high = Math.max(0, ...gex);
   const margin = Math.max(...[high, low].map((end) => formatDollars(end).length)) + 1;
@@ -36,7 +36,7 @@ export function profileChart(data: Profile, width: number, height: number, style
     [zero, '0'] as const,
   ]);
   const [across, down] = style.unicode ? ['┄', '┊'] : ['-', ':'];
-  const markColumns = new Set(marks.map((mark) => columnOf(mark.price)));
+  const annotationColumns = new Set(annotations.map((annotation) => columnOf(annotation.price)));
 
   const lines = Array.from({ length: rows }, (_, row) => {
     const label = labels.get(row) ?? '';
@@ -45,7 +45,7 @@ export function profileChart(data: Profile, width: number, height: number, style
     for (let column = 0; column < columns; column++) {
       const dot = dots.cell(column, row);
       if (dot !== undefined) spans.push({ text: dot, ink });
-      else if (markColumns.has(column)) spans.push({ text: down, ink: 'level' });
+      else if (annotationColumns.has(column)) spans.push({ text: down, ink: 'level' });
       else spans.push({ text: row === zero ? across : ' ', ink: 'faint' });
     }
     return line(spans, width, style);
@@ -53,16 +53,20 @@ export function profileChart(data: Profile, width: number, height: number, style
   const indent: Span = { text: ' '.repeat(margin) };
   return [
     ...lines,
-    ...marks.map((mark) =>
-      line([indent, { text: pointed(columnOf(mark.price), columns, mark, down), ink: 'level' }], width, style),
+    ...annotations.map((annotation) =>
+      line(
+        [indent, { text: annotationText(columnOf(annotation.price), columns, annotation, down), ink: 'level' }],
+        width,
+        style,
+      ),
     ),
     line([indent, { text: endsOf(formatPrice(first), formatPrice(last), columns), ink: 'faint' }], width, style),
   ];
 }
 
-/** Draws the name and price of a mark beside its vertical line, on the side that has room. */
-function pointed(column: number, columns: number, { name, price: at }: Level, line: string): string {
-  const text = `${name} ${formatPrice(at)}`;
+/** Draws the name and price of an annotation beside its vertical line, on the side that has room. */
+function annotationText(column: number, columns: number, { name, price }: Level, line: string): string {
+  const text = `${name} ${formatPrice(price)}`;
   if (column + 2 + text.length <= columns) return `${' '.repeat(column)}${line} ${text}`;
   return column > text.length ? `${`${text} `.padStart(column)}${line}` : text;
 }

@@ -8,7 +8,7 @@ export interface StrikeGex {
   readonly strike: Float64Array;
   /** Net GEX at each, dollars per 1 % move. */
   readonly net: Float64Array;
-  /** Levels to mark, in the order of their priority. Each gets a row. If there is too little room, the last ones are left out. */
+  /** Levels to annotate, in the order of their priority. Each gets a row. If there is too little room, the last ones are left out. */
   readonly levels: readonly Level[];
 }
 
@@ -31,12 +31,12 @@ interface Row {
 /** Draws net GEX of the strongest strikes as bars, the highest strike on top: negative to the left of the axis, positive to the right. */
 export function strikeBars(data: StrikeGex, width: number, height: number, style: Style): string[] {
   const rows = rowsOf(data, height);
-  const { labels, values, marks, cells } = columnsOf(rows, width);
+  const { labels, values, annotations, cells } = columnsOf(rows, width);
   const axis = axisOf(rows, cells);
   const [bar, rule] = style.unicode ? ['│', '┄'] : ['|', '-'];
-  return rows.map(({ net, names }, at) => {
-    const label: Span = { text: `${labels[at]} `, ink: names.length > 0 ? 'level' : undefined };
-    const after: Span[] = [{ text: values[at]! }, { text: marks[at]!, ink: 'level' }];
+  return rows.map(({ net, names }, i) => {
+    const label: Span = { text: `${labels[i]} `, ink: names.length > 0 ? 'level' : undefined };
+    const after: Span[] = [{ text: values[i]! }, { text: annotations[i]!, ink: 'level' }];
     if (net === undefined) return line([label, { text: rule.repeat(cells), ink: 'level' }, ...after], width, style);
     const length = axis.length(net);
     return line(
@@ -57,13 +57,13 @@ export function strikeBars(data: StrikeGex, width: number, height: number, style
 function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[] {
   const shown = new Set(levels.map((level) => level.price).slice(0, height));
   const strongest = Array.from(strike.keys())
-    .filter((at) => net[at] !== 0 && Math.abs(strike[at]! / spot - 1) <= WINDOW)
+    .filter((i) => net[i] !== 0 && Math.abs(strike[i]! / spot - 1) <= WINDOW)
     .sort((a, b) => Math.abs(net[b]!) - Math.abs(net[a]!));
-  for (const at of strongest) {
+  for (const i of strongest) {
     if (shown.size >= height) break;
-    shown.add(strike[at]!);
+    shown.add(strike[i]!);
   }
-  const netAt = new Map(Array.from(strike, (each, at) => [each, net[at]!]));
+  const netAt = new Map(Array.from(strike, (each, i) => [each, net[i]!]));
   return [...shown]
     .sort((a, b) => b - a)
     .map((each) => ({
@@ -80,23 +80,23 @@ function columnsOf(rows: readonly Row[], width: number) {
     (text) => ` ${text}`,
   );
   const none = rows.map(() => '');
-  const marksBy = (write: (names: readonly string[]) => string) =>
+  const annotationsBy = (write: (names: readonly string[]) => string) =>
     rows.map(({ names }) => (names.length > 0 ? `  ${write(names)}` : ''));
-  const full = marksBy((names) => names.join(', '));
-  const initials = marksBy((names) => names.map((name) => name[0]!.toUpperCase()).join(''));
+  const full = annotationsBy((names) => names.join(', '));
+  const initials = annotationsBy((names) => names.map((name) => name[0]!.toUpperCase()).join(''));
   const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => text.length));
-  const layout = (figures: readonly string[], marks: readonly string[]) => ({
+  const layout = (figures: readonly string[], annotations: readonly string[]) => ({
     labels,
     values: figures,
-    marks,
-    cells: Math.max(0, width - widest(labels) - 1 - widest(figures) - widest(marks)),
+    annotations,
+    cells: Math.max(0, width - widest(labels) - 1 - widest(figures) - widest(annotations)),
   });
   const spacious = layout(values, full);
   if (spacious.cells >= BARS_FULL) return spacious;
   const brief = layout(values, initials);
   if (brief.cells >= BARS_MIN) return brief;
-  const marked = layout(none, initials);
-  return marked.cells >= BARS_MIN ? marked : layout(none, none);
+  const annotated = layout(none, initials);
+  return annotated.cells >= BARS_MIN ? annotated : layout(none, none);
 }
 
 /** Places the axis among the cells so that both sides have the same scale. */

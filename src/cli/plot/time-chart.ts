@@ -41,9 +41,9 @@ export function timeChart(data: TimeLines, width: number, height: number, style:
   const margin = Math.max(...[...labels.values()].map((each) => each.length)) + 1;
 
   const ends = endLabels(data, rows, rowOfCells);
-  const beside = Math.max(0, ...[...ends.values()].map(({ text }) => text.length)) + 1;
-  const named = width - margin - beside >= COLUMNS_MIN;
-  const columns = Math.max(1, width - margin - (named ? beside : 0));
+  const labelWidth = Math.max(0, ...[...ends.values()].map(({ text }) => text.length)) + 1;
+  const hasNames = width - margin - labelWidth >= COLUMNS_MIN;
+  const columns = Math.max(1, width - margin - (hasNames ? labelWidth : 0));
   const drawn = data.lines.map(({ values, ink }) => ({
     ink,
     dots: trace(values, new Dots(columns, rows, style.unicode), rowOf),
@@ -58,7 +58,7 @@ export function timeChart(data: TimeLines, width: number, height: number, style:
       if (seen) spans.push({ text: seen.dots.cell(column, row)!, ink: inkOf(row, seen.ink) });
       else spans.push({ text: row === zero ? (style.unicode ? '┄' : '-') : ' ', ink: 'faint' });
     }
-    const end = named ? ends.get(row) : undefined;
+    const end = hasNames ? ends.get(row) : undefined;
     return line(end ? [...spans, { text: ` ${end.text}`, ink: end.ink }] : spans, width, style);
   });
   return [
@@ -69,14 +69,14 @@ export function timeChart(data: TimeLines, width: number, height: number, style:
 
 /** Returns each line's name and last value by row: in the row where the line ends, or in the nearest free row. */
 function endLabels({ lines, figure }: TimeLines, rows: number, rowOf: (value: number) => number) {
-  const taken = new Map<number, { readonly text: string; readonly ink: Ink | undefined }>();
+  const labels = new Map<number, { readonly text: string; readonly ink: Ink | undefined }>();
   for (const { name, values, ink } of lines) {
     const last = values.at(-1) ?? Number.NaN;
     if (Number.isNaN(last)) continue;
     const free = Array.from({ length: rows }, (_, row) => row)
-      .filter((row) => !taken.has(row))
+      .filter((row) => !labels.has(row))
       .toSorted((a, b) => Math.abs(a - rowOf(last)) - Math.abs(b - rowOf(last)))[0];
-    if (free !== undefined) taken.set(free, { text: `${name} ${figure(last)}`, ink });
+    if (free !== undefined) labels.set(free, { text: `${name} ${figure(last)}`, ink });
   }
-  return taken;
+  return labels;
 }

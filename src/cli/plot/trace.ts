@@ -22,7 +22,7 @@ export function trace(values: Float64Array, dots: Dots, rowOf: RowOf): Dots {
     }
     const row = rowOf(value, dots.rows);
     const from = before === undefined ? row : before + Math.sign(row - before);
-    for (let at = Math.min(from, row); at <= Math.max(from, row); at++) dots.set(column, at);
+    for (let dotRow = Math.min(from, row); dotRow <= Math.max(from, row); dotRow++) dots.set(column, dotRow);
     before = row;
   }
   return dots;
@@ -30,8 +30,8 @@ export function trace(values: Float64Array, dots: Dots, rowOf: RowOf): Dots {
 
 /** Interpolates linearly at a fraction of the way along the values. */
 function valueAt(values: Float64Array, fraction: number): number {
-  const at = fraction * (values.length - 1);
-  const below = Math.floor(at);
-  const rest = at - below;
+  const position = fraction * (values.length - 1);
+  const below = Math.floor(position);
+  const rest = position - below;
   return rest === 0 ? values[below]! : values[below]! * (1 - rest) + values[below + 1]! * rest;
 }

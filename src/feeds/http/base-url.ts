@@ -1,4 +1,5 @@
 import { OperatorError } from '../../errors.ts';
+import { isLoopback } from '../../loopback.ts';
 
 /**
  * Checks a provider's address from a setting, and returns it without a slash at its end. Throws `OperatorError` if the text is not an
@@ -15,7 +16,7 @@ export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', secre
       `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`,
     );
   }
-  if (secret && url.protocol === `${scheme}:` && !LOOPBACK.test(url.hostname)) {
+  if (secret && url.protocol === `${scheme}:` && !isLoopback(hostOf(url))) {
     throw new OperatorError(
       `${flag} would send the credential in the clear`,
       `Use ${scheme}s, or ${scheme} on loopback.`,
@@ -24,4 +25,7 @@ export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', secre
   return url.href.replace(/\/+$/, '');
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** Returns the host of a URL. An IPv6 address has no brackets. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}

@@ -1,7 +1,6 @@
-import { shownName } from '../../clean-text.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
 import type { MarketStore } from '../../market/store.ts';
-import { MILLION } from '../../operations/gex-report.ts';
+import { recordedGexNodes } from '../../operations/gex-nodes.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 
 /** An event as it is sent to clients. */
@@ -18,7 +17,7 @@ export interface GexPage {
   /** The sequence number up to which the page has all events of the tickers. */
   readonly upTo: number;
   /** Whether the log has more events after `upTo`. */
-  readonly more: boolean;
+  readonly hasMore: boolean;
 }
 
 /**
@@ -29,21 +28,22 @@ export interface GexEvents {
   /** Reads levels that were stored since the last call, some REFRESH_EVENTS at most. Returns true if there may be more. */
   refresh(): boolean;
   /** Returns the page after `seq` from memory. Returns undefined if `seq` is older than the events in memory. */
-  after(seq: number, tickers: ReadonlySet<string>): GexPage | undefined;
+  recentPage(seq: number, tickers: ReadonlySet<string>): GexPage | undefined;
   /** Returns the page after any `seq` from the store. This takes some milliseconds. */
-  stored(seq: number, tickers: ReadonlySet<string>): GexPage;
+  storedPage(seq: number, tickers: ReadonlySet<string>): GexPage;
   /**
    * Whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence number of
    * the log, or if the oldest missed event was stored more than 24 hours ago.
    */
-  goesOnFrom(seq: number, tickers: ReadonlySet<string>): boolean;
+  canResumeFrom(seq: number, tickers: ReadonlySet<string>): boolean;
   /** Returns the newest levels of tickers, in the order of the log, and the sequence number at which they were the newest. */
   current(tickers: Iterable<string>): Pick<GexPage, 'chunks' | 'upTo'>;
 }
 
 export interface GexEventsOptions {
+  /** The wall clock, ms since the epoch. */
+  readonly nowMs: () => number;
   readonly recentMax?: number;
-  readonly nowMs?: () => number;
 }
 
 type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 'firstMissedAt' | 'currentLevels'>;
@@ -61,8 +61,11 @@ const REPLAY_MS = 24 * 3_600_000;
 /** How long current levels are cached, ms. Levels with a later date become current when their time comes, without an event. */
 const CURRENT_MS = 1_000;
 
-export function createGexEvents(log: Log, simulated: boolean, options: GexEventsOptions = {}): GexEvents {
-  const { recentMax = RECENT_EVENTS, nowMs = Date.now } = options;
+export function createGexEvents(
+  log: Log,
+  simulated: boolean,
+  { nowMs, recentMax = RECENT_EVENTS }: GexEventsOptions,
+): GexEvents {
   /** All events after `from` up to `head`, oldest first. */
   let recent: GexEvent[] = [];
   let from = log.lastLevelSeq();
@@ -72,47 +75,47 @@ export function createGexEvents(log: Log, simulated: boolean, options: GexEvents
 
   return {
     refresh() {
-      let taken = 0;
-      for (let more = true; more && taken < REFRESH_EVENTS; ) {
+      let count = 0;
+      for (let hasMore = true; hasMore && count < REFRESH_EVENTS; ) {
         const events = log.levelEvents(head, PAGE_EVENTS, simulated).map(eventOf);
         recent.push(...events);
         head = events.at(-1)?.seq ?? head;
-        taken += events.length;
-        more = events.length === PAGE_EVENTS;
+        count += events.length;
+        hasMore = events.length === PAGE_EVENTS;
       }
-      if (taken > 0) pages.clear();
+      if (count > 0) pages.clear();
       // Half of the events are dropped at once. Dropping each event by itself would move all others each time.
       if (recent.length > 2 * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);
       }
-      return taken >= REFRESH_EVENTS;
+      return count >= REFRESH_EVENTS;
     },
-    after(seq, tickers) {
+    recentPage(seq, tickers) {
       if (seq < from) return undefined;
       const start = firstAfter(recent, seq);
       const events = recent.slice(start, start + PAGE_EVENTS);
-      const more = start + events.length < recent.length;
+      const hasMore = start + events.length < recent.length;
       const wanted = events.filter(({ ticker }) => tickers.has(ticker));
-      return { chunks: wanted.map(({ bytes }) => bytes), upTo: events.at(-1)?.seq ?? seq, more };
+      return { chunks: wanted.map(({ bytes }) => bytes), upTo: events.at(-1)?.seq ?? seq, hasMore };
     },
-    stored(seq, tickers) {
+    storedPage(seq, tickers) {
       const names = [...tickers].sort();
       const key = `${seq},${names.join()}`;
       const known = pages.get(key);
       if (known) return known;
       const events = log.levelEventsOf(names, seq, PAGE_EVENTS, simulated).map(eventOf);
-      const more = events.length === PAGE_EVENTS;
+      const hasMore = events.length === PAGE_EVENTS;
       // With fewer events than a page, the log has no other events of these tickers up to `head`.
-      const upTo = Math.max(events.at(-1)?.seq ?? seq, more ? seq : head);
+      const upTo = Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head);
       // One chunk, shared by all streams that read this page.
       const chunks = events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))];
-      const page = { chunks, upTo, more };
+      const page = { chunks, upTo, hasMore };
       if (pages.size >= SHARED_PAGES) pages.delete(pages.keys().next().value!);
       pages.set(key, page);
       return page;
     },
-    goesOnFrom(seq, tickers) {
+    canResumeFrom(seq, tickers) {
       if (seq > log.lastLevelSeq()) return false;
       const missedAt = log.firstMissedAt([...tickers], seq, simulated);
       return missedAt === undefined || nowMs() - missedAt < REPLAY_MS;
@@ -149,33 +152,8 @@ function firstAfter(events: readonly GexEvent[], seq: number): number {
 }
 
 function eventOf(levels: LevelEvent): GexEvent {
-  const text = sseEvent('gex', JSON.stringify(dataOf(levels)), levels.seq);
+  const text = sseEvent('gex', JSON.stringify(recordedGexNodes(levels)), levels.seq);
   return { seq: levels.seq, ticker: levels.underlying, bytes: encoder.encode(text) };
-}
-
-/** Returns what `GET /api/v1/nodes/gex/{ticker}` answers for that snapshot, without an age: an event is the same whenever it is sent. */
-function dataOf(levels: LevelEvent) {
-  return {
-    ticker: levels.underlying,
-    spot_price: levels.spot,
-    expiry: levels.expiry,
-    max_pain: levels.maxPain,
-    call_wall: levels.callWall,
-    put_wall: levels.putWall,
-    gex_flip: levels.gexFlip,
-    net_gex_mil: levels.netGex / MILLION,
-    provenance: {
-      source: shownName(levels.source),
-      simulated: levels.simulated,
-      as_of: new Date(levels.asOf).toISOString(),
-      notes: [
-        ...(levels.simulated ? ['Simulated market: no real quotes.'] : []),
-        ...(levels.flipResolved
-          ? []
-          : ['Net gamma keeps its sign within 50 % of spot: gex_flip is where it is nearest 0.']),
-      ],
-    },
-  };
 }
 
 const encoder = new TextEncoder();

@@ -26,7 +26,7 @@ const TICKERS_MAX = 1_000;
 export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
   const given = [...new Set(tickers.split(','))];
   if (given.length > TICKERS_MAX) {
-    throw refusal('Too many tickers', '/ticker', `must be at most ${TICKERS_MAX} tickers`);
+    throw invalidParameter('Too many tickers', '/ticker', `must be at most ${TICKERS_MAX} tickers`);
   }
   return new Set(
     given.map((each) => {
@@ -42,18 +42,18 @@ const ONE_TICKER = Type.Object({ ticker });
  * Returns the sequence number up to which the client has all events. Returns undefined if the request does not contain one. Throws
  * `ClientError` (400) if the number is malformed.
  */
-export function placeOf({ headers, query }: GexStreamRequest): number | undefined {
+export function lastEventIdOf({ headers, query }: GexStreamRequest): number | undefined {
   const text = headers.get('last-event-id') ?? query.get('last_event_id');
   if (text === null) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw refusal(
+  throw invalidParameter(
     'Last-Event-ID is not the id of an event',
     '/last_event_id',
     'must be the id of an event: a whole number',
   );
 }
 
-function refusal(message: string, field: string, expected: string): ClientError {
+function invalidParameter(message: string, field: string, expected: string): ClientError {
   return new ClientError('invalid_parameter', message, {
     hint: 'Send GET /api/v1/stream/gex/SPY,QQQ, with the header Last-Event-ID: 123 to resume after event 123.',
     fieldErrors: [{ field, expected }],

@@ -10,7 +10,7 @@ import {
   type StreamLimits,
 } from '../../sse/stream-registry.ts';
 import type { GexEvents } from './gex-events.ts';
-import { type GexStreamRequest, placeOf, tickersOf } from './gex-stream-request.ts';
+import { type GexStreamRequest, lastEventIdOf, tickersOf } from './gex-stream-request.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';
 
 export interface GexStreamDeps {
@@ -34,21 +34,21 @@ export interface GexStreams {
 }
 
 /** Snapshots come in batches. All levels that arrive within this time are sent together, in one write to each socket. */
-const GATHER_MS = 20;
+const BATCH_MS = 20;
 
 /** Creates the live levels over SSE. After a stream has ended, a client can resume it with the id of the last event. */
 export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps): GexStreams {
-  const watch = createStreamRegistry({ ...STREAM_LIMITS, ...limits });
+  const registry = createStreamRegistry({ ...STREAM_LIMITS, ...limits });
   const subscriptions = new Set<Subscription>();
   let closed = false;
-  let gathering: ReturnType<typeof setTimeout> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const spread = (): void => {
-    gathering = undefined;
+  const broadcast = (): void => {
+    timer = undefined;
     try {
       began('live levels');
       // Another process may have stored many levels. Other work runs between two parts of them.
-      if (events.refresh()) gathering = setTimeout(spread, 0);
+      if (events.refresh()) timer = setTimeout(broadcast, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
     }
@@ -59,7 +59,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
    * Reads the log in the scheduler. Such a job does not count in the account's limit of jobs, because a stream reads one page at a time and
    * the number of streams is limited.
    */
-  const inTurn = async <Result>(account: string, work: () => Result): Promise<Result> => {
+  const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> => {
     // biome-ignore lint/correctness/useYield: a page is one step.
     const steps = function* () {
       return work();
@@ -71,20 +71,20 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     open(request) {
       const { account, peer } = request;
       const tickers = tickersOf(request, market);
-      const after = placeOf(request);
-      watch.assertCapacity(account);
-      const forget = (reason: StreamEnd): void => {
+      const after = lastEventIdOf(request);
+      registry.assertCapacity(account);
+      const onStreamEnd = (reason: StreamEnd): void => {
         subscriptions.delete(subscription);
-        observe({ kind: 'stream_closed', account: account.id, reason, streams: watch.size });
+        observe({ kind: 'stream_closed', account: account.id, reason, streams: registry.size });
       };
       const subscription = createSubscription({
         events,
         tickers,
         after,
-        turn: (work) => inTurn(account.id, work),
-        onClose: () => watch.remove(watched) && forget('client'),
+        runScheduled: (work) => runInScheduler(account.id, work),
+        onClose: () => registry.remove(registered) && onStreamEnd('client'),
       });
-      const watched: RegisteredStream = {
+      const registered: RegisteredStream = {
         account,
         peer,
         get behindSince() {
@@ -96,27 +96,27 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
         ping: subscription.ping,
         end(reason) {
           subscription.end(reason === 'behind');
-          forget(reason);
+          onStreamEnd(reason);
         },
       };
       subscriptions.add(subscription);
-      watch.add(watched);
-      observe({ kind: 'stream_opened', account: account.id, streams: watch.size });
+      registry.add(registered);
+      observe({ kind: 'stream_opened', account: account.id, streams: registry.size });
       return new Response(subscription.stream, {
         headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
       });
     },
     wake() {
-      if (!closed) gathering ??= setTimeout(spread, GATHER_MS);
+      if (!closed) timer ??= setTimeout(broadcast, BATCH_MS);
     },
     close() {
       closed = true;
-      clearTimeout(gathering);
-      watch.close();
+      clearTimeout(timer);
+      registry.close();
     },
-    peers: watch.peers,
+    peers: registry.peers,
     get size() {
-      return watch.size;
+      return registry.size;
     },
   };
 }

@@ -8,7 +8,7 @@ export interface SubscriptionDeps {
   /** The sequence number up to which the client has all events. Undefined: the stream begins with the current levels. */
   readonly after: number | undefined;
   /** Runs work that reads the store, in the scheduler. */
-  readonly turn: <Result>(work: () => Result) => Promise<Result>;
+  readonly runScheduled: <Result>(work: () => Result) => Promise<Result>;
   /** Called when the client has closed the connection, or when reading the log has failed. */
   readonly onClose: () => void;
 }
@@ -30,20 +30,20 @@ export interface Subscription {
 /** Limit of queued bytes: the next page is read when less than this is unread. */
 const QUEUE_BYTES = 64 * 1024;
 
-export function createSubscription({ events, tickers, after, turn, onClose }: SubscriptionDeps): Subscription {
+export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps): Subscription {
   let cursor = after ?? 0;
   let started = false;
   /** Set while the stream waits for new events. */
-  let resume: (() => void) | undefined;
+  let wakeUp: (() => void) | undefined;
 
   const send = (chunks: readonly Uint8Array[]): void => {
     stream.write(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
   };
 
-  const begin = (): void => {
+  const sendFirstPage = (): void => {
     if (stream.hasEnded) return;
     started = true;
-    if (after !== undefined && events.goesOnFrom(after, tickers)) {
+    if (after !== undefined && events.canResumeFrom(after, tickers)) {
       send([PREAMBLE]);
       return;
     }
@@ -53,11 +53,11 @@ export function createSubscription({ events, tickers, after, turn, onClose }: Su
   };
 
   /** Sends the next page that has events of the tickers. Waits until there is one. */
-  const proceed = async (): Promise<void> => {
+  const sendNextPage = async (): Promise<void> => {
     while (!stream.hasEnded) {
       const page =
-        events.after(cursor, tickers) ??
-        (await turn(() => (stream.hasEnded ? undefined : events.stored(cursor, tickers))));
+        events.recentPage(cursor, tickers) ??
+        (await runScheduled(() => (stream.hasEnded ? undefined : events.storedPage(cursor, tickers))));
       if (stream.hasEnded || !page) return;
       cursor = page.upTo;
       if (page.chunks.length > 0) {
@@ -65,9 +65,9 @@ export function createSubscription({ events, tickers, after, turn, onClose }: Su
         return;
       }
       const woken = Promise.withResolvers<void>();
-      resume = woken.resolve;
+      wakeUp = woken.resolve;
       // Other work runs between two pages of a long log.
-      if (page.more) setImmediate(woken.resolve);
+      if (page.hasMore) setImmediate(woken.resolve);
       await woken.promise;
     }
   };
@@ -76,15 +76,15 @@ export function createSubscription({ events, tickers, after, turn, onClose }: Su
     behindBytes: QUEUE_BYTES,
     async onRoom() {
       try {
-        if (started) await proceed();
-        else await turn(begin);
+        if (started) await sendNextPage();
+        else await runScheduled(sendFirstPage);
       } catch (error) {
         onClose();
         throw error;
       }
     },
     onCancel() {
-      resume?.();
+      wakeUp?.();
       onClose();
     },
   });
@@ -97,7 +97,7 @@ export function createSubscription({ events, tickers, after, turn, onClose }: Su
     get unreadBytes() {
       return stream.unreadBytes;
     },
-    wake: () => resume?.(),
+    wake: () => wakeUp?.(),
     ping() {
       // While data waits for the client, no ping is needed.
       if (stream.unreadBytes < QUEUE_BYTES) stream.write(PING_BYTES);
@@ -105,7 +105,7 @@ export function createSubscription({ events, tickers, after, turn, onClose }: Su
     end(drop) {
       if (drop) stream.drop();
       else stream.close();
-      resume?.();
+      wakeUp?.();
     },
   };
 }

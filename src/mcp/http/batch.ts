@@ -10,7 +10,7 @@ const BATCH_MAX = 50;
 export function batchOf(body: unknown): unknown[] {
   const batch = Array.isArray(body) ? body : [body];
   if (batch.length >= 1 && batch.length <= BATCH_MAX) return batch;
-  throw notMessages();
+  throw invalidMessages();
 }
 
 /** Delivers the messages of a batch one by one, each in a scheduler step: a batch can ask for as much work as many POSTs. */
@@ -19,7 +19,7 @@ export class BatchDelivery<Message> {
   private isUnderWay = false;
 
   constructor(
-    private readonly parts: Pick<McpDeps, 'scheduler' | 'charge'>,
+    private readonly deps: Pick<McpDeps, 'scheduler' | 'charge'>,
     private readonly account: Account,
     private readonly deliver: (message: Message) => void,
   ) {}
@@ -30,7 +30,7 @@ export class BatchDelivery<Message> {
     this.isUnderWay = true;
     // The scheduler rejects the job if the account has too many jobs. Then all messages are delivered at once, and each call gets an error.
     new Promise((resolve) =>
-      resolve(this.parts.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
+      resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => runToCompletion(this.deliveries()));
   }
 
@@ -46,7 +46,7 @@ export class BatchDelivery<Message> {
   }
 }
 
-export function notMessages(): ClientError {
+export function invalidMessages(): ClientError {
   return new ClientError('invalid_body', 'The body is not a JSON-RPC 2.0 message', {
     hint: `Send {"jsonrpc":"2.0","id":1,"method":"tools/list"}, or an array of 1 to ${BATCH_MAX} such messages.`,
   });

@@ -23,12 +23,12 @@ export interface ClientStream {
 }
 
 /** Calls `onGone` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
-export function createClientStream(onGone: (reason: 'client' | 'behind') => void): ClientStream {
-  let finishing: (() => void) | undefined;
+export function createClientStream(onClose: (reason: 'client' | 'behind') => void): ClientStream {
+  let closeWhenRead: (() => void) | undefined;
   const stream = createBoundedStream({
     behindBytes: BEHIND_BYTES,
-    onRoom: () => finishing?.(),
-    onCancel: () => onGone('client'),
+    onRoom: () => closeWhenRead?.(),
+    onCancel: () => onClose('client'),
   });
   const end = (reason: StreamEnd): void => {
     if (reason === 'behind') {
@@ -51,16 +51,16 @@ export function createClientStream(onGone: (reason: 'client' | 'behind') => void
       stream.write(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
       if (stream.unreadBytes < UNREAD_BYTES_MAX) return;
       stream.drop();
-      onGone('behind');
+      onClose('behind');
     },
     end,
     finish(done) {
-      finishing = () => {
+      closeWhenRead = () => {
         if (stream.hasEnded) return;
         stream.close();
         done();
       };
-      if (stream.behindSince === undefined) finishing();
+      if (stream.behindSince === undefined) closeWhenRead();
     },
   };
 }

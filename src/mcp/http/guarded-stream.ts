@@ -19,7 +19,7 @@ export interface GuardedStreamOptions {
   readonly peer?: string | undefined;
   /** True if the stream carries the answers to one POST and ends with them. */
   readonly isAnswer?: boolean;
-  /** Called once, when the stream has onEnd. */
+  /** Called once, when the stream has ended. */
   readonly onEnd?: () => void;
 }
 
@@ -30,13 +30,13 @@ export interface GuardedStreamOptions {
 export function guardResponse(
   response: Response,
   account: Account,
-  parts: Pick<TransportDeps, 'streams' | 'observe'>,
-  { onEnd, ...purpose }: GuardedStreamOptions = {},
+  deps: Pick<TransportDeps, 'streams' | 'observe'>,
+  { onEnd, ...options }: GuardedStreamOptions = {},
 ): Response {
   if (!response.body || !isEventStream(response)) return response;
   const source = response.body.getReader();
-  const stream = openGuardedStream(account, parts, {
-    ...purpose,
+  const stream = openGuardedStream(account, deps, {
+    ...options,
     onEnd() {
       void source.cancel().catch(() => {});
       onEnd?.();
@@ -57,15 +57,15 @@ export function openGuardedStream(
   { streams, observe }: Pick<TransportDeps, 'streams' | 'observe'>,
   { liveness, peer, isAnswer, onEnd }: GuardedStreamOptions,
 ): GuardedStream {
-  const over = (reason: StreamEnd): void => {
-    streams.remove(watched);
+  const handleEnd = (reason: StreamEnd): void => {
+    streams.remove(registered);
     onEnd?.();
     // Every call that answers as a stream ends one: these ends are too many to report.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: streams.size });
   };
-  const stream = createClientStream(over);
-  const watched: RegisteredStream = {
+  const stream = createClientStream(handleEnd);
+  const registered: RegisteredStream = {
     account,
     peer,
     get behindSince() {
@@ -81,16 +81,16 @@ export function openGuardedStream(
     },
     end(reason) {
       stream.end(reason);
-      over(reason);
+      handleEnd(reason);
     },
   };
-  streams.add(watched);
+  streams.add(registered);
   if (!isAnswer) {
     // Bun sends the response headers with the first bytes of the body. The first message may come much later.
     stream.write(PING);
     observe({ kind: 'stream_opened', account: account.id, streams: streams.size });
   }
-  return { body: stream.body, write: stream.write, close: () => stream.finish(() => over('client')) };
+  return { body: stream.body, write: stream.write, close: () => stream.finish(() => handleEnd('client')) };
 }
 
 export function isEventStream({ headers }: Response): boolean {

@@ -1,9 +1,12 @@
+/** Id of the server's `ping` requests. */
+export const PING_ID = 'zomma-ping';
+
 /** A client that has sent nothing for this long gets a `ping` request. */
-const ASK_AFTER_MS = 2 * 60_000;
+const PING_AFTER_MS = 2 * 60_000;
 /** A client that sends nothing for this long after the ping counts as silent. */
 const ANSWER_MS = 60_000;
 /** A client that has never sent anything may not support pings. It counts as silent after this long. */
-const BEGIN_MS = 15 * 60_000;
+const FIRST_MESSAGE_MS = 15 * 60_000;
 
 /** Liveness of a client. A half-open TCP connection accepts writes for about 15 minutes. So only messages from the client count. */
 export class Liveness {
@@ -19,13 +22,13 @@ export class Liveness {
 
   /** Returns true if a ping is due. Then returns false until the client has sent something. */
   shouldPing(nowMs: number): boolean {
-    if (!this.hasBegun || this.pingedMs !== undefined || this.idleMs(nowMs) < ASK_AFTER_MS) return false;
+    if (!this.hasBegun || this.pingedMs !== undefined || this.idleMs(nowMs) < PING_AFTER_MS) return false;
     this.pingedMs = nowMs;
     return true;
   }
 
   isSilent(nowMs: number): boolean {
-    if (!this.hasBegun) return this.idleMs(nowMs) >= BEGIN_MS;
+    if (!this.hasBegun) return this.idleMs(nowMs) >= FIRST_MESSAGE_MS;
     return this.pingedMs !== undefined && nowMs - this.pingedMs >= ANSWER_MS;
   }
 

@@ -19,8 +19,8 @@ export function plainCallOf({ headers }: Request, body: unknown): PlainCall | un
   if (
     !isRecord(params) ||
     typeof params.name !== 'string' ||
-    hasOthers(params, CALL_PARAMS) ||
-    hasOthers(body, MESSAGE)
+    hasOtherKeys(params, CALL_PARAMS) ||
+    hasOtherKeys(body, MESSAGE)
   ) {
     return undefined;
   }
@@ -39,7 +39,7 @@ export function plainCallOf({ headers }: Request, body: unknown): PlainCall | un
 const MESSAGE: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
 const CALL_PARAMS: ReadonlySet<string> = new Set(['name', 'arguments']);
 
-function hasOthers(record: object, keys: ReadonlySet<string>): boolean {
+function hasOtherKeys(record: object, keys: ReadonlySet<string>): boolean {
   for (const key in record) if (!keys.has(key)) return true;
   return false;
 }

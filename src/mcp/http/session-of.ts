@@ -2,7 +2,7 @@ import type { Account } from '../../access/access.ts';
 import { ClientError } from '../../errors.ts';
 
 /** Where a client sends the id of its session, with hints for errors. */
-export interface SessionPlace {
+export interface SessionIdField {
   readonly what: string;
   readonly field: string;
   /** Hint for a request without an id. */
@@ -16,7 +16,7 @@ export function sessionOf<Session extends { readonly account: Account }>(
   sessions: ReadonlyMap<string, Session>,
   account: Account,
   id: string | null,
-  { what, field, missing, unknown }: SessionPlace,
+  { what, field, missing, unknown }: SessionIdField,
 ): Session {
   if (!id) {
     const fieldErrors = [{ field, expected: 'must be given' }];

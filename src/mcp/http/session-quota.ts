@@ -1,13 +1,13 @@
 import { ClientError } from '../../errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
-import { createFollowedQuota, type FollowedQuota } from './followed-quota.ts';
+import { createSubscriptionQuota, type SubscriptionQuota } from './subscription-quota.ts';
 
 /** A client that opens a session every two seconds all day stays below this limit. */
 const DAY_SESSIONS_MAX = 50_000;
 
 /** Limits the sessions that an account opens in a day (UTC) over both transports, and its subscriptions. */
 export interface SessionQuota {
-  readonly followed: FollowedQuota;
+  readonly subscriptions: SubscriptionQuota;
   /** Counts a new session. Throws `ClientError`, 429, if the account has opened the maximum of today. */
   take(accountId: string): void;
 }
@@ -16,7 +16,7 @@ export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SES
   let day = 0;
   const counts = new Map<string, number>();
   return {
-    followed: createFollowedQuota(),
+    subscriptions: createSubscriptionQuota(),
     take(accountId) {
       const today = Math.floor(nowMs() / DAY_MS);
       if (today !== day) counts.clear();

@@ -3,16 +3,16 @@ import type { Account } from '../../access/access.ts';
 import { PING, sseEvent } from '../../sse/sse-format.ts';
 import type { RegisteredStream, StreamEnd } from '../../sse/stream-registry.ts';
 import type { McpSession } from '../mcp-deps.ts';
-import { takesResourceLinks } from '../resource-links.ts';
+import { acceptsResourceLinks } from '../resource-links.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
-import { Liveness } from './liveness.ts';
+import { Liveness, PING_ID } from './liveness.ts';
 
 export interface SseSessionDeps {
   readonly account: Account;
   /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
   /** The set for the subscribed URIs, which counts them against the quota. If absent, subscriptions are not counted. */
-  readonly followed?: Set<string>;
+  readonly subscribed?: Set<string>;
   /** The URL that the client posts to. */
   readonly endpoint: string;
   /** Creates an SDK server for the session. */
@@ -32,20 +32,20 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly account: Account;
   /** Undefined until the client has identified itself with `initialize`. */
-  takesLinks: boolean | undefined;
-  readonly followed: Set<string>;
-  private engine: Server | undefined;
+  acceptsLinks: boolean | undefined;
+  readonly subscribed: Set<string>;
+  private server: Server | undefined;
   /** Requests without an answer yet. Empty if there is no SDK server. */
   private readonly pending = new Set<RequestId>();
   private readonly stream: ClientStream;
-  private readonly life = new Liveness();
-  private isOver = false;
+  private readonly liveness = new Liveness();
+  private hasEnded = false;
 
-  constructor(private readonly parts: SseSessionDeps) {
-    this.account = parts.account;
-    this.followed = parts.followed ?? new Set();
-    this.stream = createClientStream(() => this.over());
-    this.stream.write(sseEvent('endpoint', parts.endpoint));
+  constructor(private readonly deps: SseSessionDeps) {
+    this.account = deps.account;
+    this.subscribed = deps.subscribed ?? new Set();
+    this.stream = createClientStream(() => this.handleEnd());
+    this.stream.write(sseEvent('endpoint', deps.endpoint));
   }
 
   get body(): ReadableStream<Uint8Array> {
@@ -53,7 +53,7 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
   }
 
   get peer(): string | undefined {
-    return this.parts.peer;
+    return this.deps.peer;
   }
 
   get behindSince(): number | undefined {
@@ -66,23 +66,23 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
 
   receive(message: JSONRPCMessage): void {
     // The later messages of a batch come in later steps. The session may have ended by then.
-    if (this.isOver) return;
-    this.life.touch();
+    if (this.hasEnded) return;
+    this.liveness.touch();
     if ('method' in message && 'id' in message) {
       this.pending.add(message.id);
-      this.engine ??= this.begin();
+      this.server ??= this.startServer();
     }
     // Without an SDK server no request is under way, so a notification or an answer refers to nothing and is dropped.
     this.onmessage?.(message);
     // A canceled request gets no answer.
     if ('method' in message && message.method === 'notifications/cancelled') {
-      this.settled(message.params?.requestId as RequestId);
+      this.completeRequest(message.params?.requestId as RequestId);
     }
   }
 
   /** Whether the client has identified itself with `initialize`. */
   get hasBegun(): boolean {
-    return this.takesLinks !== undefined;
+    return this.acceptsLinks !== undefined;
   }
 
   /** Does nothing: the stream is open already. */
@@ -90,51 +90,49 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
 
   async send(message: JSONRPCMessage): Promise<void> {
     this.stream.write(sseEvent('message', JSON.stringify(message)));
-    if (!('method' in message) && message.id !== undefined) this.settled(message.id);
+    if (!('method' in message) && message.id !== undefined) this.completeRequest(message.id);
   }
 
   isSilent(nowMs: number): boolean {
-    return this.life.isSilent(nowMs);
+    return this.liveness.isSilent(nowMs);
   }
 
   ping(nowMs: number): void {
-    if (this.life.shouldPing(nowMs)) void this.send({ jsonrpc: '2.0', id: PING_ID, method: 'ping' });
+    if (this.liveness.shouldPing(nowMs)) void this.send({ jsonrpc: '2.0', id: PING_ID, method: 'ping' });
     else this.stream.write(PING);
   }
 
   end(reason: StreamEnd): void {
     this.stream.end(reason);
-    this.over();
+    this.handleEnd();
   }
 
   async close(): Promise<void> {
     this.end('shutdown');
   }
 
-  private begin(): Server {
-    const engine = this.parts.createServer(this);
-    void engine.connect(this);
-    return engine;
+  private startServer(): Server {
+    const server = this.deps.createServer(this);
+    void server.connect(this);
+    return server;
   }
 
-  private settled(id: RequestId): void {
+  private completeRequest(id: RequestId): void {
     this.pending.delete(id);
-    if (this.pending.size > 0 || !this.engine) return;
-    const client = this.engine.getClientVersion();
-    if (client) this.takesLinks = takesResourceLinks(this.engine.getNegotiatedProtocolVersion(), client);
-    this.engine = undefined;
+    if (this.pending.size > 0 || !this.server) return;
+    const client = this.server.getClientVersion();
+    if (client) this.acceptsLinks = acceptsResourceLinks(this.server.getNegotiatedProtocolVersion(), client);
+    this.server = undefined;
     this.onmessage = undefined;
     this.onclose = undefined;
     this.onerror = undefined;
   }
 
-  private over(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.followed.clear();
+  private handleEnd(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.subscribed.clear();
     this.onclose?.();
-    this.parts.onEnd();
+    this.deps.onEnd();
   }
 }
-
-const PING_ID = 'zomma-ping';

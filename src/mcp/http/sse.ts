@@ -2,11 +2,11 @@ import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/
 import type { Account } from '../../access/access.ts';
 import { notificationOf } from '../change-notification.ts';
 import { createMcpServer } from '../mcp-server.ts';
-import { BatchDelivery, batchOf, notMessages } from './batch.ts';
-import { FollowedResources } from './followed-quota.ts';
+import { BatchDelivery, batchOf, invalidMessages } from './batch.ts';
 import { newSessionId } from './session-id.ts';
-import { type SessionPlace, sessionOf } from './session-of.ts';
+import { type SessionIdField, sessionOf } from './session-of.ts';
 import { SseSession } from './sse-session.ts';
+import { SubscribedResources } from './subscription-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 export interface SseSessions {
@@ -21,13 +21,13 @@ export interface SseSessions {
 }
 
 /** The two endpoints of HTTP+SSE. A session lives as long as its stream, and answers only to the account that opened it. */
-export function createSseSessions(parts: TransportDeps): SseSessions {
-  const { streams, quota, bus } = parts;
+export function createSseSessions(deps: TransportDeps): SseSessions {
+  const { streams, quota, bus } = deps;
   const sessions = new Map<string, SseSession>();
   bus.subscribe((event) => {
     for (const session of sessions.values()) {
-      const told = session.hasBegun && notificationOf(event, session.followed);
-      if (told) void session.send(told);
+      const notification = session.hasBegun && notificationOf(event, session.subscribed);
+      if (notification) void session.send(notification);
     }
   });
   return {
@@ -37,32 +37,32 @@ export function createSseSessions(parts: TransportDeps): SseSessions {
       const id = newSessionId();
       const session = new SseSession({
         account,
-        peer: request && parts.peerOf?.(request),
-        followed: new FollowedResources(quota.followed, account.id),
+        peer: request && deps.peerOf?.(request),
+        subscribed: new SubscribedResources(quota.subscriptions, account.id),
         endpoint: `/messages?sessionId=${id}`,
-        createServer: (each) => createMcpServer(parts, each),
+        createServer: (each) => createMcpServer(deps, each),
         onEnd: () => {
           streams.remove(session);
           sessions.delete(id);
-          parts.observe({ kind: 'session_closed', account: account.id, sessions: sessions.size });
+          deps.observe({ kind: 'session_closed', account: account.id, sessions: sessions.size });
         },
       });
       sessions.set(id, session);
       streams.add(session);
-      parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
+      deps.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
       return new Response(session.body, {
         headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
       });
     },
     session(account, sessionId) {
-      const session = sessionOf(sessions, account, sessionId, PLACE);
+      const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);
       return {
         receive(body) {
           const [first, ...others] = messagesOf(body);
           // The HTTP request has already paid for the first message.
-          if (others.length > 0) parts.charge?.(account, others.length);
+          if (others.length > 0) deps.charge?.(account, others.length);
           session.receive(first!);
-          const delivery = new BatchDelivery<JSONRPCMessage>(parts, account, (message) => session.receive(message));
+          const delivery = new BatchDelivery<JSONRPCMessage>(deps, account, (message) => session.receive(message));
           for (const message of others) delivery.add(message);
           return new Response('Accepted', { status: 202, headers: { 'Content-Type': 'text/plain' } });
         },
@@ -74,7 +74,7 @@ export function createSseSessions(parts: TransportDeps): SseSessions {
   };
 }
 
-const PLACE: SessionPlace = {
+const SESSION_ID_FIELD: SessionIdField = {
   what: 'query parameter sessionId',
   field: '/sessionId',
   missing: 'Post to the address of the endpoint event.',
@@ -86,6 +86,6 @@ function messagesOf(body: unknown): JSONRPCMessage[] {
     return batchOf(body).map((each) => parseJSONRPCMessage(each));
   } catch {
     // The SDK's error lists the issues of its validator as JSON.
-    throw notMessages();
+    throw invalidMessages();
   }
 }

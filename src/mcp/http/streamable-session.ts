@@ -14,12 +14,12 @@ import { sseEvent } from '../../sse/sse-format.ts';
 import { type CancelSignal, callTool } from '../call-tool.ts';
 import type { McpSession } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
-import { takesResourceLinks } from '../resource-links.ts';
+import { acceptsResourceLinks } from '../resource-links.ts';
 import { BatchDelivery } from './batch.ts';
-import { FollowedResources } from './followed-quota.ts';
 import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
-import { Liveness } from './liveness.ts';
+import { Liveness, PING_ID } from './liveness.ts';
 import type { PlainCall } from './plain-call.ts';
+import { SubscribedResources } from './subscription-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
@@ -28,27 +28,27 @@ import type { TransportDeps } from './transport-deps.ts';
  */
 export class StreamableSession implements McpSession {
   /** Undefined until the client has identified itself with `initialize`. */
-  takesLinks: boolean | undefined;
-  readonly followed: FollowedResources;
-  readonly life = new Liveness();
+  acceptsLinks: boolean | undefined;
+  readonly subscribed: SubscribedResources;
+  readonly liveness = new Liveness();
   /** The POSTs whose answers are under way, by their transport. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
   /** The tool calls under way without an SDK server. */
   private readonly calls = new Set<CallSignal>();
   /** The session's notification stream. Undefined if the client has none open. */
-  private listening: GuardedStream | undefined;
+  private notificationStream: GuardedStream | undefined;
 
   constructor(
     readonly id: string,
     readonly account: Account,
-    private readonly parts: TransportDeps,
+    private readonly deps: TransportDeps,
   ) {
-    this.followed = new FollowedResources(parts.quota.followed, account.id);
+    this.subscribed = new SubscribedResources(deps.quota.subscriptions, account.id);
   }
 
   /** Whether the client has identified itself with `initialize`. */
   get hasBegun(): boolean {
-    return this.takesLinks !== undefined;
+    return this.acceptsLinks !== undefined;
   }
 
   /**
@@ -56,12 +56,12 @@ export class StreamableSession implements McpSession {
    * answer as from the SDK, and the same events cancel the call.
    */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
-    const { parts, account } = this;
-    parts.streams.assertCapacity(account);
+    const { deps, account } = this;
+    deps.streams.assertCapacity(account);
     const signal = new CallSignal(id, request);
     this.calls.add(signal);
     try {
-      const result = await callTool(parts, { account, name, args, signal, linksResources: this.takesLinks ?? false });
+      const result = await callTool(deps, { account, name, args, signal, linksResources: this.acceptsLinks ?? false });
       if (signal.aborted) return new Response(null, { status: 202 });
       const text = JSON.stringify({ jsonrpc: '2.0', id, result });
       return new Response(text, { headers: { 'Content-Type': 'application/json', 'Mcp-Session-Id': this.id } });
@@ -72,79 +72,80 @@ export class StreamableSession implements McpSession {
 
   /** Answers a POST with a message or a batch. */
   async post(request: Request, body: unknown): Promise<Response> {
-    this.parts.streams.assertCapacity(this.account);
+    this.deps.streams.assertCapacity(this.account);
     const messages = (Array.isArray(body) ? body : [body]) as JSONRPCMessage[];
-    const isPlain = !Array.isArray(body) && !asksForProgress(body);
+    const isPlain = !Array.isArray(body) && !wantsProgress(body);
     const transport = createTransport(isPlain);
-    const server = messages.some(isJSONRPCRequest) ? createMcpServer(this.parts, this) : undefined;
+    const server = messages.some(isJSONRPCRequest) ? createMcpServer(this.deps, this) : undefined;
     await server?.connect(transport);
-    if (messages.length > 1) this.takeTurns(transport);
+    if (messages.length > 1) this.deliverInTurn(transport);
     const dropped = Promise.withResolvers<Response>();
     const drop = () => dropped.resolve(new Response(null, { status: 202 }));
     if (server)
       this.posts.set(transport, { id: messages.length === 1 ? (body as JSONRPCRequest).id : undefined, drop });
-    const leave = () => {
+    const cleanUp = () => {
       // Otherwise the listener would hold the request and its closure in memory as long as the connection is open.
       request.signal.removeEventListener('abort', drop);
-      this.answered(transport, server);
+      this.closePost(transport, server);
     };
     request.signal.addEventListener('abort', drop);
     const handle = () => transport.handleRequest(request, { parsedBody: body });
     // The SDK takes some milliseconds to parse the messages of a batch, so this is a step in the scheduler.
-    const handled = messages.length > 1 ? this.inTurn(handle) : handle();
+    const handled = messages.length > 1 ? this.runInScheduler(handle) : handle();
     const response = await Promise.race([handled, dropped.promise]).catch((error: unknown) => {
-      leave();
+      cleanUp();
       throw error;
     });
-    if (response.ok) for (const each of messages) if (isJSONRPCNotification(each)) this.tellPosts(each);
+    if (response.ok) for (const each of messages) if (isJSONRPCNotification(each)) this.forwardToPosts(each);
     if (response.ok && server) response.headers.set('Mcp-Session-Id', this.id);
     if (isEventStream(response)) {
-      const peer = this.parts.peerOf?.(request);
-      return guardResponse(response, this.account, this.parts, { peer, isAnswer: true, onEnd: leave });
+      const peer = this.deps.peerOf?.(request);
+      return guardResponse(response, this.account, this.deps, { peer, isAnswer: true, onEnd: cleanUp });
     }
-    leave();
+    cleanUp();
     return response;
   }
 
   /** Opens the session's notification stream and closes the old one. A client may have lost the old stream without the server noticing. */
   async listen(request: Request): Promise<Response> {
-    this.parts.streams.assertCapacity(this.account);
+    this.deps.streams.assertCapacity(this.account);
     // The SDK's transport only checks the request. The session opens its own stream, which takes half the memory of the SDK's.
     const transport = createTransport(false);
     const { status, headers, body } = await transport.handleRequest(request);
     if (status !== 200) return new Response(body, { status, headers });
     void transport.close();
     headers.set('Mcp-Session-Id', this.id);
-    return new Response(this.openListening(this.parts.peerOf?.(request)), { headers });
+    return new Response(this.openNotificationStream(this.deps.peerOf?.(request)), { headers });
   }
 
   /** A separate method, without the request in scope: the closures hold everything in their scope in memory as long as the stream. */
-  private openListening(peer: string | undefined): ReadableStream<Uint8Array> {
-    this.listening?.close();
-    const { life } = this;
-    const stream = openGuardedStream(this.account, this.parts, {
+  private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
+    this.notificationStream?.close();
+    const { liveness } = this;
+    const stream = openGuardedStream(this.account, this.deps, {
       peer,
       liveness: {
-        isSilent: (nowMs) => life.isSilent(nowMs),
-        pingIfDue: (nowMs) => life.shouldPing(nowMs) && this.tell({ jsonrpc: '2.0', id: PING_ID, method: 'ping' }),
+        isSilent: (nowMs) => liveness.isSilent(nowMs),
+        pingIfDue: (nowMs) =>
+          liveness.shouldPing(nowMs) && this.notify({ jsonrpc: '2.0', id: PING_ID, method: 'ping' }),
       },
       onEnd: () => {
-        if (this.listening === stream) this.listening = undefined;
+        if (this.notificationStream === stream) this.notificationStream = undefined;
       },
     });
-    this.listening = stream;
+    this.notificationStream = stream;
     return stream.body;
   }
 
   /** Sends a message on the notification stream. Drops the message if there is no stream. */
-  tell(message: JSONRPCMessage): void {
-    this.listening?.write(sseEvent('message', JSON.stringify(message)));
+  notify(message: JSONRPCMessage): void {
+    this.notificationStream?.write(sseEvent('message', JSON.stringify(message)));
   }
 
   /** Ends the session's streams and its requests under way. */
   end(): void {
-    this.listening?.close();
-    this.followed.clear();
+    this.notificationStream?.close();
+    this.subscribed.clear();
     for (const call of this.calls) call.isDropped = true;
     for (const [transport, { drop }] of this.posts) {
       void transport.close();
@@ -156,7 +157,7 @@ export class StreamableSession implements McpSession {
    * Passes a notification on to the POSTs and calls under way. A cancellation comes in a POST of its own and cancels a request of another
    * POST. The canceled request gets no answer.
    */
-  private tellPosts(message: JSONRPCNotification): void {
+  private forwardToPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
     for (const call of this.calls) if (call.id === cancelled) call.isDropped = true;
     for (const [transport, { id, drop }] of this.posts) {
@@ -167,27 +168,27 @@ export class StreamableSession implements McpSession {
     }
   }
 
-  private async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  private async runInScheduler<Result>(work: () => Promise<Result>): Promise<Result> {
     // biome-ignore lint/correctness/useYield: it is one step.
     const steps = function* () {
       return work();
     };
-    return this.parts.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: steps() });
+    return this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: steps() });
   }
 
   /** Delivers the messages of a batch in separate scheduler steps: a batch can ask for as much work as many POSTs. */
-  private takeTurns(transport: WebStandardStreamableHTTPServerTransport): void {
+  private deliverInTurn(transport: WebStandardStreamableHTTPServerTransport): void {
     const deliver = transport.onmessage;
     type Delivered = Parameters<NonNullable<typeof deliver>>;
-    const delivery = new BatchDelivery<Delivered>(this.parts, this.account, (each) => {
+    const delivery = new BatchDelivery<Delivered>(this.deps, this.account, (each) => {
       if (this.posts.has(transport)) deliver?.(...each);
     });
     transport.onmessage = (...each) => delivery.add(each as Delivered);
   }
 
-  private answered(transport: WebStandardStreamableHTTPServerTransport, server: Server | undefined): void {
+  private closePost(transport: WebStandardStreamableHTTPServerTransport, server: Server | undefined): void {
     const client = server?.getClientVersion();
-    if (client) this.takesLinks = takesResourceLinks(server?.getNegotiatedProtocolVersion(), client);
+    if (client) this.acceptsLinks = acceptsResourceLinks(server?.getNegotiatedProtocolVersion(), client);
     this.posts.delete(transport);
     void transport.close();
   }
@@ -214,13 +215,11 @@ interface Post {
   drop(): void;
 }
 
-const PING_ID = 'zomma-ping';
-
 /** Creates a transport for one HTTP request. It checks headers and messages, and answers as plain JSON or as events. */
 function createTransport(enableJsonResponse: boolean): WebStandardStreamableHTTPServerTransport {
   return new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse });
 }
 
-function asksForProgress(body: unknown): boolean {
+function wantsProgress(body: unknown): boolean {
   return (body as { params?: { _meta?: RequestMeta } } | null)?.params?._meta?.progressToken !== undefined;
 }

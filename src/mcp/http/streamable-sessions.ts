@@ -6,7 +6,7 @@ import { notificationOf } from '../change-notification.ts';
 import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf } from './plain-call.ts';
 import { newSessionId } from './session-id.ts';
-import { type SessionPlace, sessionOf } from './session-of.ts';
+import { type SessionIdField, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
@@ -35,35 +35,32 @@ export interface StreamableSessions {
   readonly size: number;
 }
 
-export function createStreamableSessions(
-  parts: TransportDeps,
-  limits: Partial<SessionLimits> = {},
-): StreamableSessions {
-  const { quota, bus } = parts;
+export function createStreamableSessions(deps: TransportDeps, limits: Partial<SessionLimits> = {}): StreamableSessions {
+  const { quota, bus } = deps;
   const { idleMs, sweepMs, sessionsMax, accountSessionsMax } = { ...LIMITS, ...limits };
   const sessions = new Map<string, StreamableSession>();
   const counts = new AccountCounts();
-  let sweeping: ReturnType<typeof setInterval> | undefined;
+  let sweepTimer: ReturnType<typeof setInterval> | undefined;
 
   bus.subscribe((event) => {
     for (const session of sessions.values()) {
-      const told = notificationOf(event, session.followed);
-      if (told) session.tell(told);
+      const notification = notificationOf(event, session.subscribed);
+      if (notification) session.notify(notification);
     }
   });
 
   const sweep = (): void => {
     const nowMs = performance.now();
-    for (const session of sessions.values()) if (session.life.idleMs(nowMs) >= idleMs) end(session);
+    for (const session of sessions.values()) if (session.liveness.idleMs(nowMs) >= idleMs) end(session);
   };
 
   const end = (session: StreamableSession): void => {
     if (!sessions.delete(session.id)) return;
     const account = session.account.id;
     counts.remove(account);
-    if (sessions.size === 0) clearInterval(sweeping);
+    if (sessions.size === 0) clearInterval(sweepTimer);
     session.end();
-    parts.observe({ kind: 'session_closed', account, sessions: sessions.size });
+    deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
   /** Ends the longest idle session of the account with the most sessions, if that account has more than `share`. */
@@ -73,12 +70,12 @@ export function createStreamableSessions(
     let idlest: StreamableSession | undefined;
     for (const session of sessions.values()) {
       if (session.account.id !== largest) continue;
-      if (!idlest || session.life.idleMs(nowMs) > idlest.life.idleMs(nowMs)) idlest = session;
+      if (!idlest || session.liveness.idleMs(nowMs) > idlest.liveness.idleMs(nowMs)) idlest = session;
     }
     if (idlest) end(idlest);
   };
 
-  const begin = async (account: Account, request: Request, body: unknown): Promise<Response> => {
+  const openSession = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     if (counts.of(account.id) >= accountSessionsMax) {
       throw new ClientError('too_many_streams', `This account has ${accountSessionsMax} sessions open, the maximum`, {
         hint: 'End sessions with DELETE, or use one session for many calls.',
@@ -90,14 +87,14 @@ export function createStreamableSessions(
       throw new ClientError('unavailable', 'No more sessions can be opened now', { hint: 'Retry later.' });
     }
     quota.take(account.id);
-    const session = new StreamableSession(newSessionId(), account, parts);
+    const session = new StreamableSession(newSessionId(), account, deps);
     const response = await session.post(request, body);
     // The request was rejected, or its parameters are invalid.
     if (!session.hasBegun && !isEventStream(response)) return response;
-    if (sessions.size === 0) sweeping = setInterval(sweep, sweepMs);
+    if (sessions.size === 0) sweepTimer = setInterval(sweep, sweepMs);
     sessions.set(session.id, session);
     counts.add(account.id);
-    parts.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
+    deps.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
     return response;
   };
 
@@ -106,17 +103,17 @@ export function createStreamableSessions(
       const call = plainCallOf(request, body);
       const session = call && sessions.get(request.headers.get('mcp-session-id') ?? '');
       if (!call || session?.account.id !== account.id || !session.hasBegun) return undefined;
-      if (!parts.tools().some(({ name }) => name === call.name)) return undefined;
-      session.life.touch();
+      if (!deps.tools().some(({ name }) => name === call.name)) return undefined;
+      session.liveness.touch();
       return session.call(request, call);
     },
     async handle(account, request, body) {
       const id = request.headers.get('mcp-session-id');
-      if (id === null && isInitializing(body)) return begin(account, request, body);
-      const session = sessionOf(sessions, account, id, PLACE);
-      session.life.touch();
+      if (id === null && isInitializing(body)) return openSession(account, request, body);
+      const session = sessionOf(sessions, account, id, SESSION_ID_FIELD);
+      session.liveness.touch();
       if (request.method === 'GET') return session.listen(request);
-      if (request.method === 'POST') return isInitializing(body) ? begunAlready() : session.post(request, body);
+      if (request.method === 'POST') return isInitializing(body) ? alreadyInitialized() : session.post(request, body);
       end(session);
       return new Response(null, { status: 200 });
     },
@@ -135,12 +132,12 @@ function isInitializing(body: unknown): boolean {
   return (body as { method?: unknown } | null)?.method === 'initialize';
 }
 
-function begunAlready(): Response {
+function alreadyInitialized(): Response {
   const error = { code: -32_600, message: 'Invalid Request: Server already initialized' };
   return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
 }
 
-const PLACE: SessionPlace = {
+const SESSION_ID_FIELD: SessionIdField = {
   what: 'Mcp-Session-Id header',
   field: '/Mcp-Session-Id',
   missing:

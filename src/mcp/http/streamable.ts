@@ -9,7 +9,8 @@ import type { Account } from '../../access/access.ts';
 import { cleaned } from '../../clean-text.ts';
 import { ClientError } from '../../errors.ts';
 import { isRecord } from '../../json-shape.ts';
-import { createMcpServer, FOLLOWED_MAX } from '../mcp-server.ts';
+import { SUBSCRIPTIONS_MAX } from '../limits.ts';
+import { createMcpServer } from '../mcp-server.ts';
 import { batchOf } from './batch.ts';
 import { guardResponse, isEventStream } from './guarded-stream.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
@@ -23,11 +24,11 @@ export interface Streamable {
   readonly sessions: number;
 }
 
-export function createStreamable(parts: TransportDeps): Streamable {
-  const { streams, quota, bus } = parts;
-  const sessions: StreamableSessions = createStreamableSessions(parts);
+export function createStreamable(deps: TransportDeps): Streamable {
+  const { streams, quota, bus } = deps;
+  const sessions: StreamableSessions = createStreamableSessions(deps);
   const modern: McpHttpHandler = createMcpHandler(
-    ({ authInfo }) => createMcpServer(parts, { account: accountOf(authInfo) }),
+    ({ authInfo }) => createMcpServer(deps, { account: accountOf(authInfo) }),
     {
       legacy: 'reject',
       bus,
@@ -39,35 +40,36 @@ export function createStreamable(parts: TransportDeps): Streamable {
   const answer = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     const messages = body === undefined ? 1 : batchOf(body).length;
     // The HTTP request has already paid for the first message.
-    if (messages > 1) parts.charge?.(account, messages - 1);
-    if (!claimsNewEra(body) && (await isLegacyRequest(request, body))) return sessions.handle(account, request, body);
+    if (messages > 1) deps.charge?.(account, messages - 1);
+    if (!isModernMessage(body) && (await isLegacyRequest(request, body)))
+      return sessions.handle(account, request, body);
     if (isRecord(body) && body.method === 'subscriptions/listen') return listen(account, request, body);
     return modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
   };
   /** Opens the stream of a `subscriptions/listen` request. Its subscriptions count against the quota as long as the stream is open. */
   const listen = async (account: Account, request: Request, body: Record<string, unknown>): Promise<Response> => {
     streams.assertCapacity(account);
-    const { parsedBody, followed } = withCanonicalUris(body, parts);
-    quota.followed.take(account.id, followed);
-    const ended = () => quota.followed.give(account.id, followed);
+    const { parsedBody, subscriptionCount } = withCanonicalUris(body, deps);
+    quota.subscriptions.acquire(account.id, subscriptionCount);
+    const releaseSubscriptions = () => quota.subscriptions.release(account.id, subscriptionCount);
     try {
       const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
       if (isEventStream(response))
-        return guardResponse(response, account, parts, { peer: parts.peerOf?.(request), onEnd: ended });
-      ended();
+        return guardResponse(response, account, deps, { peer: deps.peerOf?.(request), onEnd: releaseSubscriptions });
+      releaseSubscriptions();
       return response;
     } catch (error) {
-      ended();
+      releaseSubscriptions();
       throw error;
     }
   };
 
   return {
     async handle(account, request, body) {
-      const called = sessions.call(account, request, body);
-      if (called) return called;
+      const callResponse = sessions.call(account, request, body);
+      if (callResponse) return callResponse;
       const response = await answer(account, request, body);
-      return response.status < 400 ? response : cleanRefusal(response);
+      return response.status < 400 ? response : cleanErrorResponse(response);
     },
     async close() {
       sessions.close();
@@ -80,18 +82,15 @@ export function createStreamable(parts: TransportDeps): Streamable {
 }
 
 /** Longest text in an error response, in characters. */
-const REFUSAL_MAX = 500;
+const ERROR_TEXT_MAX = 500;
 
 /** Cleans the SDK's error responses: they repeat names that the client chose. The id stays, because the client matches the answer by it. */
-async function cleanRefusal(response: Response): Promise<Response> {
+async function cleanErrorResponse(response: Response): Promise<Response> {
   const text = await response.text();
   const { status, headers } = response;
-  if (!isJson(headers)) return new Response(cleaned(text, REFUSAL_MAX), { status, headers });
-  const refusal = JSON.parse(text) as { id?: unknown };
-  return Response.json(
-    { ...cleaned(refusal, REFUSAL_MAX), ...('id' in refusal && { id: refusal.id }) },
-    { status, headers },
-  );
+  if (!isJson(headers)) return new Response(cleaned(text, ERROR_TEXT_MAX), { status, headers });
+  const body = JSON.parse(text) as { id?: unknown };
+  return Response.json({ ...cleaned(body, ERROR_TEXT_MAX), ...('id' in body && { id: body.id }) }, { status, headers });
 }
 
 function isJson(headers: Headers): boolean {
@@ -99,7 +98,7 @@ function isJson(headers: Headers): boolean {
 }
 
 /** Whether a message names its protocol version in `_meta`. Only modern messages do. The check saves a second classification by the SDK. */
-function claimsNewEra(body: unknown): boolean {
+function isModernMessage(body: unknown): boolean {
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;
   return PROTOCOL_VERSION_META_KEY in body.params._meta;
 }
@@ -112,18 +111,18 @@ function claimsNewEra(body: unknown): boolean {
 function withCanonicalUris(
   body: Record<string, unknown>,
   { resources, context }: TransportDeps,
-): { parsedBody: unknown; followed: number } {
+): { parsedBody: unknown; subscriptionCount: number } {
   const params = body.params as { notifications?: { resourceSubscriptions?: unknown } } | undefined;
   const given = params?.notifications?.resourceSubscriptions;
-  if (!Array.isArray(given)) return { parsedBody: body, followed: 0 };
-  if (given.length > FOLLOWED_MAX) {
-    throw new ClientError('invalid_body', `A stream can subscribe to at most ${FOLLOWED_MAX} resources`, {
+  if (!Array.isArray(given)) return { parsedBody: body, subscriptionCount: 0 };
+  if (given.length > SUBSCRIPTIONS_MAX) {
+    throw new ClientError('invalid_body', `A stream can subscribe to at most ${SUBSCRIPTIONS_MAX} resources`, {
       hint: 'Subscribe to the rest on another stream.',
     });
   }
   const uris = new Set(given.flatMap((uri) => canonicalOf(uri, resources, context)));
   const notifications = { ...params?.notifications, resourceSubscriptions: [...uris] };
-  return { parsedBody: { ...body, params: { ...params, notifications } }, followed: uris.size };
+  return { parsedBody: { ...body, params: { ...params, notifications } }, subscriptionCount: uris.size };
 }
 
 function canonicalOf(

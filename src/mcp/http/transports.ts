@@ -1,6 +1,6 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { createStreamRegistry, STREAM_LIMITS, type StreamLimits } from '../../sse/stream-registry.ts';
-import { type ChangeSource, createChangeWatch } from '../change-watch.ts';
+import { type ChangeSource, createChangePublisher } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import { createSessionQuota } from './session-quota.ts';
 import { createSseSessions, type SseSessions } from './sse.ts';
@@ -13,7 +13,7 @@ const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStre
 /** Time that calls under way have to complete when the server stops. With the rest of the shutdown, the server ends within five seconds. */
 const LAST_ANSWERS_MS = 1_500;
 /** Interval of the check whether they have completed. */
-const LOOK_MS = 10;
+const POLL_MS = 10;
 
 /** MCP over HTTP: both transports, with one registry, one stream registry and one set of limits. */
 export interface McpOverHttp {
@@ -31,22 +31,22 @@ export interface McpOverHttpDeps extends McpDeps, ChangeSource, Pick<TransportDe
   readonly limits?: Partial<StreamLimits>;
 }
 
-export function createMcpOverHttp({ limits, ...given }: McpOverHttpDeps): McpOverHttp {
+export function createMcpOverHttp({ limits, ...deps }: McpOverHttpDeps): McpOverHttp {
   const bus = new InMemoryServerEventBus();
   const streams = createStreamRegistry({ ...LIMITS, ...limits });
-  const quota = createSessionQuota(given.context.nowMs);
-  const parts = { ...given, streams, quota, bus };
-  const streamable = createStreamable(parts);
+  const quota = createSessionQuota(deps.context.nowMs);
+  const transportDeps = { ...deps, streams, quota, bus };
+  const streamable = createStreamable(transportDeps);
   return {
-    sse: createSseSessions(parts),
+    sse: createSseSessions(transportDeps),
     streamable,
-    ...createChangeWatch(given, bus),
+    ...createChangePublisher(deps, bus),
     peers: streams.peers,
     async close() {
       const deadline = performance.now() + LAST_ANSWERS_MS;
-      while (given.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(LOOK_MS);
+      while (deps.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(POLL_MS);
       // An answer is sent some milliseconds after the last progress report.
-      await Bun.sleep(LOOK_MS);
+      await Bun.sleep(POLL_MS);
       streams.close();
       await streamable.close();
     },

@@ -10,65 +10,65 @@ import { standardStreams } from './standard-streams.ts';
  * the session, e.g. in a restart, the bridge opens a new one without the client noticing. If the new server has different tools, the bridge
  * notifies the client.
  */
-export async function bridge(settings: RemoteSettings, near = standardStreams()): Promise<void> {
+export async function bridge(settings: RemoteSettings, client = standardStreams()): Promise<void> {
   /** Requests without an answer yet, by id. */
-  const open = new Map<RequestId, Asked>();
+  const pending = new Map<RequestId, PendingRequest>();
   // Errors are ignored: if the client has disconnected, the end of its streams ends the bridge.
-  const tell = (message: JSONRPCMessage): void => void near.send(message).catch(() => {});
-  const refuse = (id: RequestId, error: RpcError): void => {
-    if (open.delete(id)) tell({ jsonrpc: '2.0', id, error });
+  const sendToClient = (message: JSONRPCMessage): void => void client.send(message).catch(() => {});
+  const failRequest = (id: RequestId, error: RpcError): void => {
+    if (pending.delete(id)) sendToClient({ jsonrpc: '2.0', id, error });
   };
 
   const remote = createRemoteSession(settings, {
     onMessage(message) {
-      if (!('method' in message) && message.id !== undefined) open.delete(message.id);
-      tell(message);
+      if (!('method' in message) && message.id !== undefined) pending.delete(message.id);
+      sendToClient(message);
     },
     onRenewed() {
-      for (const [id, { isTaken }] of open) if (isTaken) refuse(id, CUT_OFF);
+      for (const [id, { isAccepted }] of pending) if (isAccepted) failRequest(id, CUT_OFF);
     },
   });
 
-  const ask = async (message: JSONRPCMessage & { id: RequestId }): Promise<void> => {
+  const forwardRequest = async (message: JSONRPCMessage & { id: RequestId }): Promise<void> => {
     const { id } = message;
-    const asked: Asked = { abort: new AbortController(), isTaken: false };
-    open.set(id, asked);
+    const request: PendingRequest = { abort: new AbortController(), isAccepted: false };
+    pending.set(id, request);
     try {
       await remote.send(message, {
-        requestSignal: asked.abort.signal,
-        onRequestStreamEnd: () => refuse(id, CUT_OFF),
+        requestSignal: request.abort.signal,
+        onRequestStreamEnd: () => failRequest(id, CUT_OFF),
       });
-      asked.isTaken = true;
+      request.isAccepted = true;
     } catch (error) {
-      refuse(id, rpcErrorOf(error, settings.url));
+      failRequest(id, rpcErrorOf(error, settings.url));
     }
   };
 
-  const pass = async (message: JSONRPCMessage): Promise<void> => {
+  const forwardMessage = async (message: JSONRPCMessage): Promise<void> => {
     const cancelled = cancelledBy(message);
-    const asked = cancelled === undefined ? undefined : open.get(cancelled);
-    if (asked) open.delete(cancelled!);
+    const request = cancelled === undefined ? undefined : pending.get(cancelled);
+    if (request) pending.delete(cancelled!);
     await remote.send(message).catch(() => {});
     // In revisions without sessions, closing the stream of a call cancels the call.
-    asked?.abort.abort();
+    request?.abort.abort();
   };
 
   /** Resolves when the server has accepted or rejected `initialize`. Later messages wait for it: a client on a pipe sends all at once. */
-  let begun = Promise.resolve();
-  near.onmessage = (message) => {
-    if (!isJSONRPCRequest(message)) void begun.then(() => pass(message));
-    else if (message.method === 'initialize') begun = ask(message);
-    else void begun.then(() => ask(message));
+  let initialized = Promise.resolve();
+  client.onmessage = (message) => {
+    if (!isJSONRPCRequest(message)) void initialized.then(() => forwardMessage(message));
+    else if (message.method === 'initialize') initialized = forwardRequest(message);
+    else void initialized.then(() => forwardRequest(message));
   };
-  await near.start();
-  await near.closed;
+  await client.start();
+  await client.closed;
   await remote.close();
 }
 
-interface Asked {
+interface PendingRequest {
   readonly abort: AbortController;
   /** Whether the server has accepted the request. Its answer then comes on a stream. */
-  isTaken: boolean;
+  isAccepted: boolean;
 }
 
 function cancelledBy(message: JSONRPCMessage): RequestId | undefined {

@@ -5,7 +5,7 @@ import {
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { CUT_OFF, type RpcError, TOO_LATE } from './rpc-error.ts';
+import { CUT_OFF, type RpcError, TIMED_OUT } from './rpc-error.ts';
 
 /** The notification stream from the server reconnects as long as the client is connected. */
 const RECONNECTION = {
@@ -25,13 +25,13 @@ export interface RemoteSettings {
 
 /** A connection to a running server. It carries the client's messages, and requests of the bridge itself that the client does not see. */
 export class RemoteConnection extends StreamableHTTPClientTransport {
-  private readonly own = new Map<RequestId, PromiseWithResolvers<Result>>();
-  private asked = 0;
+  private readonly pending = new Map<RequestId, PromiseWithResolvers<Result>>();
+  private requestCount = 0;
 
-  constructor({ url, key }: RemoteSettings, heard: (message: JSONRPCMessage) => void) {
+  constructor({ url, key }: RemoteSettings, onMessage: (message: JSONRPCMessage) => void) {
     super(addressOf(url), { requestInit: { headers: { 'X-API-Key': key } }, reconnectionOptions: RECONNECTION });
     this.onmessage = (message) => {
-      if (!this.settle(message)) heard(message);
+      if (!this.resolvePending(message)) onMessage(message);
     };
     void this.start();
   }
@@ -40,27 +40,27 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
    * Sends a request of the bridge itself. Rejects with `ProtocolError` if the server answers with an error, the connection ends or the
    * answer takes too long. Rejects with the error of `send` if the request cannot be sent.
    */
-  async ask(method: string, params: Record<string, unknown> = {}): Promise<Result> {
-    const id = `zomma-bridge:${++this.asked}`;
+  async sendRequest(method: string, params: Record<string, unknown> = {}): Promise<Result> {
+    const id = `zomma-bridge:${++this.requestCount}`;
     const answer = Promise.withResolvers<Result>();
-    const deadline = setTimeout(() => answer.reject(errorOf(TOO_LATE)), ANSWER_MS);
+    const deadline = setTimeout(() => answer.reject(errorOf(TIMED_OUT)), ANSWER_MS);
     const onRequestStreamEnd = () => answer.reject(errorOf(CUT_OFF));
-    this.own.set(id, answer);
+    this.pending.set(id, answer);
     this.send({ jsonrpc: '2.0', id, method, params }, { onRequestStreamEnd }).catch(answer.reject);
     return answer.promise.finally(() => {
       clearTimeout(deadline);
-      this.own.delete(id);
+      this.pending.delete(id);
     });
   }
 
   /** Whether an error means that the server does not know the session. */
-  isForgotten(error: unknown): boolean {
+  isSessionUnknown(error: unknown): boolean {
     return this.sessionId !== undefined && error instanceof SdkHttpError && error.status === 404;
   }
 
-  private settle(message: JSONRPCMessage): boolean {
+  private resolvePending(message: JSONRPCMessage): boolean {
     if ('method' in message || message.id === undefined) return false;
-    const answer = this.own.get(message.id);
+    const answer = this.pending.get(message.id);
     if ('result' in message) answer?.resolve(message.result);
     else answer?.reject(errorOf(message.error));
     return answer !== undefined;

@@ -4,14 +4,13 @@ import {
   type JSONRPCRequest,
   type StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
+import { SUBSCRIPTIONS_MAX } from '../limits.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
 /** Minimum age of a session that a failed stream can renew. It prevents a loop with a server that forgets each session at once. */
-const LASTING_MS = 1_000;
+const RENEW_AFTER_MS = 1_000;
 /** Timeout for telling the server that the session has ended. */
-const PARTING_MS = 2_000;
-/** Limit of the subscriptions that are restored in a new session. It is the server's own limit for a session. */
-const FOLLOWED_MAX = 1_000;
+const TERMINATE_TIMEOUT_MS = 2_000;
 
 /** The client's session with a running server. If the server forgets the session, a new one repeats the client's `initialize` request. */
 export interface RemoteSession {
@@ -28,22 +27,24 @@ export interface RemoteListener {
 }
 
 export function createRemoteSession(settings: RemoteSettings, { onMessage, onRenewed }: RemoteListener): RemoteSession {
-  const followed = new Set<string>();
-  let opening: JSONRPCRequest | undefined;
+  const subscribed = new Set<string>();
+  let initializeRequest: JSONRPCRequest | undefined;
   let registry: string | undefined;
   let renewing: Promise<void> | undefined;
-  let begunAtMs = Number.NEGATIVE_INFINITY;
-  let isOver = false;
-  let far = connect();
+  let openedAtMs = Number.NEGATIVE_INFINITY;
+  let isClosed = false;
+  let current = connect();
 
   function connect(): RemoteConnection {
     const connection = new RemoteConnection(settings, (message) => {
-      if ('result' in message && message.id === opening?.id) registry = agree(far, message.result);
+      if ('result' in message && message.id === initializeRequest?.id)
+        registry = applyInitializeResult(current, message.result);
       onMessage(message);
     });
     // If the client sends nothing, only this failed reconnect of its stream shows that the server has forgotten the session.
     connection.onerror = (error) => {
-      if (connection !== far || !far.isForgotten(error) || performance.now() - begunAtMs < LASTING_MS) return;
+      if (connection !== current || !current.isSessionUnknown(error) || performance.now() - openedAtMs < RENEW_AFTER_MS)
+        return;
       void renew().catch(() => {});
     };
     return connection;
@@ -51,72 +52,72 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
 
   /** Renews the session. Calls during a renewal share it. */
   function renew(): Promise<void> {
-    renewing ??= begin().finally(() => {
+    renewing ??= replaceSession().finally(() => {
       renewing = undefined;
     });
     return renewing;
   }
 
-  async function begin(): Promise<void> {
-    if (isOver) throw new Error('The client has disconnected');
-    const [old, fresh, known] = [far, connect(), registry];
+  async function replaceSession(): Promise<void> {
+    if (isClosed) throw new Error('The client has disconnected');
+    const [old, fresh, known] = [current, connect(), registry];
     try {
-      registry = agree(fresh, await fresh.ask('initialize', opening!.params));
+      registry = applyInitializeResult(fresh, await fresh.sendRequest('initialize', initializeRequest!.params));
       await fresh.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     } catch (error) {
       void fresh.close();
       throw error;
     }
-    far = fresh;
-    begunAtMs = performance.now();
+    current = fresh;
+    openedAtMs = performance.now();
     void old.close();
     onRenewed();
     if (registry !== known) onMessage({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
-    void followAgain(fresh);
+    void resubscribe(fresh);
   }
 
-  async function followAgain(fresh: RemoteConnection): Promise<void> {
-    for (const uri of followed) {
-      if (fresh === far && !isOver) await fresh.ask('resources/subscribe', { uri }).catch(() => {});
+  async function resubscribe(fresh: RemoteConnection): Promise<void> {
+    for (const uri of subscribed) {
+      if (fresh === current && !isClosed) await fresh.sendRequest('resources/subscribe', { uri }).catch(() => {});
     }
   }
 
-  function remember(request: JSONRPCRequest): void {
+  function trackRequest(request: JSONRPCRequest): void {
     const uri = String(request.params?.uri);
-    if (request.method === 'resources/subscribe' && followed.size < FOLLOWED_MAX) followed.add(uri);
-    if (request.method === 'resources/unsubscribe') followed.delete(uri);
+    if (request.method === 'resources/subscribe' && subscribed.size < SUBSCRIPTIONS_MAX) subscribed.add(uri);
+    if (request.method === 'resources/unsubscribe') subscribed.delete(uri);
     if (request.method !== 'initialize') return;
-    opening = request;
-    followed.clear();
+    initializeRequest = request;
+    subscribed.clear();
   }
 
   return {
     async send(message, options) {
-      if (isJSONRPCRequest(message)) remember(message);
-      const used = far;
+      if (isJSONRPCRequest(message)) trackRequest(message);
+      const used = current;
       try {
         await used.send(message, options);
       } catch (error) {
-        if (used === far) {
-          if (!used.isForgotten(error)) throw error;
+        if (used === current) {
+          if (!used.isSessionUnknown(error)) throw error;
           await renew();
         }
-        await far.send(message, options);
+        await current.send(message, options);
       }
     },
     async close() {
-      isOver = true;
+      isClosed = true;
       await renewing?.catch(() => {});
-      const deadline = setTimeout(() => void far.close(), PARTING_MS);
-      await far.terminateSession().catch(() => {});
+      const deadline = setTimeout(() => void current.close(), TERMINATE_TIMEOUT_MS);
+      await current.terminateSession().catch(() => {});
       clearTimeout(deadline);
-      await far.close();
+      await current.close();
     },
   };
 }
 
 /** Sets the negotiated protocol version. Returns the version of the server's registry, or `undefined` if the server sends none. */
-function agree(connection: RemoteConnection, result: Record<string, unknown>): string | undefined {
+function applyInitializeResult(connection: RemoteConnection, result: Record<string, unknown>): string | undefined {
   if (typeof result.protocolVersion === 'string') connection.setProtocolVersion(result.protocolVersion);
   const { capabilities } = result as { capabilities?: { experimental?: Record<string, { version?: string }> } };
   return capabilities?.experimental?.['zomma/registry']?.version;

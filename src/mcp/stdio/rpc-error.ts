@@ -11,7 +11,7 @@ export const CUT_OFF: RpcError = {
   message: 'The connection ended before the answer came. Send the request again.',
 };
 
-export const TOO_LATE: RpcError = { code: UNANSWERED, message: 'The server does not answer. Send the request again.' };
+export const TIMED_OUT: RpcError = { code: UNANSWERED, message: 'The server does not answer. Send the request again.' };
 
 /** Returns why a request to the server at `url` got no answer. Uses the server's own words if it sent any. */
 export function rpcErrorOf(error: unknown, url: URL): RpcError {

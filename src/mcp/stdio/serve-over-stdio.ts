@@ -2,7 +2,7 @@ import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createScheduler } from '../../operations/scheduler.ts';
 import { notificationOf } from '../change-notification.ts';
-import { type ChangeSource, createChangeWatch } from '../change-watch.ts';
+import { type ChangeSource, createChangePublisher } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { standardStreams } from './standard-streams.ts';
@@ -17,23 +17,23 @@ export interface McpOverStdio {
 }
 
 export function serveOverStdio(
-  given: Omit<McpDeps, 'scheduler'> & ChangeSource,
+  deps: Omit<McpDeps, 'scheduler'> & ChangeSource,
   transport = standardStreams(),
 ): McpOverStdio {
   const bus = new InMemoryServerEventBus();
-  const parts: McpDeps = { ...given, scheduler: createScheduler() };
-  const served = serveStdio(
+  const serverDeps: McpDeps = { ...deps, scheduler: createScheduler() };
+  const handle = serveStdio(
     ({ era }) => {
-      const followed = new Set<string>();
-      const server = createMcpServer(parts, { account: undefined, ...(era === 'legacy' && { followed }) });
+      const subscribed = new Set<string>();
+      const server = createMcpServer(serverDeps, { account: undefined, ...(era === 'legacy' && { subscribed }) });
       server.onclose = bus.subscribe((event) => {
         // For modern clients, `serveStdio` itself filters the notifications by their subscriptions.
-        const told = notificationOf(event, era === 'modern' ? { has: () => true } : followed);
-        if (told) void server.notification(told).catch(() => {});
+        const notification = notificationOf(event, era === 'modern' ? { has: () => true } : subscribed);
+        if (notification) void server.notification(notification).catch(() => {});
       });
       return server;
     },
     { transport },
   );
-  return { ...createChangeWatch(given, bus), closed: transport.closed, close: () => served.close() };
+  return { ...createChangePublisher(deps, bus), closed: transport.closed, close: () => handle.close() };
 }

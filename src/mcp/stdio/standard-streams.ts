@@ -20,7 +20,7 @@ export function standardStreams(
   output: Writable = process.stdout,
   lastAnswersMs = LAST_ANSWERS_MS,
 ): StandardStreams {
-  const input = new PassThrough({ flush: (end) => void streams.lastAnswers(lastAnswersMs).then(() => end()) });
+  const input = new PassThrough({ flush: (end) => void streams.waitForAnswers(lastAnswersMs).then(() => end()) });
   const streams = new StandardStreams(input, output);
   // An open pipe would keep this process running until the client closes the pipe.
   void streams.closed.then(() => source.destroy());
@@ -31,42 +31,42 @@ export function standardStreams(
 export class StandardStreams extends StdioServerTransport {
   /** Ids of requests without an answer yet. */
   private readonly unanswered = new Set<RequestId>();
-  private readonly ended = Promise.withResolvers<void>();
+  private readonly closing = Promise.withResolvers<void>();
   private readonly answered = Promise.withResolvers<void>();
-  private isLast = false;
+  private inputEnded = false;
   /** Resolves when the client has closed its end or cannot be written to, or after `close`. */
-  readonly closed = this.ended.promise;
+  readonly closed = this.closing.promise;
 
   override start(): Promise<void> {
     const deliver = this.onmessage;
     this.onmessage = (message) => {
-      this.asked(message);
+      this.trackRequest(message);
       deliver?.(message);
     };
-    const noticed = this.onerror;
+    const onError = this.onerror;
     this.onerror = (error) => {
-      noticed?.(error);
-      this.tell(error);
+      onError?.(error);
+      this.reportError(error);
     };
     return super.start();
   }
 
   override send(message: JSONRPCMessage): Promise<void> {
     const sent = super.send(message);
-    if (!('method' in message) && message.id !== undefined) this.settle(message.id);
+    if (!('method' in message) && message.id !== undefined) this.completeRequest(message.id);
     return sent;
   }
 
   override async close(): Promise<void> {
     await super.close();
-    this.ended.resolve();
+    this.closing.resolve();
   }
 
   /** Resolves when all requests are answered or the transport is closed. Closes the transport after `withinMs`. */
-  async lastAnswers(withinMs: number): Promise<void> {
+  async waitForAnswers(withinMs: number): Promise<void> {
     // The messages that were read last are delivered in this turn of the event loop.
     await new Promise(setImmediate);
-    this.isLast = true;
+    this.inputEnded = true;
     if (this.unanswered.size === 0) return;
     const deadline = setTimeout(() => void this.close(), withinMs);
     await Promise.race([this.answered.promise, this.closed]);
@@ -77,26 +77,26 @@ export class StandardStreams extends StdioServerTransport {
    * Reports an error of the transport: JSON that is not a message to the client, any other error on standard error. Does not report EPIPE,
    * because the client has disconnected.
    */
-  private tell(error: Error): void {
-    if (error.name === 'ZodError') void this.send(NO_MESSAGE).catch(() => {});
+  private reportError(error: Error): void {
+    if (error.name === 'ZodError') void this.send(NOT_A_MESSAGE).catch(() => {});
     else if (!('code' in error && error.code === 'EPIPE')) process.stderr.write(`zomma: ${error.message}\n`);
   }
 
-  private asked(message: JSONRPCMessage): void {
+  private trackRequest(message: JSONRPCMessage): void {
     // `subscriptions/listen` gets notifications, but no answer.
     if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.unanswered.add(message.id);
     if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
-    this.settle(message.params?.requestId as RequestId);
+    this.completeRequest(message.params?.requestId as RequestId);
   }
 
-  private settle(id: RequestId): void {
+  private completeRequest(id: RequestId): void {
     this.unanswered.delete(id);
-    if (this.isLast && this.unanswered.size === 0) this.answered.resolve();
+    if (this.inputEnded && this.unanswered.size === 0) this.answered.resolve();
   }
 }
 
 /** The error for a message whose id is unknown. The protocol's types do not allow its null id. */
-const NO_MESSAGE = {
+const NOT_A_MESSAGE = {
   jsonrpc: '2.0',
   id: null,
   error: { code: ProtocolErrorCode.InvalidRequest, message: 'Invalid Request: not a JSON-RPC 2.0 message' },

@@ -19,8 +19,8 @@ function forwardOf(
   return seriesForward(chain, series!, tte, { ...DEFAULT_OPTIONS, ...options });
 }
 
-function spx(over: Partial<Parameters<typeof quoted>[0]> = {}): ContractRow[] {
-  return quoted({ root: 'SPX', expiry: LATER, spot: 6000, strikes: STRIKES, rate: 0.05, dividend: 0.01, ...over });
+function spx(overrides: Partial<Parameters<typeof quoted>[0]> = {}): ContractRow[] {
+  return quoted({ root: 'SPX', expiry: LATER, spot: 6000, strikes: STRIKES, rate: 0.05, dividend: 0.01, ...overrides });
 }
 
 describe('regression', () => {
@@ -57,10 +57,10 @@ describe('regression', () => {
     ['eight days to expiry suffice', { expiry: '2026-01-13', root: 'SPXW' }, 'regression'],
     ['a week does not', { expiry: '2026-01-12', root: 'SPXW', asOf: AS_OF + 3_600_000 }, 'parity'],
     ['OEX options are American', { root: 'OEX' }, 'parity'],
-  ] as const)('%s', (_what, over, method) => {
-    const head = 'root' in over && over.root === 'OEX' ? { ...SPX, underlying: 'OEX' } : SPX;
-    const asOf = 'asOf' in over ? over.asOf : AS_OF;
-    expect(forwardOf(spx(over), { head: { ...head, asOf } }).method).toBe(method);
+  ] as const)('%s', (_what, overrides, method) => {
+    const head = 'root' in overrides && overrides.root === 'OEX' ? { ...SPX, underlying: 'OEX' } : SPX;
+    const asOf = 'asOf' in overrides ? overrides.asOf : AS_OF;
+    expect(forwardOf(spx(overrides), { head: { ...head, asOf } }).method).toBe(method);
   });
 });
 
@@ -69,8 +69,8 @@ describe('parity', () => {
 
   /** Pairs whose discounted price difference implies the forward `forwards[i]`. */
   function pairs(strikes: readonly number[], forwards: readonly number[]): ContractRow[] {
-    return strikes.flatMap((strike, at) => {
-      const difference = (forwards[at]! - strike) * discount;
+    return strikes.flatMap((strike, i) => {
+      const difference = (forwards[i]! - strike) * discount;
       const [call, put] = [200 + difference, 200];
       return [contract({ strike, bid: call, ask: call }), contract({ strike, callPut: -1, bid: put, ask: put })];
     });
@@ -134,8 +134,8 @@ describe('delta', () => {
     ['no volatility', { delta: 0.5 }],
     ['a sentinel volatility', { delta: 0.5, iv: 1e-5 }],
     ['a volatility above the bound', { delta: 0.5, iv: 5.1 }],
-  ])('%s gives no forward: spot is carried', (_what, over) => {
-    const found = forwardOf([contract(over)], { dividend: 0.01 });
+  ])('%s gives no forward: spot is carried', (_what, overrides) => {
+    const found = forwardOf([contract(overrides)], { dividend: 0.01 });
     expect(found.method).toBe('carry');
     expect(found.forward).toBeCloseTo(100 * Math.exp(0.03 * tte), 12);
   });

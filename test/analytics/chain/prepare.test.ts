@@ -49,10 +49,10 @@ describe('two series of a third Friday', () => {
     ]);
     // The trading day from 09:30 to 16:00.
     expect((series[1]!.tte - series[0]!.tte) * MINUTES_A_YEAR).toBeCloseTo(390, 6);
-    series.forEach((each, at) => {
-      expect(each.dividend).toBeCloseTo([0.01, 0.02][at]!, 6);
-      expect(each.forward).toBeCloseTo(6000 * Math.exp((0.04 - [0.01, 0.02][at]!) * each.tte), 6);
-      expect(Math.sqrt(each.smile.totalVariance[3]! / each.tte)).toBeCloseTo([0.1, 0.2][at]!, 6);
+    series.forEach((each, i) => {
+      expect(each.dividend).toBeCloseTo([0.01, 0.02][i]!, 6);
+      expect(each.forward).toBeCloseTo(6000 * Math.exp((0.04 - [0.01, 0.02][i]!) * each.tte), 6);
+      expect(Math.sqrt(each.smile.totalVariance[3]! / each.tte)).toBeCloseTo([0.1, 0.2][i]!, 6);
       expect(each.end - each.start).toBe(2 * strikes.length);
     });
   });
@@ -117,7 +117,7 @@ test('the weight is open interest, or volume; a missing value counts as 0', () =
 
 describe('gamma equals the formulas bit for bit', () => {
   const rows = [...quoted({ strikes: range(90, 110), iv: (strike) => 0.5 - strike / 400 }), contract({ strike: 111 })];
-  const given = rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at >> 2) }));
+  const given = rows.map((row, i) => ({ ...row, iv: 0.2 + 0.01 * (i >> 2) }));
   test.each([
     ['a call and its put have the same gamma', rows, {}],
     ['each by its own volatility', given, { iv: 'own' }],
@@ -157,7 +157,7 @@ test('columns hold the live contracts, whatever contracts precede, separate or f
   const adjusted = contract({ root: 'ACME1', strike: 50, multiplier: 7 });
   const ready = (more: ContractRow[], expiries: ExpirySelection = { kind: 'all' }) => {
     const { row, strike, callPut, multiplier, chain } = prepared([...rows, ...more], { expiries }, { asOf: CLOSE });
-    expect([...strike]).toEqual(Array.from(row, (at) => chain.strike[at]!));
+    expect([...strike]).toEqual(Array.from(row, (i) => chain.strike[i]!));
     return { strike: [...strike], callPut: [...callPut], multiplier: [...multiplier] };
   };
   const all = { strike: [96, 101, 97, 102], callPut: [-1, -1, 1, 1], multiplier: [11, 11, 12, 12] };

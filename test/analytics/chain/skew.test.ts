@@ -5,7 +5,7 @@ import { normalCdf } from '../../../src/math/normal.ts';
 
 /** A series whose volatility at log-moneyness x is `iv`, at `count` strikes from -1 to 1. */
 function series(iv: (x: number) => number, tte = 0.25, strikes = 2001): PreparedSeries {
-  const logMoneyness = Float64Array.from({ length: strikes }, (_, at) => (2 * at) / (strikes - 1) - 1);
+  const logMoneyness = Float64Array.from({ length: strikes }, (_, i) => (2 * i) / (strikes - 1) - 1);
   const totalVariance = logMoneyness.map((x) => iv(x) ** 2 * tte);
   return { tte, smile: { logMoneyness, totalVariance } } as unknown as PreparedSeries;
 }

@@ -89,12 +89,12 @@ const cases: [name: string, quotes: (readonly [number, number])[], stale: number
 
 describe('a wing of calls', () => {
   test.each(cases)('%s', (_name, quotes, stale) => {
-    const rows = quotes.map(([bid, ask], at) => contract({ strike: 100 + at, callPut: 1, bid, ask }));
+    const rows = quotes.map(([bid, ask], i) => contract({ strike: 100 + i, callPut: 1, bid, ask }));
     const chain = chainOf(rows);
     expect(
       staleQuotes(
         chain,
-        rows.map((_, at) => at),
+        rows.map((_, i) => i),
         0.01,
       ).sort(),
     ).toEqual(stale);
@@ -106,7 +106,7 @@ describe('a wing of calls', () => {
 });
 
 test('stale quotes are left out of the smile, but their contracts have the volatility they imply', () => {
-  const strikes = Array.from({ length: 21 }, (_, at) => 90 + at);
+  const strikes = Array.from({ length: 21 }, (_, i) => 90 + i);
   const dead = quoted({ strikes: [112, 113], iv: 3 });
   const ready = prepared([...quoted({ strikes, halfSpread: 0.01 }), ...dead]);
   expect(ready.counts.stale_quotes).toBe(2);
@@ -123,7 +123,7 @@ test('finds the same stale quotes as a comparison of each with all before it, in
       const bid = Math.round(10 * random()) / 2;
       return { bid, ask: bid + 0.5 * Math.floor(4 * random()) };
     });
-    const chain = chainOf(quotes.map(({ bid, ask }, at) => contract({ strike: 100 + at, bid, ask })));
+    const chain = chainOf(quotes.map(({ bid, ask }, i) => contract({ strike: 100 + i, bid, ask })));
     const rows = Array.from({ length: chain.count }, (_, row) => row);
     const expected = comparedWithAll(chain, rows);
     contradicted += expected.length;

@@ -106,8 +106,8 @@ describe('strikes without their own volatility', () => {
     ['a call in the money: flat as well', 50, 1, 'extended', 0.4 ** 2],
   ] as const)('%s', (_what, strike, callPut, origin, variance) => {
     const found = prepared([...known, contract({ strike, callPut })], FLAT);
-    const at = found.strike.indexOf(strike);
-    expect(found.iv[at]! ** 2).toBeCloseTo(variance, 12);
+    const i = found.strike.indexOf(strike);
+    expect(found.iv[i]! ** 2).toBeCloseTo(variance, 12);
     expect(found.counts.iv).toEqual({ taken: 2, solved: 0, interpolated: 0, extended: 0, [origin]: 1 });
     // Interpolated volatilities are not part of the smile.
     expect(found.series[0]!.smile.logMoneyness).toHaveLength(2);
@@ -138,9 +138,9 @@ test('recovers the smile that a chain of quotes was priced with', () => {
   const iv = (strike: number) => 0.25 + 0.4 * Math.abs(Math.log(strike / 100));
   const strikes = range(90, 110);
   const found = prepared(quoted({ strikes, iv, dividend: 0.02 }));
-  strikes.forEach((strike, at) => {
-    expect(found.iv[2 * at]).toBeCloseTo(iv(strike), 7);
-    expect(found.iv[2 * at + 1]).toBeCloseTo(iv(strike), 7);
+  strikes.forEach((strike, i) => {
+    expect(found.iv[2 * i]).toBeCloseTo(iv(strike), 7);
+    expect(found.iv[2 * i + 1]).toBeCloseTo(iv(strike), 7);
   });
   expect(found.counts.iv.solved).toBe(42);
 });

@@ -73,8 +73,8 @@ describe.each(Object.keys(SHAPES))('with the smile shape: %s', (shape) => {
 
   test('quantiles invert the distribution', () => {
     expect(found.quantiles).toHaveLength(QUANTILES.length);
-    found.quantiles.forEach((price, at) => {
-      expect(found.cdf(price)).toBeCloseTo(QUANTILES[at]!, 9);
+    found.quantiles.forEach((price, i) => {
+      expect(found.cdf(price)).toBeCloseTo(QUANTILES[i]!, 9);
     });
   });
 
@@ -149,7 +149,7 @@ describe('choice of the model', () => {
       ({ strike, callPut }) => strike <= 100 === (callPut === -1),
     );
     const of = (bids: number) => {
-      const rows = bid.map((row, at) => (at < bids ? row : { ...row, bid: Number.NaN, ask: Number.NaN, iv: 0.3 }));
+      const rows = bid.map((row, i) => (i < bids ? row : { ...row, bid: Number.NaN, ask: Number.NaN, iv: 0.3 }));
       const ready = prepared(rows);
       return densityOf(ready, ready.series[0]!).points;
     };
@@ -169,8 +169,8 @@ describe('choice of the model', () => {
 
   test.each([0.6, 0.8, 1.2])('one outlier quote at a volatility of %d does not distort the quantiles', (iv) => {
     const found = withAbsurd(iv, 0.01);
-    found.quantiles.forEach((price, at) => {
-      expect(Math.abs(price - SHAPES.flat!.quantiles[at]!)).toBeLessThan(0.1);
+    found.quantiles.forEach((price, i) => {
+      expect(Math.abs(price - SHAPES.flat!.quantiles[i]!)).toBeLessThan(0.1);
     });
     expect(Math.abs(found.skewness)).toBeLessThan(0.05);
   });
@@ -216,8 +216,8 @@ function judgeDensities(chain: Chain): void {
     }
     expect(figures.skewness).toBeFinite();
     expect(figures.divergence).toBeWithin(0, 10);
-    quantiles.forEach((price, at) => {
-      expect(cdf(price)).toBeCloseTo(QUANTILES[at]!, 9);
+    quantiles.forEach((price, i) => {
+      expect(cdf(price)).toBeCloseTo(QUANTILES[i]!, 9);
     });
     const reach = Math.max(
       ...components.map(({ mean, volatility }) => Math.abs(Math.log(mean)) + 10 * volatility * Math.sqrt(each.tte)),
@@ -225,12 +225,12 @@ function judgeDensities(chain: Chain): void {
     const step = (2 * reach) / INTERVALS;
     const [mass, mean] = [cdf(forward * Math.exp(reach)) - cdf(forward * Math.exp(-reach)), Math.exp(-reach)];
     let [above, falls, before] = [0, 0, 0];
-    for (let at = 0; at <= INTERVALS; at++) {
-      const moneyness = Math.exp(at * step - reach);
+    for (let i = 0; i <= INTERVALS; i++) {
+      const moneyness = Math.exp(i * step - reach);
       const below = cdf(forward * moneyness);
       if (below < before) falls++;
       before = below;
-      const simpson = at === 0 || at === INTERVALS ? 1 : at % 2 === 1 ? 4 : 2;
+      const simpson = i === 0 || i === INTERVALS ? 1 : i % 2 === 1 ? 4 : 2;
       above += (simpson * step * moneyness * (1 - below)) / 3;
     }
     // Not negative, mass one, and the mean of a positive variable is the area above its distribution.

@@ -165,9 +165,9 @@ test.each([1, 0.5, 0.01])('the probability decreases with the distance of the st
     const up = range(100, 160, 0.5).map(of);
     const down = range(40, 99.5, 0.5).map(of).reverse();
     for (const probabilities of [up, down]) {
-      probabilities.forEach((each, at) => {
+      probabilities.forEach((each, i) => {
         expect(each).toBeWithin(0, 1 + 1e-15);
-        if (at > 0) expect(each).toBeLessThan(probabilities[at - 1]!);
+        if (i > 0) expect(each).toBeLessThan(probabilities[i - 1]!);
       });
     }
   }
@@ -186,8 +186,8 @@ test.each([
   ['a spot near zero', { spot: 1e-6 }],
   ['ten years', { tte: 10 }],
   ['almost certain jumps', { noJump: 0.001, tte: 10 }],
-])('is finite with %s', (_what, over) => {
-  const found = jumpProbability(SMILE, { ...QUESTION, ...over });
+])('is finite with %s', (_what, overrides) => {
+  const found = jumpProbability(SMILE, { ...QUESTION, ...overrides });
   expect(found.probability).toBeWithin(0, 1 + 1e-15);
   for (const figure of [found.diffusionVolatility, found.intensity, found.rate, found.dividend]) {
     expect(figure).toBeFinite();

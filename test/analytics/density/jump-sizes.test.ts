@@ -79,8 +79,8 @@ describe('recovers the jumps of the chain’s model', () => {
     expect(Math.abs(sizes.mean - model.m)).toBeLessThan(0.005);
     expect(Math.abs(sizes.width - model.d)).toBeLessThan(0.002);
     expect(Math.abs(fitted!.intensity / model.l - 1)).toBeLessThan(0.12);
-    Object.values(EXPIRIES).forEach((factor, at) => {
-      expect(Math.abs(fitted!.diffusionVolatilities[at]! / (factor * model.s) - 1)).toBeLessThan(0.02);
+    Object.values(EXPIRIES).forEach((factor, i) => {
+      expect(Math.abs(fitted!.diffusionVolatilities[i]! / (factor * model.s) - 1)).toBeLessThan(0.02);
     });
     expect(fitted!.error).toBeLessThan(0.02);
     expect(points).toBe(64);
@@ -129,8 +129,8 @@ describe('chains that do not determine the jumps', () => {
     ['only a series of three days', { expiries: { '2026-01-08': 1 } }, 0, false],
     ['only a series of half a year', { expiries: { '2026-07-17': 1 } }, 0, false],
     ['one series, whose strikes are thinned out', { expiries: { '2026-02-20': 1 } }, 16, false],
-  ])('%s', (_what, over, points, isFitted) => {
-    const found = jumpSizesOf(chainFrom(MODELS[0]!, over));
+  ])('%s', (_what, overrides, points, isFitted) => {
+    const found = jumpSizesOf(chainFrom(MODELS[0]!, overrides));
     expect(found.points).toBe(points);
     expect(found.fitted !== null).toBe(isFitted);
     if (!isFitted) expect(found.sizes).toEqual(DEFAULT_JUMP_SIZES);

@@ -17,7 +17,7 @@ import { range } from '../small-chains.ts';
 const DAYS = [0, 1, 7, 30, 90, 365, 700];
 const NO_JUMP = [0.001, 0.5, 0.9, 1];
 /** From 0.3 to 3 times spot: a factor of ten in 160 steps of 1.5 %. */
-const MONEYNESS = range(0, 160).map((at) => 0.3 * 10 ** (at / 160));
+const MONEYNESS = range(0, 160).map((i) => 0.3 * 10 ** (i / 160));
 /** Maximum distance from the middle to either side for a quote that determines the volatility: half a vol point. */
 const TIGHT = 0.005;
 
@@ -64,8 +64,8 @@ function judgeOrder(chain: Chain): void {
           .reverse(),
       ];
       for (const probabilities of outward) {
-        const rises = probabilities.flatMap((each, at) =>
-          each >= 0 && each <= 1 && (at === 0 || each <= probabilities[at - 1]!) ? [] : [{ days, noJump, at, each }],
+        const rises = probabilities.flatMap((each, i) =>
+          each >= 0 && each <= 1 && (i === 0 || each <= probabilities[i - 1]!) ? [] : [{ days, noJump, i, each }],
         );
         expect(rises).toEqual([]);
       }
@@ -84,12 +84,12 @@ function distances(prepared: PreparedChain): number[] {
     if (smile.logMoneyness.length < 8) return [];
     const { atmIv, totalVariance } = densityOf(prepared, series);
     const found: number[] = [];
-    for (let at = start; at < end; at++) {
-      const x = Math.log(prepared.strike[at]! / forward);
-      const isOutOfTheMoney = x >= 0 === (prepared.callPut[at] === 1);
+    for (let i = start; i < end; i++) {
+      const x = Math.log(prepared.strike[i]! / forward);
+      const isOutOfTheMoney = x >= 0 === (prepared.callPut[i] === 1);
       if (!isOutOfTheMoney || Math.abs(x) > atmIv * Math.sqrt(tte) || !smile.logMoneyness.includes(x)) continue;
       const quoted = varianceAt(smile, x);
-      const row = prepared.row[at]!;
+      const row = prepared.row[i]!;
       const d1 = -x / Math.sqrt(quoted) + Math.sqrt(quoted) / 2;
       const vega = forward * Math.sqrt(tte / (2 * Math.PI)) * Math.exp((-d1 * d1) / 2);
       if (!((chain.ask[row]! - chain.bid[row]!) / 2 < TIGHT * vega)) continue;

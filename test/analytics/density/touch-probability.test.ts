@@ -134,8 +134,8 @@ function judge(chain: Chain): void {
   ] as const) {
     for (const side of [1, -1]) {
       let before = 1;
-      for (const at of range(0, 24)) {
-        const strike = spot * 3 ** (side * (at / 24) ** 2);
+      for (const i of range(0, 24)) {
+        const strike = spot * 3 ** (side * (i / 24) ** 2);
         const reading = jumpProbability(surface, { spot, strike, tte: days / 365.25, noJump, sizes });
         const touches = touchProbability(reading, spot, strike);
         expect(touches).toBeWithin(reading.probability, 1 + 1e-15);

@@ -6,14 +6,14 @@ import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { contract, FEED_GAMMA, prepared, type Quotes, quoted, range } from '../small-chains.ts';
 
 /** The same options on an underlying at `scale` times the price, with the same open interest in dollars. */
-function readAt(scale: number, share: number, over: Partial<Quotes> = {}) {
+function readAt(scale: number, share: number, overrides: Partial<Quotes> = {}) {
   const rows = quoted({
     strikes: range(85, 115, 2.5).map((strike) => strike * scale),
     spot: 100 * scale,
     iv: (strike) => 0.2 + (0.1 * (100 - strike / scale)) / 100,
-    ...over,
+    ...overrides,
   });
-  const open = rows.map((row, at) => ({ ...row, openInterest: ((1_000 + ((at * 331) % 700)) * share) / scale }));
+  const open = rows.map((row, i) => ({ ...row, openInterest: ((1_000 + ((i * 331) % 700)) * share) / scale }));
   return prepared(open, {}, { spot: 100 * scale });
 }
 
@@ -43,10 +43,10 @@ describe('an index plus a fund that holds part of it equals the whole index', ()
   test('the profile and its two parts', () => {
     const { level, gex } = netGammaProfile(whole, 0.2);
     expect(both.profile.level).toEqual(level);
-    for (const [at, each] of gex.entries()) {
-      expect(both.profile.gex[at]! / 1e6).toBeCloseTo(each / 1e6, 8);
-      expect((both.indexGex[at]! + both.fundGex[at]!) / 1e6).toBeCloseTo(each / 1e6, 8);
-      expect(both.fundGex[at]! / 1e6).toBeCloseTo((0.7 * each) / 1e6, 8);
+    for (const [i, each] of gex.entries()) {
+      expect(both.profile.gex[i]! / 1e6).toBeCloseTo(each / 1e6, 8);
+      expect((both.indexGex[i]! + both.fundGex[i]!) / 1e6).toBeCloseTo(each / 1e6, 8);
+      expect(both.fundGex[i]! / 1e6).toBeCloseTo((0.7 * each) / 1e6, 8);
     }
   });
 });

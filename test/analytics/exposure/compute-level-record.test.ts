@@ -19,9 +19,9 @@ test.each([
     'between two expiries: linear in total variance',
     [...NEAR, ...FAR],
     (() => {
-      const [near, far, at] = [yearsTo('ACME', EXPIRY), yearsTo('ACME', LATER), 30 / 365.25];
-      const share = (at - near) / (far - near);
-      return Math.sqrt(((1 - share) * NEAR_IV ** 2 * near + share * FAR_IV ** 2 * far) / at);
+      const [near, far, i] = [yearsTo('ACME', EXPIRY), yearsTo('ACME', LATER), 30 / 365.25];
+      const share = (i - near) / (far - near);
+      return Math.sqrt(((1 - share) * NEAR_IV ** 2 * near + share * FAR_IV ** 2 * far) / i);
     })(),
   ],
 ])('at-the-money volatility at 30 days: %s', (_, rows, expected) => {
@@ -39,8 +39,8 @@ test.each([
   ['2026-01-06', 'past midnight in New York', '2026-01-06T05:00:00Z'],
   ['2025-07-04', 'past midnight in summer', '2025-07-04T04:00:00Z'],
   ['2025-11-28', 'a half day', '2025-11-28T18:00:00Z'],
-])('the day is %s: %s', (day, _, at) => {
-  expect(levelRecordOf(chainOf(NEAR, { asOf: Date.parse(at) }), NONE).day).toBe(day);
+])('the day is %s: %s', (day, _, i) => {
+  expect(levelRecordOf(chainOf(NEAR, { asOf: Date.parse(i) }), NONE).day).toBe(day);
 });
 
 test('premium determines the expiry', () => {

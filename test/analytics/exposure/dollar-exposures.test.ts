@@ -12,8 +12,8 @@ test('GEX computed by hand: sign * gamma * contracts * shares * S^2 * 0.01', () 
   ];
   const ready = prepared(rows, FEED_GAMMA, { spot: 50 });
   const expected = [0.03 * 200 * 100 * 25, -0.03 * 500 * 100 * 25, 0.01 * 10 * 10 * 25];
-  gexByContract(ready).forEach((each, at) => {
-    expect(each).toBeCloseTo(expected[at]!, 9);
+  gexByContract(ready).forEach((each, i) => {
+    expect(each).toBeCloseTo(expected[i]!, 9);
   });
   const { gex, grossGex, dex, vex, cex } = exposures(ready);
   expect(gex).toBeCloseTo(15_000 - 37_500 + 25, 8);
@@ -31,17 +31,17 @@ describe('of a quoted chain: agree with bumped plain deltas', () => {
   const found = exposures(ready);
   /** The delta-notional after the volatilities and the time are bumped. */
   const notional = (vol: number, days: number) =>
-    Array.from({ length: ready.count }, (_, at) => {
+    Array.from({ length: ready.count }, (_, i) => {
       const delta = blackScholesDelta({
-        callPut: ready.callPut[at]!,
+        callPut: ready.callPut[i]!,
         spot: 100,
-        strike: ready.strike[at]!,
+        strike: ready.strike[i]!,
         tte: tte - days / 365,
-        iv: ready.iv[at]! + vol,
+        iv: ready.iv[i]! + vol,
         rate: 0.04,
         dividend: 0.03,
       });
-      return ready.callPut[at]! * delta * ready.weight[at]! * 100 * 100;
+      return ready.callPut[i]! * delta * ready.weight[i]! * 100 * 100;
     }).reduce((sum, each) => sum + each, 0);
 
   test.each([
@@ -52,15 +52,15 @@ describe('of a quoted chain: agree with bumped plain deltas', () => {
       'gamma, per 1 %',
       found.gex,
       netGex(
-        Array.from({ length: ready.count }, (_, at) => ({
-          callPut: ready.callPut[at]!,
+        Array.from({ length: ready.count }, (_, i) => ({
+          callPut: ready.callPut[i]!,
           spot: 100,
-          strike: ready.strike[at]!,
+          strike: ready.strike[i]!,
           tte,
-          iv: ready.iv[at]!,
+          iv: ready.iv[i]!,
           rate: 0.04,
           dividend: 0.03,
-          weight: ready.weight[at]!,
+          weight: ready.weight[i]!,
           multiplier: 100,
         })),
         100,
@@ -81,18 +81,18 @@ describe('of a quoted chain: agree with bumped plain deltas', () => {
 describe('equal the sums over all contracts’ Greeks', () => {
   const strikes = [20, 60, 90, 99, 100, 101, 110, 150, 400];
   const rows = [EXPIRY, LATER].flatMap((expiry, far) =>
-    strikes.flatMap((strike, at) =>
+    strikes.flatMap((strike, i) =>
       [1, -1]
         // Some contracts stand alone.
-        .filter((callPut) => (at + far) % 3 > 0 || callPut * (strike - 100) > 0)
+        .filter((callPut) => (i + far) % 3 > 0 || callPut * (strike - 100) > 0)
         .map((callPut) =>
-          contract({ expiry, strike, callPut, iv: 0.2 + 0.05 * (at % 4), openInterest: 3 + ((7 * at + callPut) % 11) }),
+          contract({ expiry, strike, callPut, iv: 0.2 + 0.05 * (i % 4), openInterest: 3 + ((7 * i + callPut) % 11) }),
         ),
     ),
   );
   test.each([
     ['calls and puts', rows, 'otm'],
-    ['with each contract’s own volatility', rows.map((row, at) => ({ ...row, iv: 0.2 + 0.01 * (at % 5) })), 'own'],
+    ['with each contract’s own volatility', rows.map((row, i) => ({ ...row, iv: 0.2 + 0.01 * (i % 5) })), 'own'],
     [
       'the first contract of a series without a volatility',
       [...rows, contract({ expiry: LATER, strike: 10, openInterest: 5 })],
@@ -115,10 +115,7 @@ describe('equal the sums over all contracts’ Greeks', () => {
       dividend: ready.dividend,
     });
     const sum = (name: 'delta' | 'vanna' | 'charm', of: (each: number) => number) =>
-      greek[name].reduce(
-        (total, each, at) => total + of(ready.callPut[at]! * (each || 0) * ready.weight[at]! * 1e4),
-        0,
-      );
+      greek[name].reduce((total, each, i) => total + of(ready.callPut[i]! * (each || 0) * ready.weight[i]! * 1e4), 0);
     const found = exposures(ready);
     for (const [exposure, name, unit] of [
       ['dex', 'delta', 1],

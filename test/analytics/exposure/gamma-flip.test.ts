@@ -19,16 +19,16 @@ function put(strike: number, openInterest: number, iv = 0.3): ContractRow {
 }
 
 function contractsOf(ready: PreparedChain) {
-  return Array.from({ length: ready.count }, (_, at) => ({
-    callPut: ready.callPut[at]!,
+  return Array.from({ length: ready.count }, (_, i) => ({
+    callPut: ready.callPut[i]!,
     spot: ready.chain.spot,
-    strike: ready.strike[at]!,
-    tte: ready.tte[at]!,
-    iv: ready.iv[at]!,
-    rate: ready.rate[at]!,
-    dividend: ready.dividend[at]!,
-    weight: ready.weight[at]!,
-    multiplier: ready.multiplier[at]!,
+    strike: ready.strike[i]!,
+    tte: ready.tte[i]!,
+    iv: ready.iv[i]!,
+    rate: ready.rate[i]!,
+    dividend: ready.dividend[i]!,
+    weight: ready.weight[i]!,
+    multiplier: ready.multiplier[i]!,
   }));
 }
 
@@ -60,8 +60,8 @@ describe('finds the crossing nearest spot, like a fine scan of bumped prices', (
     const { gex, grossGex } = exposures(ready);
     expect(Math.abs(net(100) - gex)).toBeLessThan(1e-7 * grossGex);
     const profile = netGammaProfile(ready, 0.2);
-    for (const at of [40, 80, 95]) {
-      expect(Math.abs(net(profile.level[at]!) - profile.gex[at]!)).toBeLessThan(1e-6 * grossGex);
+    for (const i of [40, 80, 95]) {
+      expect(Math.abs(net(profile.level[i]!) - profile.gex[i]!)).toBeLessThan(1e-6 * grossGex);
     }
   });
 });
@@ -107,7 +107,7 @@ describe('exact zeros', () => {
     // An hour before settlement, gamma underflows to 0 within a percent of the strikes.
     const ready = prepared([put(92, 10, 0.02), call(108, 10, 0.02)].map(inAnHour), FLAT);
     const { gex, level: levels } = netGammaProfile(ready, 0.2);
-    expect(levels.filter((each, at) => gex[at] === 0 && each > 94 && each < 106)).toHaveLength(47);
+    expect(levels.filter((each, i) => gex[i] === 0 && each > 94 && each < 106)).toHaveLength(47);
     const { level, resolved } = gammaFlip(ready);
     expect(resolved).toBe(true);
     expect(Math.abs(level - 100)).toBeLessThan(0.3);
@@ -127,7 +127,7 @@ describe('agrees with a scan of the whole grid', () => {
   const random = generator(11);
   const pick = <T>(...from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
   /** A few contracts with random strikes, times from an hour to months, and widths. */
-  const books = Array.from({ length: 150 }, (_, at) => {
+  const books = Array.from({ length: 150 }, (_, i) => {
     const rows = Array.from({ length: 1 + Math.floor(40 * random() ** 2) }, () =>
       contract({
         strike: Math.round(60 + 80 * random()) + pick(0, 0.5),
@@ -137,7 +137,7 @@ describe('agrees with a scan of the whole grid', () => {
         expiry: pick(TODAY, TODAY, EXPIRY, LATER),
       }),
     );
-    return [at, rows] as const;
+    return [i, rows] as const;
   });
 
   test.each(books)('book %d', (_at, rows) => {
@@ -156,13 +156,13 @@ describe('agrees with a scan of the whole grid', () => {
 
   /** The sign change nearest 100, searched outward. A run of zeros is crossed at its middle. */
   function crossing({ level, gex }: { level: Float64Array; gex: Float64Array }): number | undefined {
-    const signed = Array.from(level.keys()).filter((at) => gex[at] !== 0);
-    const crossings = signed.slice(1).flatMap((at, each) => {
+    const signed = Array.from(level.keys()).filter((i) => gex[i] !== 0);
+    const crossings = signed.slice(1).flatMap((i, each) => {
       const before = signed[each]!;
-      if (gex[before]! > 0 === gex[at]! > 0) return [];
-      if (at > before + 1) return [(level[before]! + level[at]!) / 2];
-      const share = gex[before]! / (gex[before]! - gex[at]!);
-      return [level[before]! + share * (level[at]! - level[before]!)];
+      if (gex[before]! > 0 === gex[i]! > 0) return [];
+      if (i > before + 1) return [(level[before]! + level[i]!) / 2];
+      const share = gex[before]! / (gex[before]! - gex[i]!);
+      return [level[before]! + share * (level[i]! - level[before]!)];
     });
     return crossings.toSorted((a, b) => Math.abs(a - 100) - Math.abs(b - 100))[0];
   }

@@ -66,20 +66,20 @@ test('the net profile is the sum over all contracts, wide and narrow', () => {
   ];
   const ready = prepared(rows, FLAT);
   expect(positionsOf(ready).narrow.count).toBe(1);
-  const contracts = Array.from({ length: ready.count }, (_, at) => ({
-    callPut: ready.callPut[at]!,
+  const contracts = Array.from({ length: ready.count }, (_, i) => ({
+    callPut: ready.callPut[i]!,
     spot: 100,
-    strike: ready.strike[at]!,
-    tte: ready.tte[at]!,
-    iv: ready.iv[at]!,
+    strike: ready.strike[i]!,
+    tte: ready.tte[i]!,
+    iv: ready.iv[i]!,
     rate: 0,
     dividend: 0,
-    weight: ready.weight[at]!,
+    weight: ready.weight[i]!,
     multiplier: 100,
   }));
   const { level, gex } = netGammaProfile(ready, 0.2);
-  for (const at of [40, 72, 80, 83, 84, 92, 130]) {
-    const expected = netGex(contracts, level[at]!);
-    expect(Math.abs(gex[at]! - expected)).toBeLessThan(1e-6 * Math.max(...gex.map(Math.abs)));
+  for (const i of [40, 72, 80, 83, 84, 92, 130]) {
+    const expected = netGex(contracts, level[i]!);
+    expect(Math.abs(gex[i]! - expected)).toBeLessThan(1e-6 * Math.max(...gex.map(Math.abs)));
   }
 });

@@ -26,7 +26,7 @@ describe('shares per +1 % move', () => {
   test('each node names its contract', () => {
     expect(nodes[0]).toMatchObject({
       ...{ strike: 90, callPut: -1, expiry: '2026-02-20', root: 'ACME' },
-      ...{ dealerShares: 900, deltaFlux: 0, parts: { position: -900, multiplier: 100, gamma: 0.01, iv: 0 } },
+      ...{ dealerShares: 900, deltaFlux: 0, inputs: { position: -900, multiplier: 100, gamma: 0.01, iv: 0 } },
     });
   });
 

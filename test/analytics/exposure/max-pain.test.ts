@@ -130,7 +130,7 @@ test('agrees with brute force on random chains', () => {
     return state % below;
   };
   for (let chain = 0; chain < 200; chain++) {
-    const lines = Array.from({ length: 1 + next(12) }, (_, at): Line => [80 + 2.5 * at, next(50), next(50)]);
+    const lines = Array.from({ length: 1 + next(12) }, (_, i): Line => [80 + 2.5 * i, next(50), next(50)]);
     expect(painOf(lines)).toBe(bruteMaxPain(optionsOf(lines)));
   }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { levelsWithin, netGexInSteps, positionsInSteps } from '../../../src/analytics/exposure/gamma-profile.ts';
-import { sharpenInSteps, sketchInSteps } from '../../../src/analytics/exposure/profile-sketch.ts';
+import { refineInSteps, sketchInSteps } from '../../../src/analytics/exposure/profile-sketch.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { runToCompletion } from '../../../src/steps.ts';
@@ -19,7 +19,7 @@ function book(seed: number, iv: number, rest: Partial<ContractRow> = {}): Contra
   );
 }
 
-describe('the error of a sketch is within its doubt', () => {
+describe('the error of a sketch is within its bound', () => {
   test.each([
     ['a smooth profile', book(1, 0.3)],
     // Half a percent in an hour: the narrowest deviation of a wide position.
@@ -29,21 +29,21 @@ describe('the error of a sketch is within its doubt', () => {
     const positions = runToCompletion(positionsInSteps(prepared(rows, FLAT)));
     expect(positions.narrow.count).toBe(0);
     const exact = runToCompletion(netGexInSteps(positions, LEVEL));
-    const { gex, doubt } = runToCompletion(sketchInSteps(positions, LEVEL));
+    const { gex, errorBound } = runToCompletion(sketchInSteps(positions, LEVEL));
     const largest = Math.max(...exact.map(Math.abs));
-    for (let at = 0; at < LEVEL.length; at++) expect(Math.abs(gex[at]! - exact[at]!)).toBeLessThanOrEqual(doubt[at]!);
+    for (let i = 0; i < LEVEL.length; i++) expect(Math.abs(gex[i]! - exact[i]!)).toBeLessThanOrEqual(errorBound[i]!);
     // The sketch must decide the sign of most levels.
-    expect(gex.filter((each, at) => Math.abs(each) > doubt[at]!).length).toBeGreaterThan(120);
-    expect(Math.max(...doubt)).toBeGreaterThan(1e-6 * largest);
+    expect(gex.filter((each, i) => Math.abs(each) > errorBound[i]!).length).toBeGreaterThan(120);
+    expect(Math.max(...errorBound)).toBeGreaterThan(1e-6 * largest);
   });
 });
 
 test('narrow peaks are computed exactly, although they lie between the points of the grid', () => {
   const positions = runToCompletion(positionsInSteps(prepared(book(6, 0.03, { expiry: TODAY }), FLAT)));
   expect(positions.wide.count).toBe(0);
-  const { gex, doubt } = runToCompletion(sketchInSteps(positions, LEVEL));
+  const { gex, errorBound } = runToCompletion(sketchInSteps(positions, LEVEL));
   expect([...gex]).toEqual([...runToCompletion(netGexInSteps(positions, LEVEL))]);
-  expect(Math.max(...doubt)).toBe(0);
+  expect(Math.max(...errorBound)).toBe(0);
 });
 
 test('sharpened levels are exact, and the other levels do not change', () => {
@@ -51,19 +51,19 @@ test('sharpened levels are exact, and the other levels do not change', () => {
   const before = runToCompletion(sketchInSteps(positions, LEVEL));
   const sketch = runToCompletion(sketchInSteps(positions, LEVEL));
   const exact = runToCompletion(netGexInSteps(positions, LEVEL));
-  expect(runToCompletion(sharpenInSteps(sketch, positions, (at) => at === 3 || at === 90))).toBe(true);
-  for (const at of [3, 90]) {
-    expect(sketch.doubt[at]).toBe(0);
-    expect(Math.abs(sketch.gex[at]! / exact[at]! - 1)).toBeLessThan(1e-11);
+  expect(runToCompletion(refineInSteps(sketch, positions, (i) => i === 3 || i === 90))).toBe(true);
+  for (const i of [3, 90]) {
+    expect(sketch.errorBound[i]).toBe(0);
+    expect(Math.abs(sketch.gex[i]! / exact[i]! - 1)).toBeLessThan(1e-11);
   }
   expect(sketch.gex[4]).toBe(before.gex[4]!);
-  expect(sketch.doubt[4]).toBe(before.doubt[4]!);
+  expect(sketch.errorBound[4]).toBe(before.errorBound[4]!);
 });
 
 test('exact levels are not computed again', () => {
   const positions = runToCompletion(positionsInSteps(prepared(book(8, 0.3), FLAT)));
   const sketch = runToCompletion(sketchInSteps(positions, LEVEL));
-  expect(runToCompletion(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(true);
-  expect(runToCompletion(sharpenInSteps(sketch, positions, (at) => at < 9))).toBe(false);
-  expect(runToCompletion(sharpenInSteps(sketch, positions, () => false))).toBe(false);
+  expect(runToCompletion(refineInSteps(sketch, positions, (i) => i < 9))).toBe(true);
+  expect(runToCompletion(refineInSteps(sketch, positions, (i) => i < 9))).toBe(false);
+  expect(runToCompletion(refineInSteps(sketch, positions, () => false))).toBe(false);
 });

@@ -11,7 +11,7 @@ const TOMORROW = '2026-01-06';
 
 describe('the series nearest a number of days', () => {
   const open = { iv: 0.3, openInterest: 1 };
-  const at = (expiry: string, over = {}) => contract({ expiry, ...open, ...over });
+  const at = (expiry: string, overrides = {}) => contract({ expiry, ...open, ...overrides });
   const none = Number.NaN;
 
   test.each([
@@ -43,16 +43,17 @@ describe('the series nearest a number of days', () => {
 });
 
 describe('the share of the five largest strikes', () => {
-  const strike = (strike: number, gamma: number, over = {}) => contract({ strike, gamma, openInterest: 1, ...over });
+  const strike = (strike: number, gamma: number, overrides = {}) =>
+    contract({ strike, gamma, openInterest: 1, ...overrides });
 
   test.each([
-    ['of six equal strikes', [1, 2, 3, 4, 5, 6].map((at) => strike(at, 0.01)), 500 / 6],
+    ['of six equal strikes', [1, 2, 3, 4, 5, 6].map((i) => strike(i, 0.01)), 500 / 6],
     [
       'calls and puts of a strike count together',
-      [1, 2, 3, 4, 5, 6].flatMap((at) => [strike(at, 0.01), strike(at, 0.01, { callPut: -1 })]),
+      [1, 2, 3, 4, 5, 6].flatMap((i) => [strike(i, 0.01), strike(i, 0.01, { callPut: -1 })]),
       500 / 6,
     ],
-    ['of unequal strikes', [9, 1, 9, 9, 9, 4, 9].map((each, at) => strike(100 + at, each / 100)), 4500 / 50],
+    ['of unequal strikes', [9, 1, 9, 9, 9, 4, 9].map((each, i) => strike(100 + i, each / 100)), 4500 / 50],
     ['of fewer than five strikes', [strike(1, 0.01), strike(2, 0.05)], 100],
     ['of no weighted strike', [strike(1, 0.01, { openInterest: 0 })], 0],
   ])('%s', (_what, rows, expected) => {
@@ -60,9 +61,9 @@ describe('the share of the five largest strikes', () => {
   });
 
   test('names the strikes, largest first', () => {
-    const rows = [3, 1, 5, 2].map((each, at) => strike(100 + at, each / 100));
+    const rows = [3, 1, 5, 2].map((each, i) => strike(100 + i, each / 100));
     expect(
-      concentratedStrikes(prepared(rows, FEED_GAMMA)).map(({ strike: at, share }) => [at, Math.round(1100 * share)]),
+      concentratedStrikes(prepared(rows, FEED_GAMMA)).map(({ strike: i, share }) => [i, Math.round(1100 * share)]),
     ).toEqual([
       [102, 500],
       [100, 300],
@@ -72,11 +73,11 @@ describe('the share of the five largest strikes', () => {
   });
 
   test('for one series or for all', () => {
-    const later = [1, 2, 3, 4, 5, 6].map((at) => strike(at, 0.01, { expiry: LATER }));
+    const later = [1, 2, 3, 4, 5, 6].map((i) => strike(i, 0.01, { expiry: LATER }));
     const ready = prepared([strike(1, 0.02), ...later], FEED_GAMMA);
     const shares = [...ready.series.map((series) => gammaConcentration(ready, series)), gammaConcentration(ready)];
-    [100, 500 / 6, 700 / 8].forEach((expected, at) => {
-      expect(shares[at]).toBeCloseTo(expected, 9);
+    [100, 500 / 6, 700 / 8].forEach((expected, i) => {
+      expect(shares[i]).toBeCloseTo(expected, 9);
     });
   });
 });

@@ -6,7 +6,7 @@ import { contract, FEED_GAMMA, LATER, prepared } from '../small-chains.ts';
 type Line = readonly [strike: number, call: number, put: number];
 
 function wallsOf(lines: readonly Line[], spot = 100) {
-  const column = (at: 0 | 1 | 2) => Float64Array.from(lines, (line) => line[at]);
+  const column = (i: 0 | 1 | 2) => Float64Array.from(lines, (line) => line[i]);
   return walls({ strike: column(0), call: column(1), put: column(2) }, spot);
 }
 

@@ -30,8 +30,8 @@ describe('components', () => {
     ['realised_over_implied', 'unknown', { realised: null }, null],
     ['expiring_gamma', 'a fifth', {}, 20],
     ['expiring_gamma', 'no gamma', { grossGamma: 0, expiringGamma: 0 }, null],
-  ] as const)('%s, %s', (name, _what, over, expected) => {
-    const found = whipsawComponents({ ...INPUT, ...over })[name];
+  ] as const)('%s, %s', (name, _what, overrides, expected) => {
+    const found = whipsawComponents({ ...INPUT, ...overrides })[name];
     if (expected === null) expect(found).toBeNull();
     else expect(found).toBeCloseTo(expected, 9);
   });

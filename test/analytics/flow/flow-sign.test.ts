@@ -16,7 +16,7 @@ import { prepared, quoted, range } from '../small-chains.ts';
 
 const NOBODY = { contracts: 0, capped: 0, prints: { feed: 0, quote: 0, tick: 0, unknown: 0 } };
 const READY = prepared(
-  quoted({ strikes: range(90, 110, 2), dividend: 0.02 }).map((row, at) => ({ ...row, openInterest: 100 + 7 * at })),
+  quoted({ strikes: range(90, 110, 2), dividend: 0.02 }).map((row, i) => ({ ...row, openInterest: 100 + 7 * i })),
 );
 /** The customers' random positions, some of them short. */
 const NET = Float64Array.from({ length: READY.chain.count }, (_, row) => ((row * 37) % 101) - 50);
@@ -30,7 +30,7 @@ describe('exposures of dealers opposite customers', () => {
     ...{ iv: READY.iv, rate: READY.rate, dividend: READY.dividend },
   });
   const held = (column: Float64Array, scale: number) =>
-    column.reduce((sum, each, at) => sum - NET[at]! * 100 * each * scale, 0);
+    column.reduce((sum, each, i) => sum - NET[i]! * 100 * each * scale, 0);
   const found = exposures(SIGNED);
 
   test.each([
@@ -97,13 +97,13 @@ describe('the known book of a simulated tape', () => {
       const { gex, grossGex } = exposures(truth);
       const truly = gexByContract(truth);
       squares += ((exposures(signed).gex - gex) / grossGex) ** 2;
-      book += gexByContract(signed).reduce((sum, each, at) => sum + Math.abs(each - truly[at]!), 0) / grossGex;
+      book += gexByContract(signed).reduce((sum, each, i) => sum + Math.abs(each - truly[i]!), 0) / grossGex;
       share += signedShare(signed).share;
     }
     return { net: Math.sqrt(squares / tapes.length), book: book / tapes.length, share: share / tapes.length };
   });
 
-  test.each(RECORDED.map((each, at) => [each.part, each, found[at]!] as const))(
+  test.each(RECORDED.map((each, i) => [each.part, each, found[i]!] as const))(
     '%p of the tape recorded',
     (_part, bound, is) => {
       expect(is.net).toBeLessThan(bound.net);
@@ -112,11 +112,11 @@ describe('the known book of a simulated tape', () => {
   );
 
   test('the error falls as the signed share rises', () => {
-    for (const [at, each] of found.entries()) {
-      if (at === 0) continue;
-      expect(each.share).toBeGreaterThan(found[at - 1]!.share);
-      expect(each.net).toBeLessThan(found[at - 1]!.net);
-      expect(each.book).toBeLessThan(found[at - 1]!.book);
+    for (const [i, each] of found.entries()) {
+      if (i === 0) continue;
+      expect(each.share).toBeGreaterThan(found[i - 1]!.share);
+      expect(each.net).toBeLessThan(found[i - 1]!.net);
+      expect(each.book).toBeLessThan(found[i - 1]!.book);
     }
   });
 });

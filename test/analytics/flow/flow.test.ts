@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { addDay, type Flow, flowOfPrints, largePrints, opinionPremium } from '../../../src/analytics/flow/flow.ts';
+import { addDay, directionalPremium, type Flow, flowOfPrints, largePrints } from '../../../src/analytics/flow/flow.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { premiumOf, sumOf } from '../../../src/market/prints.ts';
 import { chainOf, contract, EXPIRY, LATER, print } from '../small-chains.ts';
@@ -23,8 +23,8 @@ describe('a print is large', () => {
     ['not if cancelled', { price: 50, canceled: true }, false],
     ['also if it is a leg of a spread', { multiLeg: true }, true],
     ['not if its deliverable is adjusted', { root: 'ACME1' }, false],
-  ])('%s', (_what, over, expected) => {
-    expect(largePrints([print(over)], MIN)).toHaveLength(expected ? 1 : 0);
+  ])('%s', (_what, overrides, expected) => {
+    expect(largePrints([print(overrides)], MIN)).toHaveLength(expected ? 1 : 0);
   });
 });
 
@@ -80,8 +80,8 @@ describe('flow of snapshots', () => {
   });
 
   test('reports separately the premium of contracts too deep in the money to express an opinion', () => {
-    const rows = [0.9, 0.91, -0.95, Number.NaN].map((delta, at) =>
-      contract({ strike: 80 + at, volume: 1, last: 10 ** at, delta }),
+    const rows = [0.9, 0.91, -0.95, Number.NaN].map((delta, i) =>
+      contract({ strike: 80 + i, volume: 1, last: 10 ** i, delta }),
     );
     expect(flowsOfSnapshots([chainOf(rows)]).get(EXPIRY)!.deepPremium).toBe(1_000 + 10_000);
   });
@@ -93,7 +93,7 @@ describe('flow of snapshots', () => {
 
 describe('premium that expresses an opinion', () => {
   test('sums by series, with the roots of one date separate', () => {
-    const premium = opinionPremium(
+    const premium = directionalPremium(
       [print(), print({ price: 1 }), print({ root: 'SPXW' }), print({ expiry: LATER, callPut: -1 })].map(sumOf),
     );
     expect(Object.fromEntries(premium)).toEqual({
@@ -109,7 +109,7 @@ describe('premium that expresses an opinion', () => {
     ['a put of delta -0.91', { delta: -0.91, callPut: -1 as const }, false],
     ['a delta of 0.9', { delta: 0.9 }, true],
     ['an unknown delta', { delta: null }, true],
-  ])('%s', (_what, over, expected) => {
-    expect(opinionPremium([sumOf(print(over))]).size).toBe(expected ? 1 : 0);
+  ])('%s', (_what, overrides, expected) => {
+    expect(directionalPremium([sumOf(print(overrides))]).size).toBe(expected ? 1 : 0);
   });
 });

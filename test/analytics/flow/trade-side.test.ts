@@ -79,7 +79,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])('finds the sides of a simulated tape that gi
   const { trades } = simulatedTape(seed);
   const signed = [...signPrints(trades.map((each) => each.print))];
   const found = (atMid: boolean) => {
-    const among = trades.flatMap((trade, at) => (trade.atMid === atMid ? [trade.truth * signed[at]!.aggressor] : []));
+    const among = trades.flatMap((trade, i) => (trade.atMid === atMid ? [trade.truth * signed[i]!.aggressor] : []));
     return { count: among.length, right: among.filter((each) => each === 1).length / among.length };
   };
   expect(found(false).count).toBeGreaterThan(1_000);

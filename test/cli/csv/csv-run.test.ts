@@ -15,8 +15,8 @@ const HALF = '0.50000000000000000';
 
 function run(header: string, ...rows: string[]) {
   const made = new CsvRun(kernel, header);
-  const text = made.compute(rows.map((text, at) => ({ text, line: at + 2 })));
-  return { lines: (made.header() + text).trimEnd().split('\n'), told: made.told, badRows: made.badRows };
+  const text = made.compute(rows.map((text, i) => ({ text, line: i + 2 })));
+  return { lines: (made.header() + text).trimEnd().split('\n'), messages: made.messages, badRows: made.badRows };
 }
 
 describe('columns', () => {
@@ -38,7 +38,7 @@ describe('columns', () => {
     ['a missing optional column takes its default', ['a', '1'], ['a,sum,ratio', `1,${THREE},${HALF}`]],
     ['an empty optional cell takes its default', ['a,b', '1,""'], ['a,b,sum,ratio', `1,"",${THREE},${HALF}`]],
   ])('%s', (_what, given, expected) => {
-    expect(run(...given)).toEqual({ lines: expected, told: [], badRows: 0 });
+    expect(run(...given)).toEqual({ lines: expected, messages: [], badRows: 0 });
   });
 
   test.each([
@@ -46,8 +46,8 @@ describe('columns', () => {
     ['another separator', 'a;b', /no column a/],
     ['an input named twice', 'a,b,"a"', /column a is named twice/],
     ['an output named twice', 'a,sum,sum', /column sum is named twice/],
-  ])('rejects %s', (_what, header, told) => {
-    expect(() => new CsvRun(kernel, header)).toThrow(told);
+  ])('rejects %s', (_what, header, message) => {
+    expect(() => new CsvRun(kernel, header)).toThrow(message);
   });
 
   test('columns that are neither input nor output may share a name', () => {
@@ -63,18 +63,18 @@ describe('a bad row passes its cells through and leaves the outputs empty', () =
     ['too few cells', '1,2,0', '1,2,,,', 'has 3 cells, the header 4'],
     ['too many cells', '1,2,0,9,9,9', '1,2,,9,', 'has 6 cells, the header 4'],
     ['no result', '1,0,0,9', '1,0,,9,', 'b is nothing'],
-  ])('%s', (_what, row, line, told) => {
+  ])('%s', (_what, row, line, message) => {
     const good = '1,2,0,9';
     const { lines, ...rest } = run('a,b,sum,c', good, row, good);
     const computed = `1,2,${THREE},9,${HALF}`;
     expect(lines).toEqual(['a,b,sum,c,ratio', computed, line, computed]);
-    expect(rest).toEqual({ told: [`line 3: ${told}`], badRows: 1 });
+    expect(rest).toEqual({ messages: [`line 3: ${message}`], badRows: 1 });
   });
 
   test('reports the first five bad rows and counts all of them', () => {
-    const { told, badRows } = run('a', ...Array(7).fill('?'), '1');
+    const { messages, badRows } = run('a', ...Array(7).fill('?'), '1');
     expect(badRows).toBe(7);
-    expect(told).toEqual([2, 3, 4, 5, 6].map((line) => `line ${line}: a must be a number`));
+    expect(messages).toEqual([2, 3, 4, 5, 6].map((line) => `line ${line}: a must be a number`));
   });
 });
 
@@ -112,7 +112,7 @@ describe('cells', () => {
   });
 
   test('writes every output so that it is read back as the same number', () => {
-    const values = Array.from({ length: 500 }, (_, at) => Math.exp(1.37 * (at - 250)) / 3);
+    const values = Array.from({ length: 500 }, (_, i) => Math.exp(1.37 * (i - 250)) / 3);
     const { lines } = run('a,b', ...values.map((value) => `${value},1`));
     expect(lines.slice(1).map((line) => Number(line.split(',').at(-1)))).toEqual(values);
     for (const line of lines.slice(1))

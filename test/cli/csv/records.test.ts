@@ -94,8 +94,8 @@ describe('records and their line numbers', () => {
       fc.property(fc.array(fc.constantFrom('a', ',', '"', '\n', '\r\n', '""', ',"'), { maxLength: 30 }), (parts) => {
         const text = parts.join('');
         const whole = outcome(() => split(text));
-        for (let at = 0; at <= text.length; at++)
-          expect(outcome(() => split(text.slice(0, at), text.slice(at)))).toEqual(whole);
+        for (let i = 0; i <= text.length; i++)
+          expect(outcome(() => split(text.slice(0, i), text.slice(i)))).toEqual(whole);
         expect(outcome(() => split(...text))).toEqual(whole);
       }),
       { numRuns: 500 },

@@ -120,7 +120,7 @@ describe('strike bars', () => {
 const PROFILE: Profile = {
   level: Float64Array.of(80, 90, 100, 110, 120),
   gex: Float64Array.of(-2e6, -2e6, 0, 2e6, 2e6),
-  marks: [{ name: 'spot', price: 100 }],
+  annotations: [{ name: 'spot', price: 100 }],
 };
 
 describe('profile chart', () => {
@@ -165,7 +165,7 @@ describe('profile chart', () => {
     ],
     [
       'a mark without space to its right',
-      { ...PROFILE, marks: [{ name: 'flip', price: 119 }] },
+      { ...PROFILE, annotations: [{ name: 'flip', price: 119 }] },
       25,
       5,
       ASCII,
@@ -177,10 +177,17 @@ describe('profile chart', () => {
         '    80                120',
       ],
     ],
-    ['axis labels that would overlap', { ...PROFILE, marks: [] }, 9, 3, ASCII, ['+2M    **', '  0 ***--', '    80']],
+    [
+      'axis labels that would overlap',
+      { ...PROFILE, annotations: [] },
+      9,
+      3,
+      ASCII,
+      ['+2M    **', '  0 ***--', '    80'],
+    ],
     [
       'a mark outside the range is left out',
-      { ...PROFILE, marks: [{ name: 'flip', price: 121 }] },
+      { ...PROFILE, annotations: [{ name: 'flip', price: 121 }] },
       13,
       4,
       ASCII,
@@ -188,7 +195,7 @@ describe('profile chart', () => {
     ],
     [
       'no value below zero',
-      { ...PROFILE, gex: Float64Array.of(0, 1, 2, 3, 4), marks: [] },
+      { ...PROFILE, gex: Float64Array.of(0, 1, 2, 3, 4), annotations: [] },
       13,
       4,
       ASCII,
@@ -207,7 +214,7 @@ describe('the whole plot', () => {
     strikes: { ...STRIKES, ...strikes },
     profile: { ...PROFILE, ...profile },
   });
-  const ramp = (value: (at: number) => number) => Float64Array.from({ length: 161 }, (_, at) => value(at));
+  const ramp = (value: (i: number) => number) => Float64Array.from({ length: 161 }, (_, i) => value(i));
   const pictures: [name: string, picture: GexPicture][] = [
     ['plain', pictureOf({}, {})],
     ['all zero', pictureOf({ net: new Float64Array(6) }, { gex: new Float64Array(5) })],
@@ -224,11 +231,11 @@ describe('the whole plot', () => {
     [
       'prices with many digits',
       pictureOf(
-        { spot: 1e9, strike: ramp((at) => 1e9 + at / 3), net: ramp((at) => Math.sin(at) * 1e12) },
-        { level: ramp((at) => 1e9 + at), gex: ramp((at) => Math.cos(at) * 1e12) },
+        { spot: 1e9, strike: ramp((i) => 1e9 + i / 3), net: ramp((i) => Math.sin(i) * 1e12) },
+        { level: ramp((i) => 1e9 + i), gex: ramp((i) => Math.cos(i) * 1e12) },
       ),
     ],
-    ['all values on one side', pictureOf({ net: Float64Array.of(1, 1, 1, 1, 1, 1e-9) }, { gex: ramp((at) => at) })],
+    ['all values on one side', pictureOf({ net: Float64Array.of(1, 1, 1, 1, 1, 1e-9) }, { gex: ramp((i) => i) })],
   ];
 
   test.each(pictures)('%s: fits every width, is the same in colour, and shows no NaN or Infinity', (_name, picture) => {

@@ -11,9 +11,9 @@ const COLOURED: Style = { unicode: true, colour: true };
 
 const lineOf = (name: string, ...values: number[]): TimeLine => ({ name, values: Float64Array.from(values) });
 const ENDS = ['2026-01-05', '2026-01-09'] as const;
-const chart = (lines: readonly TimeLine[], over: Partial<TimeLines> = {}): TimeLines => ({
+const chart = (lines: readonly TimeLine[], overrides: Partial<TimeLines> = {}): TimeLines => ({
   ...{ lines, ends: ENDS, zero: false, figure: formatPrice },
-  ...over,
+  ...overrides,
 });
 const net = (...values: number[]) => chart([lineOf('net', ...values)], { zero: true, figure: formatDollars });
 
@@ -110,7 +110,7 @@ describe('time chart', () => {
     fc.assert(
       fc.property(lines, sizes, fc.boolean(), fc.boolean(), (all, [width, height], zero, unicode) => {
         const data = chart(
-          all.map((each, at) => lineOf(`line ${at}`, ...each)),
+          all.map((each, i) => lineOf(`line ${i}`, ...each)),
           { zero, figure: formatDollars },
         );
         const drawn = timeChart(data, width, height, { unicode, colour: false });
@@ -136,8 +136,8 @@ test('draws spot and levels above net GEX, and flags simulated data on both', ()
   expect(lines[0]).toBe('SIMULATED SPY  spot and levels, dollars');
   const below = lines.indexOf('SIMULATED SPY  net GEX, dollars per 1 % move');
   expect(below).toBe(13);
-  const told = (text: string) => lines.findIndex((each) => each.endsWith(text));
-  expect([told('spot 610') > 0, told('put wall 600') > told('spot 610'), told('net -1B') > below]).toEqual([
+  const rowOf = (text: string) => lines.findIndex((each) => each.endsWith(text));
+  expect([rowOf('spot 610') > 0, rowOf('put wall 600') > rowOf('spot 610'), rowOf('net -1B') > below]).toEqual([
     ...[true, true, true],
   ]);
   expect(lines.join('\n')).not.toContain('flip');

@@ -62,7 +62,7 @@ describe('each print counts once', () => {
     ['a cancelled row and an equal valid row', [canceled, {}], 1],
     ['a row, its cancelled copy, and the row again', [{}, canceled, {}], 1],
   ])('cancelled within one file: %s', async (_what, rows, valid) => {
-    const store = openStore(':memory:');
+    const store = openStore(':memory:', Date.now);
     try {
       store.savePrints((await read(tape(...rows))).prints);
       store.savePrints((await read(tape(...rows))).prints);
@@ -73,7 +73,7 @@ describe('each print counts once', () => {
   });
 
   test('a later cancelled copy cancels the print', async () => {
-    const store = openStore(':memory:');
+    const store = openStore(':memory:', Date.now);
     try {
       const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints).added;
       const valid = () => store.prints('SPX', 0, NOW_MS, false, 0).length;

@@ -130,7 +130,7 @@ describe('trades', () => {
 
 describe('a lost connection', () => {
   test('is a gap, reconnects and resubscribes, and no print counts twice', async () => {
-    const store = openStore(':memory:');
+    const store = openStore(':memory:', Date.now);
     const { deliveries, prints, connections } = listen();
     await until(() => connections().length === 1);
     const [first, second, third] = [trade(), trade(), trade()];

@@ -9,12 +9,12 @@ const SPX = new Set(['SPX']);
 function readAll(events: GexEvents, after: number, tickers = SPX): { seqs: number[]; pages: number } {
   const seqs: number[] = [];
   for (let pages = 1; ; pages++) {
-    const page = events.after(after, tickers) ?? events.stored(after, tickers);
+    const page = events.recentPage(after, tickers) ?? events.storedPage(after, tickers);
     const ids = idsOf(page.chunks);
     expect(ids.length).toBeLessThanOrEqual(256);
     seqs.push(...ids);
     expect(page.upTo).toBeGreaterThanOrEqual(ids.at(-1) ?? after);
-    if (!page.more) return { seqs, pages };
+    if (!page.hasMore) return { seqs, pages };
     after = page.upTo;
   }
 }
@@ -26,22 +26,22 @@ const idsOf = (chunks: readonly Uint8Array[]) =>
       .matchAll(/^id: (\d+)$/gm),
   ].map(([, id]) => Number(id));
 
-const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 test('the log reads the same from memory and from the store, from any position', () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   let kept = 0;
   const keep = (count: number) =>
     store.transaction(() => {
       for (let each = 0; each < count; each++) keepLevels(store, { asOf: MONDAY_MS + kept++ });
     });
   keep(10);
-  const events = createGexEvents(store, false, { recentMax: 100 });
+  const events = createGexEvents(store, false, { nowMs: Date.now, recentMax: 100 });
   keep(600);
   // The log does not have events that it has not taken in yet.
   expect(readAll(events, 10).seqs).toEqual([]);
   const { log, rows } = counting(store);
-  const counted = createGexEvents(log, false, { recentMax: 150 });
+  const counted = createGexEvents(log, false, { nowMs: Date.now, recentMax: 150 });
   for (const more of [150, 149, 1, 1, 400, 0, 1]) {
     keep(more);
     for (const each of [events, counted]) each.refresh();
@@ -58,7 +58,7 @@ test('the log reads the same from memory and from the store, from any position',
 });
 
 test('following a quiet ticker from far back does not read the rows of other tickers', () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   const moved: number[] = [];
   store.transaction(() => {
     for (let each = 0; each < 5_000; each++) {
@@ -68,7 +68,7 @@ test('following a quiet ticker from far back does not read the rows of other tic
     }
   });
   const { log, rows } = counting(store);
-  const events = createGexEvents(log, false);
+  const events = createGexEvents(log, false, { nowMs: Date.now });
   const quiet = new Set(['QUIET']);
   expect(readAll(events, 1, quiet)).toEqual({ seqs: moved, pages: 1 });
   // A hundred streams at the same position cost one read.
@@ -83,10 +83,10 @@ test('following a quiet ticker from far back does not read the rows of other tic
 });
 
 test('reads the current levels of a ticker once for all new streams, and again if there are newer ones', () => {
-  const store = openStore(':memory:');
+  const store = openStore(':memory:', Date.now);
   for (const underlying of ['SPX', 'NDX']) keepLevels(store, { underlying });
   const { log, rows } = counting(store);
-  const events = createGexEvents(log, false);
+  const events = createGexEvents(log, false, { nowMs: Date.now });
   for (let stream = 0; stream < 50; stream++) {
     expect(idsOf(events.current(['SPX', 'NONE']).chunks)).toEqual([1]);
     expect(idsOf(events.current(['NDX', 'SPX']).chunks)).toEqual([1, 2]);
@@ -98,8 +98,8 @@ test('reads the current levels of a ticker once for all new streams, and again i
 });
 
 test('takes in a long log of another process in parts', () => {
-  const store = openStore(':memory:');
-  const events = createGexEvents(store, false);
+  const store = openStore(':memory:', Date.now);
+  const events = createGexEvents(store, false, { nowMs: Date.now });
   store.transaction(() => {
     for (let each = 0; each < 2_500; each++) keepLevels(store, { asOf: MONDAY_MS + each });
   });

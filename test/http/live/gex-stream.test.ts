@@ -116,7 +116,7 @@ test('resumes after 23 h, restarts after 25 h; a client that missed nothing alwa
   for (const spot of [1, 2]) keepLevels(store, { underlying: 'OLDIE', simulated: true, asOf: MONDAY_MS + spot, spot });
   const first = async (hours: number, after: number, ticker = 'OLDIE') => {
     const events = createGexEvents(store, true, { nowMs: () => Date.now() + hours * hourMs });
-    const streams = createGexStreams({ events, ...partsOf(service.app), limits: { sweepEveryMs: 1, pingMs: 1 } });
+    const streams = createGexStreams({ events, ...depsOf(service.app), limits: { sweepEveryMs: 1, pingMs: 1 } });
     const stream = openOn(streams, service, ticker, after);
     const next = stream.next();
     // A stream that only sends pings has no events.
@@ -148,7 +148,7 @@ test('follows a tracked ticker without a chain until it has one', async () => {
   await empty.close();
 });
 
-const MANY = Array.from({ length: 1_001 }, (_, at) => `A${at}`).join();
+const MANY = Array.from({ length: 1_001 }, (_, i) => `A${i}`).join();
 
 test.each([
   ['of an unknown ticker', 'GET', '/SPY,NOSUCH', {}, 400, 'unknown_ticker'],
@@ -219,12 +219,12 @@ describe('a stream ends', () => {
       levelEvents: () => [],
       levelEventsOf(_: readonly string[], after: number, limit: number) {
         served += limit;
-        return Array.from({ length: limit }, (_, at) => ({ ...base, underlying: 'SPY', seq: after + at + 1 }));
+        return Array.from({ length: limit }, (_, i) => ({ ...base, underlying: 'SPY', seq: after + i + 1 }));
       },
     };
     const streams = createGexStreams({
-      events: createGexEvents(log, true),
-      ...partsOf(service.app),
+      events: createGexEvents(log, true, { nowMs: Date.now }),
+      ...depsOf(service.app),
       limits: { sweepEveryMs: 20, behindMs: 100 },
     });
     const port = listen((request) => answerOf(streams, service, request), {
@@ -261,7 +261,7 @@ test('a client that has caught up does not count as behind, however far back it 
   const { store } = service.app;
   const before = store.lastLevelSeq();
   store.transaction(() => {
-    for (let at = 0; at < 700; at++) keepLevels(store, { underlying: 'ACME', simulated: true, asOf: MONDAY_MS + at });
+    for (let i = 0; i < 700; i++) keepLevels(store, { underlying: 'ACME', simulated: true, asOf: MONDAY_MS + i });
   });
   const streams = streamsOf({ sweepEveryMs: 1, behindMs: 20, pingMs: 1 });
   // Much more than the server queues for the stream at once.
@@ -385,12 +385,16 @@ async function openStream(path: string, headers: Record<string, string> = {}, ur
   };
 }
 
-function partsOf({ context, scheduler }: App) {
+function depsOf({ context, scheduler }: App) {
   return { scheduler, market: context.market, observe: (each: Observation) => void service.observations.push(each) };
 }
 
 function streamsOf(limits: Parameters<typeof createGexStreams>[0]['limits'] & {}): GexStreams {
-  return createGexStreams({ events: createGexEvents(service.app.store, true), ...partsOf(service.app), limits });
+  return createGexStreams({
+    events: createGexEvents(service.app.store, true, { nowMs: Date.now }),
+    ...depsOf(service.app),
+    limits,
+  });
 }
 
 function answerOf(streams: GexStreams, { app, key }: Service, request: Request): Promise<Response> {

@@ -15,12 +15,12 @@ test('sends what is written, and at its end the delay before a reconnect', async
 });
 
 test('reports once that its client left', async () => {
-  const gone: string[] = [];
-  const stream = createClientStream((reason) => gone.push(reason));
+  const reasons: string[] = [];
+  const stream = createClientStream((reason) => reasons.push(reason));
   await stream.body.cancel();
   stream.write('x');
   stream.end('age');
-  expect(gone).toEqual(['client']);
+  expect(reasons).toEqual(['client']);
 });
 
 test('is behind from 256 KiB of unread data until the client reads it', async () => {
@@ -38,10 +38,10 @@ test('is behind from 256 KiB of unread data until the client reads it', async ()
 });
 
 test('gives up a client with 8 MiB of unread data, and drops the data', async () => {
-  const gone: string[] = [];
-  const stream = createClientStream((reason) => gone.push(reason));
+  const reasons: string[] = [];
+  const stream = createClientStream((reason) => reasons.push(reason));
   for (let written = 0; written < 20; written++) stream.write('x'.repeat(1024 * 1024));
-  expect(gone).toEqual(['behind']);
+  expect(reasons).toEqual(['behind']);
   await expect(text(stream.body)).rejects.toThrow('read nothing');
 });
 

@@ -3,7 +3,7 @@ import { plainCallOf } from '../../../src/mcp/http/plain-call.ts';
 import { ACCEPT, INITIALIZE, INITIALIZED } from '../../support/mcp-wire.ts';
 import { type Service, startService } from '../../support/service.ts';
 
-/** Tool calls that need no protocol engine get the same answers as from the engine. All other messages go to the engine. */
+/** Tool calls that do not need the SDK get the same answers as from the SDK. All other messages go to the SDK. */
 let service: Service;
 let session: Record<string, string>;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('a call is plain', () => {
   });
 });
 
-describe('gets the same answer as from the engine', () => {
+describe('gets the same answer as from the SDK', () => {
   const calls: [what: string, params: { name: string; arguments?: object }][] = [
     ['a tool', KELLY],
     ['a tool of the market', { name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } }],
@@ -64,18 +64,18 @@ describe('gets the same answer as from the engine', () => {
   ];
   test.each(calls)('%s', async (_, params) => {
     const plain = await post({ ...CALL, params });
-    // The engine answers a call with metadata, even with empty metadata.
-    const engine = await post({ ...CALL, params: { ...params, _meta: {} } });
-    expect(plain.status).toBe(engine.status);
+    // The SDK answers a call with metadata, even with empty metadata.
+    const sdk = await post({ ...CALL, params: { ...params, _meta: {} } });
+    expect(plain.status).toBe(sdk.status);
     for (const name of ['content-type', 'mcp-session-id', 'cache-control', 'x-content-type-options']) {
-      expect([name, plain.headers.get(name)]).toEqual([name, engine.headers.get(name)]);
+      expect([name, plain.headers.get(name)]).toEqual([name, sdk.headers.get(name)]);
     }
     // The age of the data depends on the time of each answer.
     const answerOf = async (response: Response) =>
       JSON.parse(
         (await response.text()).replaceAll(/\d+ (?:s|min|h|days) old/g, 'old').replaceAll(/(age_s\\?":)\d+/g, '$10'),
       );
-    expect(await answerOf(plain)).toEqual(await answerOf(engine));
+    expect(await answerOf(plain)).toEqual(await answerOf(sdk));
   });
 
   test('accepts a cancelled call and sends no answer', async () => {

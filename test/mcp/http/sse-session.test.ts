@@ -8,7 +8,7 @@ import { eventsOf } from '../../support/event-stream.ts';
 const ACCOUNT: Account = { id: 'a', tier: 'member', isAdmitted: () => true };
 const MINUTE_MS = 60_000;
 
-/** An engine that never answers. */
+/** An SDK server that never answers. */
 const MUTE = {
   connect: async (session: SseSession) => {
     session.onmessage = () => {};
@@ -16,7 +16,7 @@ const MUTE = {
   getClientVersion: () => undefined,
 } as unknown as Server;
 
-test('an engine exists while a request is under way: until it is answered or cancelled', async () => {
+test('an SDK server exists while a request is under way: until it is answered or cancelled', async () => {
   const session = new SseSession({ account: ACCOUNT, endpoint: '/x', createServer: () => MUTE, onEnd: () => {} });
   for (const end of [
     () => session.send({ jsonrpc: '2.0', id: 1, result: {} }),

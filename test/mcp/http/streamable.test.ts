@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { createFollowedQuota } from '../../../src/mcp/http/followed-quota.ts';
 import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createStreamable } from '../../../src/mcp/http/streamable.ts';
 import { StreamableSession } from '../../../src/mcp/http/streamable-session.ts';
 import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessions.ts';
+import { createSubscriptionQuota } from '../../../src/mcp/http/subscription-quota.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
 import { createScheduler } from '../../../src/operations/scheduler.ts';
@@ -150,21 +150,21 @@ test('the stream of a cancelled call ends', async () => {
 });
 
 test('ends a session that gets no requests', async () => {
-  const { account, parts } = partsOf(service);
-  const sessions = createStreamableSessions(parts, { idleMs: 1, sweepMs: 1 });
+  const { account, deps } = depsOf(service);
+  const sessions = createStreamableSessions(deps, { idleMs: 1, sweepMs: 1 });
   const response = await sessions.handle(account, requestOf(initialize('2025-11-25')), initialize('2025-11-25'));
   expect(response.status).toBe(200);
   await until(() => sessions.size === 0);
 });
 
 test('limits sessions per account and in total; a session that ends makes room', async () => {
-  const { account, parts } = partsOf(service);
+  const { account, deps } = depsOf(service);
   const body = initialize('2025-11-25');
   for (const [limits, code] of [
     [{ accountSessionsMax: 1 }, 'too_many_streams'],
     [{ sessionsMax: 1 }, 'unavailable'],
   ] as const) {
-    const sessions = createStreamableSessions(parts, limits);
+    const sessions = createStreamableSessions(deps, limits);
     const begin = () => sessions.handle(account, requestOf(body), body);
     const id = (await begin()).headers.get('mcp-session-id')!;
     await expect(begin()).rejects.toMatchObject({ code });
@@ -177,8 +177,8 @@ test('limits sessions per account and in total; a session that ends makes room',
 });
 
 test('if all sessions are taken, an account with more than a quarter of them gives way to others', async () => {
-  const { account, parts } = partsOf(service);
-  const sessions = createStreamableSessions(parts, { sessionsMax: 4 });
+  const { account, deps } = depsOf(service);
+  const sessions = createStreamableSessions(deps, { sessionsMax: 4 });
   const body = initialize('2025-11-25');
   const begin = (id: string) => sessions.handle({ ...account, id }, requestOf(body), body);
   for (let count = 0; count < 4; count++) expect((await begin('a')).status).toBe(200);
@@ -247,13 +247,13 @@ describe('without sessions, from 2026-07-28', () => {
     keepMoved('QQQ');
     service.app.mcp.wake();
     expect(JSON.parse((await stream.next())!.data).params.uri).toBe('zomma://gex/QQQ');
-    const many = Array.from({ length: 1_001 }, (_, at) => `zomma://gex/T${at}`);
+    const many = Array.from({ length: 1_001 }, (_, i) => `zomma://gex/T${i}`);
     expect((await listen(many)).status).toBe(422);
   });
 
   test('counts all resources that an account listens for while its streams are open', async () => {
-    const { account, parts } = partsOf(service);
-    const counted = { ...parts, quota: { ...parts.quota, followed: createFollowedQuota(2, 3) } };
+    const { account, deps } = depsOf(service);
+    const counted = { ...deps, quota: { ...deps.quota, subscriptions: createSubscriptionQuota(2, 3) } };
     const streamable = createStreamable(counted);
     const open = (id: string, ...tickers: string[]) => {
       const resourceSubscriptions = tickers.map((ticker) => `zomma://gex/${ticker}`);
@@ -271,7 +271,7 @@ describe('without sessions, from 2026-07-28', () => {
     await expect(open('b', 'SPY', 'QQQ')).rejects.toMatchObject({ code: 'unavailable' });
     await first.body!.cancel();
     expect((await open('a', 'IWM')).status).toBe(200);
-    parts.streams.close();
+    deps.streams.close();
     await streamable.close();
   });
 
@@ -402,10 +402,10 @@ function requestOf(body: unknown): Request {
 }
 
 /** The parts that transports need, beside those of the service. */
-function partsOf({ app, key }: Service) {
+function depsOf({ app, key }: Service) {
   const { context } = app;
   const observe = () => {};
-  const parts = {
+  const deps = {
     ...{ context, observe, version: '0', tools: () => TOOLS, resources: RESOURCES, scheduler: createScheduler() },
     ...{
       streams: createStreamRegistry(STREAM_LIMITS),
@@ -413,7 +413,7 @@ function partsOf({ app, key }: Service) {
       bus: new InMemoryServerEventBus(),
     },
   };
-  return { account: app.access.authenticate(key), parts };
+  return { account: app.access.authenticate(key), deps };
 }
 
 /** Stores a snapshot one second later than the newest, with its levels. */
@@ -427,8 +427,8 @@ function keepMoved(ticker: string): void {
 }
 
 test('a refused batch leaves no pending messages', async () => {
-  const { account, parts } = partsOf(service);
-  const busy = { ...parts, scheduler: createScheduler({ accountJobsMax: 0 }) };
+  const { account, deps } = depsOf(service);
+  const busy = { ...deps, scheduler: createScheduler({ accountJobsMax: 0 }) };
   const session = new StreamableSession('id', account, busy);
   const batch = [initialize('2025-03-26'), { ...initialize('2025-03-26'), id: 2 }];
   await expect(session.post(requestOf(batch), batch)).rejects.toMatchObject({ code: 'too_many_requests' });

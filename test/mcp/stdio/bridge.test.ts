@@ -11,7 +11,7 @@ const OPENING = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 };
 const isChange = ({ method }: Message) => method === 'notifications/tools/list_changed';
-const gone = () => new Response(null, { status: 404 });
+const notFound = () => new Response(null, { status: 404 });
 
 let server: ScriptedServer;
 let client: LineClient;
@@ -32,7 +32,7 @@ afterEach(async () => {
 describe('a session that the server no longer knows', () => {
   test('is renewed once for all waiting requests, and its old connection is closed', async () => {
     await begin();
-    server.script = ({ what, session }) => (session === 's1' && what !== 'GET' ? gone() : undefined);
+    server.script = ({ what, session }) => (session === 's1' && what !== 'GET' ? notFound() : undefined);
     const answers = await Promise.all([1, 2, 3].map((id) => client.ask({ id, method: 'ping' })));
     expect(answers.map(({ result: value }) => value)).toEqual(Array(3).fill({ session: 's2' }));
     expect(server.count('initialize')).toBe(2);
@@ -49,8 +49,8 @@ describe('a session that the server no longer knows', () => {
     server.forget();
     server.registry = registry;
     await client.ask(CALL);
-    expect(client.heard.filter(isChange)).toHaveLength(times);
-    expect(client.heard.filter(({ id }) => id !== undefined).map(({ id }) => id)).toEqual([0, 7]);
+    expect(client.received.filter(isChange)).toHaveLength(times);
+    expect(client.received.filter(({ id }) => id !== undefined).map(({ id }) => id)).toEqual([0, 7]);
   });
 
   test('is renewed for a client that sends no request, with the resources that it follows', async () => {
@@ -62,7 +62,7 @@ describe('a session that the server no longer knows', () => {
     await client.hear(isChange);
     await until(() => server.count('resources/subscribe', 's2') === 1 && server.count('GET', 's2') === 1);
     expect(server.seen.findLast(({ what }) => what === 'resources/subscribe')!.message.params).toEqual({ uri: 'b' });
-    expect(client.heard.filter(({ id }) => String(id).startsWith('zomma'))).toEqual([]);
+    expect(client.received.filter(({ id }) => String(id).startsWith('zomma'))).toEqual([]);
   });
 
   test('answers requests that the server has not accepted yet, from the new session', async () => {
@@ -90,7 +90,7 @@ describe('a session that the server no longer knows', () => {
     ['cut off', () => streamOf(), /ended before the answer came/],
     ['refused', ({ id }) => streamOf({ id: id!, error: { code: -32_602, message: 'not so' } }), /^not so$/],
     ['not MCP', () => new Response('hello', { headers: { 'Content-Type': 'text/html' } }), /text\/html/],
-    ['404 again', gone, /^The server answered 404$/],
+    ['404 again', notFound, /^The server answered 404$/],
   ])('whose renewal is %s refuses the request, and is renewed by the next request', async (_name, answer, words) => {
     await begin();
     server.forget();
@@ -102,7 +102,7 @@ describe('a session that the server no longer knows', () => {
 
   test('is not renewed again and again if the server rejects every session', async () => {
     await begin();
-    server.script = ({ what }) => (/initialize/.test(what) ? undefined : gone());
+    server.script = ({ what }) => (/initialize/.test(what) ? undefined : notFound());
     expect((await client.ask(CALL)).error?.message).toBe('The server answered 404');
     expect((await client.ask({ ...CALL, id: 9 })).error?.message).toBe('The server answered 404');
     await until(() => server.count('GET', 's3') === 1);
@@ -129,7 +129,7 @@ describe('a request', () => {
     server.script = ({ what }) => (what === 'tools/call' ? streamOf({ id: 7, result: { is: 'streamed' } }) : undefined);
     await client.ask(CALL);
     await client.ask({ id: 8, method: 'ping' });
-    expect(client.heard.filter(({ id }) => id === 7)).toEqual([
+    expect(client.received.filter(({ id }) => id === 7)).toEqual([
       expect.objectContaining({ result: { is: 'streamed' } }),
     ]);
   });
@@ -146,12 +146,12 @@ describe('a request', () => {
       client.say({ method: 'notifications/cancelled', params: { requestId: 7 } });
       await until(() => server.seen[0]!.signal.aborted);
       await client.ask({ id: 8, method: 'ping' });
-      expect(client.heard.map(({ id }) => id)).toEqual([8]);
+      expect(client.received.map(({ id }) => id)).toEqual([8]);
     },
   );
 
   test('to an address that answers 404 is refused and not repeated', async () => {
-    server.script = gone;
+    server.script = notFound;
     expect((await client.ask(OPENING)).error?.message).toBe('The server answered 404');
     expect(server.count('initialize')).toBe(1);
   });
@@ -169,13 +169,13 @@ describe('at the end', () => {
     expect(server.count('DELETE')).toBe(0);
     taken.resolve();
     await ended;
-    expect(client.heard.at(-1)).toMatchObject({ id: 7, result: {} });
+    expect(client.received.at(-1)).toMatchObject({ id: 7, result: {} });
     expect(server.seen.at(-1)).toMatchObject({ what: 'DELETE', session: 's1' });
   });
 
   test('a session that is gone is not renewed', async () => {
     await begin();
-    server.script = ({ what }) => (what === 'DELETE' ? gone() : undefined);
+    server.script = ({ what }) => (what === 'DELETE' ? notFound() : undefined);
     client.input.end();
     await ended;
     await roundTrips();
@@ -201,11 +201,11 @@ test.each([
   ['/zomma', '/zomma/mcp'],
   ['/zomma/', '/zomma/mcp'],
   ['/zomma/mcp', '/zomma/mcp'],
-])('for a server at %s requests go to %s', async (given, asked) => {
+])('for a server at %s requests go to %s', async (given, expected) => {
   const other = lineClient();
   const bridged = bridge({ url: new URL(given, server.url), key: 'ZOMMA_0000000000000000' }, other.streams);
   await other.ask({ id: 1, method: 'ping' });
-  expect(server.seen.map(({ path }) => path)).toEqual([asked]);
+  expect(server.seen.map(({ path }) => path)).toEqual([expected]);
   other.input.end();
   await bridged;
 });

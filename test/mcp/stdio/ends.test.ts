@@ -33,23 +33,23 @@ const WAYS: [string, () => string[], RegExp][] = [
 describe.each(WAYS)('%s', (_name, args, notice) => {
   test('answers all piped input, writes nothing else, and ends', async () => {
     const calls = Object.entries(VALID).filter(([, given]) => !('target_expiry' in given));
-    const asked = [
+    const requests = [
       OPENING,
-      ...calls.map(([name, given], at) => ({ ...CALL, id: at + 1, params: { name, arguments: given } })),
+      ...calls.map(([name, given], i) => ({ ...CALL, id: i + 1, params: { name, arguments: given } })),
     ];
-    const { code, stdout, stderr } = await run([...FROM_SOURCE, 'mcp'], args(), lines(asked));
+    const { code, stdout, stderr } = await run([...FROM_SOURCE, 'mcp'], args(), lines(requests));
     const answers = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Message);
-    expect(answers.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual(asked.map(({ id }) => id));
+    expect(answers.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual(requests.map(({ id }) => id));
     expect(code).toBe(0);
     expect(stderr).toMatch(notice);
   });
 
   test('refuses JSON that is not a message, and continues', async () => {
-    const asked = `{"id":1.5}\n[]\nno JSON at all\n${lines([PING])}`;
-    const { stdout } = await run([...FROM_SOURCE, 'mcp'], args(), asked);
+    const requests = `{"id":1.5}\n[]\nno JSON at all\n${lines([PING])}`;
+    const { stdout } = await run([...FROM_SOURCE, 'mcp'], args(), requests);
     const answers = stdout
       .trim()
       .split('\n')

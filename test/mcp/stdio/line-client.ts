@@ -15,7 +15,7 @@ export interface LineClient {
   readonly streams: StandardStreams;
   readonly input: PassThrough;
   readonly output: PassThrough;
-  readonly heard: readonly Message[];
+  readonly received: readonly Message[];
   say(...messages: readonly Message[]): void;
   /** Waits for the first matching message. */
   hear(fits: (message: Message) => boolean): Promise<Message>;
@@ -25,22 +25,22 @@ export interface LineClient {
 
 export function lineClient(lastAnswersMs?: number): LineClient {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const heard: Message[] = [];
+  const received: Message[] = [];
   let rest = '';
   output.on('data', (chunk) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop()!;
-    for (const line of lines) heard.push(JSON.parse(line));
+    for (const line of lines) received.push(JSON.parse(line));
   });
   const say: LineClient['say'] = (...messages) =>
     void input.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
   const hear: LineClient['hear'] = async (fits) => {
-    await until(() => heard.some(fits));
-    return heard.find(fits)!;
+    await until(() => received.some(fits));
+    return received.find(fits)!;
   };
   return {
     streams: standardStreams(input, output, lastAnswersMs),
-    ...{ input, output, heard, say, hear },
+    ...{ input, output, received, say, hear },
     ask(request) {
       say(request);
       return hear(({ id, method }) => id === request.id && method === undefined);

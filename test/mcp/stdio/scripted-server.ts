@@ -1,7 +1,7 @@
 import type { Message } from './line-client.ts';
 
 /** A request to the server: a message, or `GET` or `DELETE` of a session. */
-export interface Asked {
+export interface ScriptedRequest {
   readonly what: string;
   readonly path: string;
   readonly session: string | null;
@@ -11,12 +11,12 @@ export interface Asked {
 }
 
 /** Answers the requests that the script covers. Returns `undefined` to leave a request to the server. */
-export type Script = (asked: Asked) => Response | Promise<Response> | undefined;
+export type Script = (request: ScriptedRequest) => Response | Promise<Response> | undefined;
 
 /** An MCP server over Streamable HTTP that does what the script says, and otherwise answers with the id of the session. */
 export interface ScriptedServer {
   readonly url: URL;
-  readonly seen: readonly Asked[];
+  readonly seen: readonly ScriptedRequest[];
   /** Returns how often this request came. */
   count(what: string, session?: string): number;
   script: Script;
@@ -28,12 +28,12 @@ export interface ScriptedServer {
 }
 
 export function scriptedServer(): ScriptedServer {
-  const seen: Asked[] = [];
+  const seen: ScriptedRequest[] = [];
   const sessions = new Map<string, ReadableStreamDefaultController<string> | undefined>();
   let opened = 0;
 
-  const answer = (asked: Asked): Response => {
-    const { what, session, message } = asked;
+  const answer = (request: ScriptedRequest): Response => {
+    const { what, session, message } = request;
     if (what === 'initialize') {
       const id = `s${++opened}`;
       sessions.set(id, undefined);
@@ -50,7 +50,7 @@ export function scriptedServer(): ScriptedServer {
     hostname: '127.0.0.1',
     async fetch(request) {
       const message = (request.method === 'POST' ? await request.json() : {}) as Message;
-      const asked: Asked = {
+      const scripted: ScriptedRequest = {
         what: message.method ?? request.method,
         path: new URL(request.url).pathname,
         session: request.headers.get('mcp-session-id'),
@@ -58,8 +58,8 @@ export function scriptedServer(): ScriptedServer {
         message,
         signal: request.signal,
       };
-      seen.push(asked);
-      return server.script(asked) ?? answer(asked);
+      seen.push(scripted);
+      return server.script(scripted) ?? answer(scripted);
     },
   });
 
@@ -67,7 +67,7 @@ export function scriptedServer(): ScriptedServer {
     url: http.url,
     seen,
     count: (what, session) =>
-      seen.filter((asked) => asked.what === what && (session === undefined || asked.session === session)).length,
+      seen.filter((request) => request.what === what && (session === undefined || request.session === session)).length,
     script: () => undefined,
     registry: 'v1',
     forget() {

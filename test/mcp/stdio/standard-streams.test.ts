@@ -53,7 +53,7 @@ test('a wait for the last answers ends when the streams are closed', async () =>
   const { streams, say, taken } = await started();
   say(CALL);
   await until(() => taken.length === 1);
-  const waited = streams.lastAnswers(60_000);
+  const waited = streams.waitForAnswers(60_000);
   await streams.close();
   await waited;
 });

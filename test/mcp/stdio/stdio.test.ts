@@ -53,10 +53,10 @@ describe('without a server', () => {
         writeChain(join(chains, 'a.csv'), 'TEST');
         const client = await CLIENTS[name](['--data-dir', dataDir, '--feed', `files:${chains}`]);
         const uri = 'zomma://gex/OTHER';
-        const { told } = await follow(client, uri);
+        const { notified } = await follow(client, uri);
         writeChain(join(folder, 'b.csv'), 'OTHER');
         expect((await run(FROM_SOURCE, ['ingest', join(folder, 'b.csv'), '--data-dir', dataDir])).code).toBe(0);
-        expect(await told).toBe(uri);
+        expect(await notified).toBe(uri);
         await client.close();
         // Its stored data answers the next process, without the feed.
         const again = await CLIENTS.v1(['--data-dir', dataDir]);
@@ -87,13 +87,13 @@ describe('in front of a running server', () => {
     async (name) => {
       await withServer(async (started) => {
         const client = await CLIENTS[name](['--url', started.url, '--key', started.service.key]);
-        const { told } = await followTools(client);
+        const { notified } = await followTools(client);
         const call = () => client.callTool({ name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } });
         expect((await call()).isError).toBeFalsy();
         await started.restart();
         expect((await call()).isError).toBeFalsy();
         expect((await client.listTools()).tools).toHaveLength(TOOLS.length - 1);
-        await told;
+        await notified;
         await followTools(client);
         await client.close();
       });
@@ -104,12 +104,12 @@ describe('in front of a running server', () => {
     await withServer(async ({ service, url }) => {
       const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: WHO };
       const call = { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } };
-      const asked = [
+      const requests = [
         { id: 0, method: 'initialize', params },
         { method: 'notifications/initialized' },
         { id: 1, method: 'tools/call', params: call },
       ].map((each) => `${JSON.stringify({ jsonrpc: '2.0', ...each })}\n`);
-      const { stdout } = await run(FROM_SOURCE, ['mcp', '--url', url, '--key', service.key], asked.join(''));
+      const { stdout } = await run(FROM_SOURCE, ['mcp', '--url', url, '--key', service.key], requests.join(''));
       const answers = stdout
         .trim()
         .split('\n')
@@ -156,8 +156,8 @@ async function connectNew(mode: 'legacy' | 'auto', args: readonly string[]) {
 type AnyClient = Awaited<ReturnType<(typeof CLIENTS)[keyof typeof CLIENTS]>>;
 
 /** Follows a resource. `told` resolves with the address of the first notification. */
-async function follow(client: AnyClient, uri: string): Promise<{ told: Promise<string> }> {
-  const { promise: told, resolve } = Promise.withResolvers<string>();
+async function follow(client: AnyClient, uri: string): Promise<{ notified: Promise<string> }> {
+  const { promise: notified, resolve } = Promise.withResolvers<string>();
   if (client instanceof Client) {
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => resolve(params.uri));
   } else {
@@ -166,17 +166,17 @@ async function follow(client: AnyClient, uri: string): Promise<{ told: Promise<s
   if (client instanceof NewClient && client.getProtocolEra() === 'modern') {
     await client.listen({ resourceSubscriptions: [uri] });
   } else await client.subscribeResource({ uri });
-  return { told };
+  return { notified };
 }
 
 /** Follows the tools. `told` resolves when the client is notified of changed tools, or, without a session, when its subscription ends. */
-async function followTools(client: AnyClient): Promise<{ told: Promise<unknown> }> {
-  const { promise: told, resolve } = Promise.withResolvers<void>();
+async function followTools(client: AnyClient): Promise<{ notified: Promise<unknown> }> {
+  const { promise: notified, resolve } = Promise.withResolvers<void>();
   if (client instanceof Client) client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
   else if (client.getProtocolEra() === 'modern')
-    return { told: (await client.listen({ toolsListChanged: true })).closed };
+    return { notified: (await client.listen({ toolsListChanged: true })).closed };
   else client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
-  return { told };
+  return { notified };
 }
 
 interface Started {

@@ -1,5 +1,5 @@
 import { CLIENT_ERRORS } from '../errors.ts';
-import type { BinaryFace } from '../operations/operation.ts';
+import type { BinaryForm } from '../operations/operation.ts';
 
 /** Components that the operations of the OpenAPI document refer to. */
 export function components(): Record<string, unknown> {
@@ -18,7 +18,7 @@ export function problems(statuses: readonly Status[]): Record<string, unknown> {
 
 export type Status = (typeof CLIENT_ERRORS)[keyof typeof CLIENT_ERRORS]['status'];
 
-export function body(schema: object, example?: unknown, binary?: BinaryFace) {
+export function body(schema: object, example?: unknown, binary?: BinaryForm) {
   const json = { schema, ...(example !== undefined && { example }) };
   return { required: true, content: { 'application/json': json, ...(binary && binaryContent(binary.inputs)) } };
 }
@@ -34,7 +34,7 @@ export function json(description: string, schema: unknown) {
 }
 
 /** Returns the paths with a tag on all operations, so that the page shows them under one heading. */
-export function under(tag: string, paths: Readonly<Record<string, Readonly<Record<string, object>>>>) {
+export function withTag(tag: string, paths: Readonly<Record<string, Readonly<Record<string, object>>>>) {
   return Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [
       path,

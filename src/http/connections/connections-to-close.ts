@@ -4,10 +4,10 @@ export interface KnownConnection {
   /** When the connection was first seen. */
   readonly sinceMs: number;
   /** The time since which requests of the connection have been recorded. */
-  readonly notedMs: number;
+  readonly recordedSinceMs: number;
   /** The last request, with or without a key. Undefined if none was recorded. */
-  readonly heardMs: number | undefined;
-  /** The account of a recent request with a valid key. Undefined for a stranger: a connection without such a request. */
+  readonly lastRequestMs: number | undefined;
+  /** The account of a recent request with a valid key. Undefined if there was no such request. */
   readonly account: string | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface ConnectionLimits {
   /** Limit of connections without a key, per address. */
   readonly addressMax: number;
   /** Limit of connections without a key, over all addresses. */
-  readonly strangersMax: number;
+  readonly keylessMax: number;
   /** A connection without a key is closed if it makes no request for this long. */
   readonly idleMs: number;
   /** A connection has this long to send a key before it counts in the limits. It has no such time while descriptors run out. */
@@ -26,61 +26,65 @@ export interface ConnectionLimits {
  * Returns the connections to close. First, these are connections without a key that are idle or exceed the limits. Then, until there are at
  * least `toFree`, these are connections of the address (without a key) or the account that has the most of them.
  */
-export function superfluous<Connection extends KnownConnection>(
+export function connectionsToClose<Connection extends KnownConnection>(
   connections: readonly Connection[],
-  { addressMax, strangersMax, idleMs, graceMs }: ConnectionLimits,
+  { addressMax, keylessMax, idleMs, graceMs }: ConnectionLimits,
   nowMs: number,
   toFree: number,
 ): Set<Connection> {
-  const ended = new Set<Connection>();
-  const strangers = connections.filter(({ account }) => account === undefined);
-  for (const stranger of strangers) {
-    if (nowMs - Math.max(stranger.notedMs, stranger.heardMs ?? 0) >= idleMs) ended.add(stranger);
+  const toClose = new Set<Connection>();
+  const keyless = connections.filter(({ account }) => account === undefined);
+  for (const each of keyless) {
+    if (nowMs - Math.max(each.recordedSinceMs, each.lastRequestMs ?? 0) >= idleMs) toClose.add(each);
   }
-  const counted = strangers.filter((each) => !ended.has(each) && (toFree > 0 || nowMs - each.notedMs >= graceMs));
-  const byAddress = groups(counted, ({ address }) => address);
-  for (const group of byAddress) for (const each of group.splice(addressMax)) ended.add(each);
+  const counted = keyless.filter(
+    (each) => !toClose.has(each) && (toFree > 0 || nowMs - each.recordedSinceMs >= graceMs),
+  );
+  const byAddress = groupedByPriority(counted, ({ address }) => address);
+  for (const group of byAddress) for (const each of group.splice(addressMax)) toClose.add(each);
   const left = byAddress.reduce((sum, { length }) => sum + length, 0);
-  for (const each of fromTheLargest(byAddress, left - strangersMax)) ended.add(each);
+  for (const each of takeFromLargest(byAddress, left - keylessMax)) toClose.add(each);
 
-  const others = connections.filter((each) => !ended.has(each));
-  const byOwner = groups(others, ({ account, address }) => (account === undefined ? address : `account ${account}`));
-  for (const each of fromTheLargest(byOwner, toFree - ended.size)) ended.add(each);
-  return ended;
+  const others = connections.filter((each) => !toClose.has(each));
+  const byOwner = groupedByPriority(others, ({ account, address }) =>
+    account === undefined ? address : `account ${account}`,
+  );
+  for (const each of takeFromLargest(byOwner, toFree - toClose.size)) toClose.add(each);
+  return toClose;
 }
 
 /** Whether the connections would exceed the limits if none belonged to a member. Only then does it matter to whom they belong. */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
-  { addressMax, strangersMax }: ConnectionLimits,
+  { addressMax, keylessMax }: ConnectionLimits,
 ): boolean {
   const byAddress = Map.groupBy(connections, ({ address }) => address);
-  return connections.length > strangersMax || byAddress.values().some(({ length }) => length > addressMax);
+  return connections.length > keylessMax || byAddress.values().some(({ length }) => length > addressMax);
 }
 
 /**
  * Groups connections by a key. In each group, connections that have made a request come first, and then the older ones. The first ones stay
  * open longest.
  */
-function groups<Connection extends KnownConnection>(
+function groupedByPriority<Connection extends KnownConnection>(
   connections: readonly Connection[],
   keyOf: (connection: Connection) => string,
 ): Connection[][] {
-  const staying = (a: Connection, b: Connection) =>
-    Number(a.heardMs === undefined) - Number(b.heardMs === undefined) || a.sinceMs - b.sinceMs;
-  return [...Map.groupBy(connections, keyOf).values()].map((group) => group.sort(staying));
+  const byPriority = (a: Connection, b: Connection) =>
+    Number(a.lastRequestMs === undefined) - Number(b.lastRequestMs === undefined) || a.sinceMs - b.sinceMs;
+  return [...Map.groupBy(connections, keyOf).values()].map((group) => group.sort(byPriority));
 }
 
 /** Returns `count` connections, each taken from the group that is the largest at that point. */
-function fromTheLargest<Connection>(given: readonly Connection[][], count: number): Connection[] {
+function takeFromLargest<Connection>(groups: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
-  const sizes = given.map(({ length }) => length).sort((a, b) => b - a);
+  const sizes = groups.map(({ length }) => length).sort((a, b) => b - a);
   // The length to which larger groups are cut, so that the connections beyond it are `count` or a few more.
-  let [level, above, taken] = [sizes[0] ?? 0, 0, 0];
-  while (level > 0 && taken < count) {
+  let [level, above, freed] = [sizes[0] ?? 0, 0, 0];
+  while (level > 0 && freed < count) {
     while ((sizes[above] ?? 0) >= level) above++;
-    taken += above;
+    freed += above;
     level--;
   }
-  return given.flatMap((group) => group.slice(level)).slice(0, count);
+  return groups.flatMap((group) => group.slice(level)).slice(0, count);
 }

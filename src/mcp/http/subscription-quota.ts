@@ -1,27 +1,30 @@
 import { ClientError } from '../../errors.ts';
 
 /** Limits of the subscriptions of one account, and of all accounts together. A subscription takes about 200 bytes. */
-const ACCOUNT_FOLLOWED_MAX = 100_000;
-const ALL_FOLLOWED_MAX = 400_000;
+const ACCOUNT_SUBSCRIPTIONS_MAX = 100_000;
+const ALL_SUBSCRIPTIONS_MAX = 400_000;
 
 /** Counts the subscriptions to resources on all streams and in all sessions. */
-export interface FollowedQuota {
+export interface SubscriptionQuota {
   /** Throws `ClientError` if there are too many subscriptions: 429 for the limit of the account, 503 for the limit of all accounts. */
-  take(accountId: string, count: number): void;
-  give(accountId: string, count: number): void;
+  acquire(accountId: string, count: number): void;
+  release(accountId: string, count: number): void;
 }
 
-export function createFollowedQuota(accountMax = ACCOUNT_FOLLOWED_MAX, allMax = ALL_FOLLOWED_MAX): FollowedQuota {
+export function createSubscriptionQuota(
+  accountMax = ACCOUNT_SUBSCRIPTIONS_MAX,
+  allMax = ALL_SUBSCRIPTIONS_MAX,
+): SubscriptionQuota {
   const counts = new Map<string, number>();
   let total = 0;
   const add = (accountId: string, count: number): void => {
-    const now = (counts.get(accountId) ?? 0) + count;
-    if (now > 0) counts.set(accountId, now);
+    const updated = (counts.get(accountId) ?? 0) + count;
+    if (updated > 0) counts.set(accountId, updated);
     else counts.delete(accountId);
     total += count;
   };
   return {
-    take(accountId, count) {
+    acquire(accountId, count) {
       if ((counts.get(accountId) ?? 0) + count > accountMax) {
         throw new ClientError('too_many_streams', `This account has ${accountMax} subscriptions, the maximum`, {
           hint: 'Subscribe to fewer resources, or end sessions and streams with subscriptions.',
@@ -32,33 +35,33 @@ export function createFollowedQuota(accountMax = ACCOUNT_FOLLOWED_MAX, allMax = 
       }
       add(accountId, count);
     },
-    give: (accountId, count) => add(accountId, -count),
+    release: (accountId, count) => add(accountId, -count),
   };
 }
 
 /** The URIs that a session has subscribed to. Each counts as a subscription of its account. */
-export class FollowedResources extends Set<string> {
+export class SubscribedResources extends Set<string> {
   constructor(
-    private readonly quota: FollowedQuota,
+    private readonly quota: SubscriptionQuota,
     private readonly accountId: string,
   ) {
     super();
   }
 
-  /** Throws `ClientError` as `FollowedQuota.take` does. */
+  /** Throws `ClientError` as `SubscriptionQuota.acquire` does. */
   override add(uri: string): this {
-    if (!this.has(uri)) this.quota.take(this.accountId, 1);
+    if (!this.has(uri)) this.quota.acquire(this.accountId, 1);
     return super.add(uri);
   }
 
   override delete(uri: string): boolean {
-    const isFollowed = super.delete(uri);
-    if (isFollowed) this.quota.give(this.accountId, 1);
-    return isFollowed;
+    const wasSubscribed = super.delete(uri);
+    if (wasSubscribed) this.quota.release(this.accountId, 1);
+    return wasSubscribed;
   }
 
   override clear(): void {
-    this.quota.give(this.accountId, this.size);
+    this.quota.release(this.accountId, this.size);
     super.clear();
   }
 }

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-function partsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportDeps & { streams: StreamRegistry } {
+function depsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportDeps & { streams: StreamRegistry } {
   return {
     ...{ context: service.app.context, version: '0', observe: () => {}, tools: () => TOOLS, resources: RESOURCES },
     ...{ scheduler: createScheduler(), streams: createStreamRegistry({ ...STREAM_LIMITS, ...limits }) },
@@ -31,45 +31,45 @@ function partsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportDeps & 
 }
 
 test('a stream of HTTP+SSE leaves the registry with its client, and ends its session', async () => {
-  const parts = partsWith();
-  const sessions = createSseSessions(parts);
+  const deps = depsWith();
+  const sessions = createSseSessions(deps);
   const { body } = sessions.open(account);
-  expect([parts.streams.size, sessions.size]).toEqual([1, 1]);
+  expect([deps.streams.size, sessions.size]).toEqual([1, 1]);
   await body!.cancel();
-  expect([parts.streams.size, sessions.size]).toEqual([0, 0]);
+  expect([deps.streams.size, sessions.size]).toEqual([0, 0]);
 });
 
-test('a stream of the engine leaves the registry with its client, and the engine is notified', async () => {
-  const parts = partsWith();
+test('a stream of the SDK leaves the registry with its client, and the SDK is notified', async () => {
+  const deps = depsWith();
   const cancelled = Promise.withResolvers<void>();
   const source = new ReadableStream<Uint8Array>({ cancel: () => cancelled.resolve() });
   const { body } = guardResponse(
     new Response(source, { headers: { 'Content-Type': 'text/event-stream' } }),
     account,
-    parts,
+    deps,
   );
-  expect(parts.streams.size).toBe(1);
+  expect(deps.streams.size).toBe(1);
   await body!.cancel();
   await cancelled.promise;
-  expect(parts.streams.size).toBe(0);
+  expect(deps.streams.size).toBe(0);
 });
 
 test('the stream limit covers both transports', async () => {
-  const parts = partsWith({ accountStreamsMax: 1 });
-  const sessions = createSseSessions(parts);
+  const deps = depsWith({ accountStreamsMax: 1 });
+  const sessions = createSseSessions(deps);
   sessions.open(account);
   expect(() => sessions.open(account)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
-  const streamable = createStreamable(parts);
+  const streamable = createStreamable(deps);
   await expect(streamable.handle(account, listenRequest(), LISTEN)).rejects.toMatchObject({ code: 'too_many_streams' });
-  parts.streams.close();
+  deps.streams.close();
 });
 
 test('the limit of sessions per day covers both transports together', async () => {
-  const parts = partsWith();
-  const sessions = createSseSessions(parts);
+  const deps = depsWith();
+  const sessions = createSseSessions(deps);
   for (const _ of [1, 2]) await sessions.open(account).body!.cancel();
   expect(() => sessions.open(account)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
-  await expect(createStreamable(parts).handle(account, post(INITIALIZE), INITIALIZE)).rejects.toMatchObject({
+  await expect(createStreamable(deps).handle(account, post(INITIALIZE), INITIALIZE)).rejects.toMatchObject({
     code: 'rate_limited',
   });
 });

@@ -10,7 +10,7 @@ export interface ChangeSource extends Pick<McpDeps, 'tools'> {
   readonly simulated: boolean;
 }
 
-export interface ChangeWatch {
+export interface ChangePublisher {
   /**
    * Publishes on the bus all changes since the last call: each ticker with new levels once, new tickers, changed tools. Reads the log of
    * levels, so levels stored by another process are published too. Throws if the store is busy.
@@ -22,25 +22,25 @@ const PAGE = 256;
 /** Limit of the tickers that each call counts, to bound its time. A universe has at most as many. Tickers beyond the limit are ignored. */
 const TICKERS_MAX = 1_000;
 
-export function createChangeWatch({ log, simulated, tools }: ChangeSource, bus: ServerEventBus): ChangeWatch {
+export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus): ChangePublisher {
   let seq = log.lastLevelSeq();
   const countTickers = () => log.underlyings(simulated, '', TICKERS_MAX).length;
   let tickers = countTickers();
   let version = registryVersion(tools());
   return {
     wake() {
-      const moved = new Set<string>();
+      const changed = new Set<string>();
       let upTo = seq;
       for (let more = true; more; ) {
         const events = log.levelEvents(upTo, PAGE, simulated);
-        for (const { underlying } of events) moved.add(underlying);
+        for (const { underlying } of events) changed.add(underlying);
         upTo = events.at(-1)?.seq ?? upTo;
         more = events.length === PAGE;
       }
       const [tickersNow, versionNow] = [countTickers(), registryVersion(tools())];
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
-      for (const ticker of moved) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
+      for (const ticker of changed) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
       // Set last: if a read fails because the store is busy, the next call publishes the same changes.
       [seq, version, tickers] = [upTo, versionNow, tickersNow];
     },

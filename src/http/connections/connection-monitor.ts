@@ -1,16 +1,16 @@
 import { began } from '../../event-loop-watchdog.ts';
 import type { Observe } from '../../events.ts';
+import { type ConnectionLimits, connectionsToClose, isCrowded, type KnownConnection } from './connections-to-close.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
-import { type ConnectionLimits, isCrowded, type KnownConnection, superfluous } from './superfluous.ts';
 
-/** The part of a server that the connection watch uses. */
+/** The members of a server that the connection monitor uses. */
 export interface ConnectionServer {
   readonly port?: number | undefined;
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;
   closeIdleConnections(): number;
 }
 
-export interface ConnectionWatchDeps {
+export interface ConnectionMonitorDeps {
   /** Other ends of connections with an open stream, in the form of `peerOf`. */
   readonly streamPeers: () => Iterable<string>;
   /** Whether all connections come from a proxy. If so, an address or an idle connection says nothing about a client. */
@@ -22,43 +22,43 @@ export interface ConnectionWatchDeps {
  * Ensures that descriptors stay free for new clients, files and providers. Anyone can open connections, and a server without a free
  * descriptor accepts none.
  *
- * While there are few connections, the watch only counts them. From `watchFrom` connections on, it inspects them. If there may be too many,
- * it records which connections make requests and for which account, and closes the superfluous ones. It inspects descriptors, because the
- * runtime does not list connections. HTTP/1.1 and HTTP/2 make no difference to it.
+ * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, it inspects them. If there may be too
+ * many, it records which connections make requests and for which account, and closes the ones that exceed the limits. It inspects
+ * descriptors, because the runtime does not list connections. HTTP/1.1 and HTTP/2 make no difference to it.
  */
-export interface ConnectionWatch {
+export interface ConnectionMonitor {
   /** Records a request that is admitted: a request to a public path, or one of an account within its rate limit. */
   onRequest(request: Request, account?: string): void;
   /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if it is not known. */
   peerOf(request: Request): string | undefined;
-  /** Starts to watch the connections of a listening server. */
+  /** Starts to monitor the connections of a listening server. */
   start(server: ConnectionServer): void;
   stop(): void;
 }
 
-/** How many descriptors connections may take, and from how many connections on they are watched. */
+/** How many descriptors connections may take, and from how many connections on they are monitored. */
 export interface DescriptorPlan {
   /** Soft limit of open descriptors of the process. */
   readonly descriptors: number;
   /** Descriptors that must stay free. */
   readonly reserve: number;
   readonly connections: number;
-  readonly watchFrom: number;
+  readonly monitorFrom: number;
   readonly addressMax: number;
-  readonly strangersMax: number;
+  readonly keylessMax: number;
   /** Limits of open streams over all accounts, for MCP and for live levels. They leave some of the connections to requests. */
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
   /** Time between two counts of open descriptors, ms. With few descriptors it is shorter, because a flood takes them sooner. */
-  readonly lookMs: number;
+  readonly checkEveryMs: number;
 }
 
 const RESERVE_MAX = 256;
 /** Descriptors that the process itself has open: for the database, the feeds and the runtime. */
 const OWN_DESCRIPTORS = 32;
 const ADDRESS_MAX = 100;
-const STRANGERS_MAX = 1_000;
-const WATCH_FROM = 100;
+const KEYLESS_MAX = 1_000;
+const MONITOR_FROM = 100;
 const MCP_STREAMS_MAX = 40_000;
 const LIVE_STREAMS_MAX = 4_000;
 /** Below this limit, the log says at the start how many connections and streams the descriptors allow. */
@@ -72,12 +72,12 @@ export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
     descriptors,
     reserve,
     connections,
-    watchFrom: Math.min(WATCH_FROM, Math.floor(connections / 8)),
+    monitorFrom: Math.min(MONITOR_FROM, Math.floor(connections / 8)),
     addressMax: Math.min(ADDRESS_MAX, Math.floor(connections / 4)),
-    strangersMax: Math.min(STRANGERS_MAX, Math.floor(connections / 2)),
+    keylessMax: Math.min(KEYLESS_MAX, Math.floor(connections / 2)),
     mcpStreamsMax: Math.min(MCP_STREAMS_MAX, Math.floor((3 / 4) * connections)),
     liveStreamsMax: Math.min(LIVE_STREAMS_MAX, Math.floor(connections / 8)),
-    lookMs: Math.min(250, Math.max(20, descriptors / 40)),
+    checkEveryMs: Math.min(250, Math.max(20, descriptors / 40)),
   };
 }
 
@@ -96,80 +96,84 @@ const GRACE_MS = 2_000;
  */
 const MEMBER_MS = 60_000;
 /** Connections closed in one step, which takes some 5 ms. */
-const STEP_ENDED = 500;
+const CLOSED_PER_STEP = 500;
 /** Least time between two reports of closed connections. */
-const TELL_MS = 10_000;
+const REPORT_EVERY_MS = 10_000;
 
 /** The record of a connection. Times are in ms of `performance.now()`. */
-interface Note {
+interface ConnectionRecord {
   readonly sinceMs: number;
-  heardMs?: number;
+  lastRequestMs?: number;
   admittedMs?: number;
   account?: string;
 }
 
-export function createConnectionWatch({ streamPeers, behindProxy, observe }: ConnectionWatchDeps): ConnectionWatch {
+export function createConnectionMonitor({
+  streamPeers,
+  behindProxy,
+  observe,
+}: ConnectionMonitorDeps): ConnectionMonitor {
   const plan = descriptorPlan();
   const limits: ConnectionLimits = {
     addressMax: behindProxy ? Number.POSITIVE_INFINITY : plan.addressMax,
-    strangersMax: plan.strangersMax,
+    keylessMax: plan.keylessMax,
     idleMs: behindProxy ? Number.POSITIVE_INFINITY : IDLE_MS,
     graceMs: GRACE_MS,
   };
   const sockets = openOwnSockets();
-  const notes = new Map<string, Note>();
+  const records = new Map<string, ConnectionRecord>();
   let server: ConnectionServer | undefined;
-  let looking: ReturnType<typeof setInterval> | undefined;
+  let timer: ReturnType<typeof setInterval> | undefined;
   let ownDescriptors = 0;
   /** The time since which requests are recorded. Undefined while they are not: recording takes one or two microseconds per request. */
-  let notingSinceMs: number | undefined;
+  let recordingSinceMs: number | undefined;
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
   /** When descriptors were last counted. Serves as the time of requests, which is precise enough. */
-  let lookedMs = 0;
-  let untold = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
+  let checkedMs = 0;
+  let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
   const peerOf = (request: Request): string | undefined => {
     const end = server?.requestIP(request);
     return end ? peerName(end.address, end.port) : undefined;
   };
 
-  const noteOf = (peer: string, nowMs: number): Note => {
-    const known = notes.get(peer);
+  const recordOf = (peer: string, nowMs: number): ConnectionRecord => {
+    const known = records.get(peer);
     if (known) return known;
-    const note = { sinceMs: nowMs };
-    notes.set(peer, note);
-    return note;
+    const record = { sinceMs: nowMs };
+    records.set(peer, record);
+    return record;
   };
 
-  const tell = (count: number, nowMs: number): void => {
-    untold.count += count;
-    if (untold.count === 0 || nowMs - untold.sinceMs < TELL_MS) return;
-    observe({ kind: 'connections_ended', connections: untold.count, open: openDescriptors() - ownDescriptors });
-    untold = { count: 0, sinceMs: nowMs };
+  const reportClosed = (count: number, nowMs: number): void => {
+    unreported.count += count;
+    if (unreported.count === 0 || nowMs - unreported.sinceMs < REPORT_EVERY_MS) return;
+    observe({ kind: 'connections_ended', connections: unreported.count, open: openDescriptors() - ownDescriptors });
+    unreported = { count: 0, sinceMs: nowMs };
   };
 
-  const look = (): void => {
+  const check = (): void => {
     const open = openDescriptors();
     const nowMs = performance.now();
-    lookedMs = nowMs;
+    checkedMs = nowMs;
     const toFree = plan.reserve - (plan.descriptors - open);
     const isDue = toFree > 0 || nowMs >= scanDueMs;
-    tell(0, nowMs);
-    if (open - ownDescriptors < plan.watchFrom) {
-      notingSinceMs = undefined;
-      notes.clear();
+    reportClosed(0, nowMs);
+    if (open - ownDescriptors < plan.monitorFrom) {
+      recordingSinceMs = undefined;
+      records.clear();
     } else if (sockets) {
       if (isDue && !isScanning) void scan(sockets);
     } else if (toFree > 0 && isDue) {
       // The connections cannot be inspected, so all that can be done is to close idle ones.
       scanDueMs = nowMs + SCAN_MS;
-      tell(server!.closeIdleConnections(), nowMs);
+      reportClosed(server!.closeIdleConnections(), nowMs);
     }
   };
 
-  /** Inspects all connections in steps, and closes the superfluous ones. */
+  /** Inspects all connections in steps, and closes the ones that exceed the limits. */
   const scan = async (own: NonNullable<typeof sockets>): Promise<void> => {
     isScanning = true;
     let workedMs = 0;
@@ -185,36 +189,36 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
       // Connections with an open stream are exempt, because streams have limits of their own.
       const streams = new Set(streamPeers());
       const found: OwnConnection[] = [];
-      let looked = 0;
+      let inspected = 0;
       const pieces = own.accepted(port);
       for (let next = step(() => pieces.next()); !next.done; next = step(() => pieces.next())) {
         found.push(...next.value.filter(({ peer }) => !streams.has(peer)));
-        looked += next.value.length;
-        if (looked >= STEP_ENDED) await new Promise(setImmediate);
+        inspected += next.value.length;
+        if (inspected >= CLOSED_PER_STEP) await new Promise(setImmediate);
       }
-      const ended = step(() => {
+      const toClose = step(() => {
         const toFree = plan.reserve - (plan.descriptors - openDescriptors());
         const connections = known(found);
         const nowMs = performance.now();
         if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
         // Requests are recorded for MEMBER_MS longer, so that members are known if the connections become too many again.
         if (nowMs - crowdedMs >= MEMBER_MS) {
-          notingSinceMs = undefined;
+          recordingSinceMs = undefined;
           return [];
         }
-        notingSinceMs ??= nowMs;
-        return [...superfluous(connections, limits, nowMs, toFree)];
+        recordingSinceMs ??= nowMs;
+        return [...connectionsToClose(connections, limits, nowMs, toFree)];
       });
-      for (let from = 0; from < ended.length; from += STEP_ENDED) {
+      for (let from = 0; from < toClose.length; from += CLOSED_PER_STEP) {
         if (from > 0) await new Promise(setImmediate);
         step(() => {
-          for (const { connection } of ended.slice(from, from + STEP_ENDED)) own.end(connection, port);
+          for (const { connection } of toClose.slice(from, from + CLOSED_PER_STEP)) own.end(connection, port);
         });
       }
-      tell(ended.length, performance.now());
+      reportClosed(toClose.length, performance.now());
     } finally {
       isScanning = false;
-      const pauseMs = notingSinceMs === undefined ? CALM_SCAN_MS : SCAN_MS;
+      const pauseMs = recordingSinceMs === undefined ? CALM_SCAN_MS : SCAN_MS;
       scanDueMs = performance.now() + Math.max(pauseMs, SCAN_SHARE * workedMs);
     }
   };
@@ -222,32 +226,32 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
   /** Returns what is known about the connections, and deletes the records of closed connections. */
   const known = (found: readonly OwnConnection[]): (KnownConnection & { connection: OwnConnection })[] => {
     const nowMs = performance.now();
-    const gone = new Set(notes.keys());
+    const closedPeers = new Set(records.keys());
     const all = found.map((connection) => {
       const { peer, address } = connection;
-      gone.delete(peer);
-      const { sinceMs, heardMs, admittedMs = Number.NEGATIVE_INFINITY, account } = noteOf(peer, nowMs);
+      closedPeers.delete(peer);
+      const { sinceMs, lastRequestMs, admittedMs = Number.NEGATIVE_INFINITY, account } = recordOf(peer, nowMs);
       const isMember = nowMs - admittedMs < MEMBER_MS;
       return {
-        ...{ connection, address, sinceMs, heardMs },
-        notedMs: Math.max(sinceMs, notingSinceMs ?? nowMs),
+        ...{ connection, address, sinceMs, lastRequestMs },
+        recordedSinceMs: Math.max(sinceMs, recordingSinceMs ?? nowMs),
         account: isMember ? account : undefined,
       };
     });
-    for (const peer of gone) notes.delete(peer);
+    for (const peer of closedPeers) records.delete(peer);
     return all;
   };
 
   return {
     onRequest(request, account) {
-      if (notingSinceMs === undefined) return;
+      if (recordingSinceMs === undefined) return;
       const peer = peerOf(request);
       if (peer === undefined) return;
-      const note = noteOf(peer, lookedMs);
-      note.heardMs = lookedMs;
+      const record = recordOf(peer, checkedMs);
+      record.lastRequestMs = checkedMs;
       if (account === undefined) return;
-      note.account = account;
-      note.admittedMs = lookedMs;
+      record.account = account;
+      record.admittedMs = checkedMs;
     },
     peerOf,
     start(listening) {
@@ -259,11 +263,11 @@ export function createConnectionWatch({ streamPeers, behindProxy, observe }: Con
       }
       if (!sockets) observe({ kind: 'connections_unwatched', platform: process.platform });
       if (Number.isNaN(ownDescriptors)) return;
-      looking = setInterval(look, plan.lookMs);
+      timer = setInterval(check, plan.checkEveryMs);
     },
     stop() {
-      clearInterval(looking);
-      notingSinceMs = undefined;
+      clearInterval(timer);
+      recordingSinceMs = undefined;
     },
   };
 }

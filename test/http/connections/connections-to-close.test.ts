@@ -1,20 +1,20 @@
 import { expect, test } from 'bun:test';
 import {
   type ConnectionLimits,
+  connectionsToClose,
   isCrowded,
   type KnownConnection,
-  superfluous,
-} from '../../../src/http/connections/superfluous.ts';
+} from '../../../src/http/connections/connections-to-close.ts';
 
 const NOW = 1_000_000;
-const LIMITS: ConnectionLimits = { addressMax: 3, strangersMax: 8, idleMs: 30_000, graceMs: 2_000 };
+const LIMITS: ConnectionLimits = { addressMax: 3, keylessMax: 8, idleMs: 30_000, graceMs: 2_000 };
 
 /** Connections of one client that opened one minute ago and sent a request 100 ms ago. Each opened 1 ms after the one before. */
-function of(address: string, count: number, over: Partial<KnownConnection> = {}) {
-  return Array.from({ length: count }, (_, at) => ({
-    ...{ name: `${address}.${at}`, address, sinceMs: NOW - 60_000 + at, heardMs: NOW - 100 },
-    ...{ account: undefined, ...over },
-    notedMs: over.notedMs ?? over.sinceMs ?? NOW - 60_000,
+function of(address: string, count: number, overrides: Partial<KnownConnection> = {}) {
+  return Array.from({ length: count }, (_, i) => ({
+    ...{ name: `${address}.${i}`, address, sinceMs: NOW - 60_000 + i, lastRequestMs: NOW - 100 },
+    ...{ account: undefined, ...overrides },
+    recordedSinceMs: overrides.recordedSinceMs ?? overrides.sinceMs ?? NOW - 60_000,
   }));
 }
 
@@ -24,7 +24,7 @@ const CASES: readonly [what: string, connections: Connections, toFree: number, e
   ['the newest connections of an address beyond its limit', of('a', 5), 0, ['a.3', 'a.4']],
   [
     'connections without a request before connections with one',
-    [...of('a', 2, { heardMs: undefined, sinceMs: NOW - 9_000 }), ...of('a', 2)],
+    [...of('a', 2, { lastRequestMs: undefined, sinceMs: NOW - 9_000 }), ...of('a', 2)],
     0,
     ['a.1'],
   ],
@@ -36,14 +36,19 @@ const CASES: readonly [what: string, connections: Connections, toFree: number, e
   ],
   [
     'connections without a request for 30 s',
-    [...of('a', 1, { heardMs: NOW - 30_000 }), ...of('b', 1, { heardMs: undefined })],
+    [...of('a', 1, { lastRequestMs: NOW - 30_000 }), ...of('b', 1, { lastRequestMs: undefined })],
     0,
     ['a.0', 'b.0'],
   ],
-  ['no connection that opened less than 30 s ago', of('a', 1, { heardMs: undefined, sinceMs: NOW - 29_999 }), 0, []],
+  [
+    'no connection that opened less than 30 s ago',
+    of('a', 1, { lastRequestMs: undefined, sinceMs: NOW - 29_999 }),
+    0,
+    [],
+  ],
   [
     'no connection of a member, however many come from one address',
-    of('a', 50, { account: 'm', heardMs: undefined }),
+    of('a', 50, { account: 'm', lastRequestMs: undefined }),
     0,
     [],
   ],
@@ -65,15 +70,19 @@ const CASES: readonly [what: string, connections: Connections, toFree: number, e
 ];
 
 test.each(CASES)('ends %s', (_, connections, toFree, ended) => {
-  const found = [...superfluous(connections, LIMITS, NOW, toFree)].map(({ name }) => name);
+  const found = [...connectionsToClose(connections, LIMITS, NOW, toFree)].map(({ name }) => name);
   expect(found.toSorted()).toEqual(ended.toSorted());
 });
 
 test('the age of a connection starts when its requests are first noted, not when it opens', () => {
-  const connections = of('a', 9, { heardMs: undefined, notedMs: NOW - 1_999 });
-  expect(superfluous(connections, LIMITS, NOW, 0).size).toBe(0);
-  expect(superfluous(of('a', 9, { heardMs: undefined, notedMs: NOW - 2_000 }), LIMITS, NOW, 0).size).toBe(6);
-  expect(superfluous(of('a', 1, { heardMs: undefined, notedMs: NOW - 29_999 }), LIMITS, NOW, 0).size).toBe(0);
+  const connections = of('a', 9, { lastRequestMs: undefined, recordedSinceMs: NOW - 1_999 });
+  expect(connectionsToClose(connections, LIMITS, NOW, 0).size).toBe(0);
+  expect(
+    connectionsToClose(of('a', 9, { lastRequestMs: undefined, recordedSinceMs: NOW - 2_000 }), LIMITS, NOW, 0).size,
+  ).toBe(6);
+  expect(
+    connectionsToClose(of('a', 1, { lastRequestMs: undefined, recordedSinceMs: NOW - 29_999 }), LIMITS, NOW, 0).size,
+  ).toBe(0);
 });
 
 test.each([
@@ -87,6 +96,6 @@ test.each([
 
 test('behind a proxy all connections may come from one address and be idle', () => {
   const limits = { ...LIMITS, addressMax: Number.POSITIVE_INFINITY, idleMs: Number.POSITIVE_INFINITY };
-  expect(superfluous(of('proxy', 8, { heardMs: undefined }), limits, NOW, 0).size).toBe(0);
-  expect(superfluous(of('proxy', 9, { heardMs: undefined }), limits, NOW, 0).size).toBe(1);
+  expect(connectionsToClose(of('proxy', 8, { lastRequestMs: undefined }), limits, NOW, 0).size).toBe(0);
+  expect(connectionsToClose(of('proxy', 9, { lastRequestMs: undefined }), limits, NOW, 0).size).toBe(1);
 });
