@@ -1,3 +1,5 @@
+import { memoize } from '../cache.ts';
+
 /**
  * The New York trading calendar. Rules give the holidays (NYSE rule 7.2) and the early closes (as published) of any year from 1990. The
  * unscheduled closures since then are listed. Dates are `YYYY-MM-DD` in New York. Instants are ms since the epoch.
@@ -10,12 +12,12 @@ export const YEAR_MS = 365.25 * DAY_MS;
 /** Whether the exchange opens on that date. */
 export function isTradingDay(date: string): boolean {
   const weekday = weekdayOf(date);
-  return weekday !== SATURDAY && weekday !== SUNDAY && !yearOf(date).holidays.has(date);
+  return weekday !== SATURDAY && weekday !== SUNDAY && !yearOf(date.slice(0, 4)).holidays.has(date);
 }
 
 /** Whether trading ends at 13:00. */
 export function isHalfDay(date: string): boolean {
-  return yearOf(date).halfDays.has(date);
+  return yearOf(date.slice(0, 4)).halfDays.has(date);
 }
 
 /** 09:30 of that date. If the date is not a trading day: 09:30 of the trading day before. */
@@ -101,18 +103,16 @@ export function newYorkTime(atMs: number): string {
  * The instant at which New York clocks show `time` (`HH:MM`, seconds allowed) on `date`. In the repeated hour of autumn: the earlier one.
  */
 export function newYorkInstant(date: string, time: string): number {
-  const key = `${date}T${time}`;
-  const cached = INSTANTS.get(key);
-  if (cached !== undefined) return cached;
-  const instant = Temporal.PlainDateTime.from(key).toZonedDateTime(NEW_YORK).epochMilliseconds;
-  if (INSTANTS.size >= INSTANTS_MAX) INSTANTS.clear();
-  INSTANTS.set(key, instant);
-  return instant;
+  return instantOf(`${date}T${time}`);
 }
 
-/** Opens, closes and midnights as instants. A chain or a month of prints needs the same few again and again. */
-const INSTANTS = new Map<string, number>();
+/** Opens, closes and midnights. A chain or a month of prints needs the same few again and again. */
 const INSTANTS_MAX = 2_000;
+
+const instantOf = memoize(
+  INSTANTS_MAX,
+  (local: string) => Temporal.PlainDateTime.from(local).toZonedDateTime(NEW_YORK).epochMilliseconds,
+);
 
 /** Whether the text is a valid calendar date, written `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {
@@ -156,18 +156,17 @@ interface Year {
   readonly halfDays: ReadonlySet<string>;
 }
 
-/** By year. Cached, since every series of a chain needs its year. Bounded, since years have four digits. */
-const YEARS = new Map<string, Year>();
+/** Years have four digits. */
+const YEARS_MAX = 10_000;
 
-function yearOf(date: string): Year {
-  const key = date.slice(0, 4);
-  let year = YEARS.get(key);
-  if (year === undefined) {
-    year = { holidays: new Set(holidaysOf(Number(key))), halfDays: new Set(halfDaysOf(Number(key))) };
-    YEARS.set(key, year);
-  }
-  return year;
-}
+/** Cached, because every series of a chain needs its year. */
+const yearOf = memoize(
+  YEARS_MAX,
+  (year: string): Year => ({
+    holidays: new Set(holidaysOf(Number(year))),
+    halfDays: new Set(halfDaysOf(Number(year))),
+  }),
+);
 
 function holidaysOf(year: number): string[] {
   const holidays = [

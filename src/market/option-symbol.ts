@@ -1,3 +1,4 @@
+import { memoize } from '../cache.ts';
 import { isDate } from './calendar.ts';
 import { parseDigits } from './digits.ts';
 
@@ -64,15 +65,13 @@ const CALL_PUT: ReadonlyMap<string, 1 | -1> = new Map([
   ['PUT', -1],
 ]);
 
-/** The underlying of a root, and whether its deliverable is adjusted. */
-export function rootOf(root: string): Root {
-  const known = ROOTS.get(root);
-  if (known !== undefined) return known;
+const ROOTS_CACHED_MAX = 10_000;
+
+/** The underlying of a root, and whether its deliverable is adjusted. Cached, because every row of a chain looks up the same root. */
+export const rootOf: (root: string) => Root = memoize(ROOTS_CACHED_MAX, (root) => {
   const plain = root.replace(/[1-9]$/, '');
-  const found = { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };
-  if (ROOTS.size < ROOTS_CACHED_MAX) ROOTS.set(root, found);
-  return found;
-}
+  return { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };
+});
 
 /** The root of a ticker's plain options: `BRKB` for `BRK.B`, else the ticker itself. */
 export function rootOfTicker(ticker: string): string {
@@ -126,19 +125,14 @@ function isRoot(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar has no such date. */
-function expiryOf(digits: string): string | undefined {
-  const known = EXPIRIES.get(digits);
-  if (known !== undefined) return known;
-  const expiry = `20${digits.slice(0, 2)}-${digits.slice(2, 4)}-${digits.slice(4)}`;
-  if (!isDate(expiry)) return undefined;
-  if (EXPIRIES.size < EXPIRIES_CACHED_MAX) EXPIRIES.set(digits, expiry);
-  return expiry;
-}
-
-/** By `YYMMDD`. A chain has some dozens of expiries. Years of two digits allow a century of days, so the map is bounded. */
-const EXPIRIES = new Map<string, string>();
+/** A chain has some dozens of expiries. */
 const EXPIRIES_CACHED_MAX = 4_000;
+
+/** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar has no such date. */
+const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefined => {
+  const expiry = `20${digits.slice(0, 2)}-${digits.slice(2, 4)}-${digits.slice(4)}`;
+  return isDate(expiry) ? expiry : undefined;
+});
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
@@ -166,7 +160,3 @@ const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   LENB: 'LEN.B',
   MOGA: 'MOG.A',
 };
-
-/** By root. Every row of a chain looks up the same root. Bounded, since roots come from outside. */
-const ROOTS = new Map<string, Root>();
-const ROOTS_CACHED_MAX = 10_000;

@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { TObject, TSchema } from '@sinclair/typebox';
+import { memoizeByObject } from '../cache.ts';
 import { describe, type Operation } from '../operations/operation.ts';
 import { toolView } from '../operations/perform.ts';
 
@@ -13,17 +14,11 @@ export function registryVersion(tools: readonly Operation[]): string {
   return definitionsOf(tools).version;
 }
 
-const built = new WeakMap<readonly Operation[], { definitions: Tool[]; version: string }>();
-
-function definitionsOf(tools: readonly Operation[]) {
-  const known = built.get(tools);
-  if (known) return known;
+const definitionsOf = memoizeByObject((tools: readonly Operation[]) => {
   const definitions = tools.map(definitionOf);
   const version = new Bun.CryptoHasher('sha256').update(JSON.stringify(definitions)).digest('hex').slice(0, 16);
-  const fresh = { definitions, version };
-  built.set(tools, fresh);
-  return fresh;
-}
+  return { definitions, version };
+});
 
 function definitionOf(tool: Operation): Tool {
   const { input, output } = toolView(tool);

@@ -1,4 +1,5 @@
 import { type TObject, Type } from '@sinclair/typebox';
+import { memoizeByObject } from '../cache.ts';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
@@ -22,31 +23,36 @@ export interface Performed {
 }
 
 /** The default answer of a tool over MCP. */
-export const toolView = perOperation((operation) => view(operation, operation.input, toolKeys(operation)));
+export const toolView = memoizeByObject(
+  (operation: Operation): View => view(operation, operation.input, toolKeys(operation)),
+);
 
 /** The default answer of a tool over REST and the command line, which also take the moment of a replay (`at`). */
-export const datedToolView = perOperation((operation) =>
-  view(operation, withMoment(operation, operation.input), toolKeys(operation)),
+export const datedToolView = memoizeByObject(
+  (operation: Operation): View => view(operation, withMoment(operation, operation.input), toolKeys(operation)),
 );
 
 /** The extended answer: every key, and the provenance. */
-export const extendedView = perOperation((operation) => ({
-  operation,
-  input: withMoment(operation, operation.input),
-  output: Type.Object(
-    { ...operation.full.properties, provenance: Type.Optional(PROVENANCE) },
-    { additionalProperties: false },
-  ),
-  answers: undefined,
-}));
+export const extendedView = memoizeByObject(
+  (operation: Operation): View => ({
+    operation,
+    input: withMoment(operation, operation.input),
+    output: Type.Object(
+      { ...operation.full.properties, provenance: Type.Optional(PROVENANCE) },
+      { additionalProperties: false },
+    ),
+    answers: undefined,
+  }),
+);
 
 /** The view of an operation's own REST route. */
-export const restView = perOperation((operation) =>
-  view(
-    operation,
-    withMoment(operation, operation.rest!.input ?? operation.input),
-    operation.rest!.answers ?? Object.keys(operation.full.properties),
-  ),
+export const restView = memoizeByObject(
+  (operation: Operation): View =>
+    view(
+      operation,
+      withMoment(operation, operation.rest!.input ?? operation.input),
+      operation.rest!.answers ?? Object.keys(operation.full.properties),
+    ),
 );
 
 /**
@@ -139,14 +145,4 @@ function view(operation: Operation, input: TObject, answers: readonly string[]):
 
 function toolKeys({ tool }: Operation): readonly string[] {
   return [...tool!.answers, ...(tool!.onDemand ?? [])];
-}
-
-/** Builds each view once, because validators are compiled per schema object. */
-function perOperation(build: (operation: Operation) => View): (operation: Operation) => View {
-  const built = new WeakMap<Operation, View>();
-  return (operation) => {
-    const known = built.get(operation) ?? build(operation);
-    built.set(operation, known);
-    return known;
-  };
 }

@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
+import { memoizeByObject } from '../cache.ts';
 import { ClientError, type ClientErrorCode, type FieldError } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
 
@@ -43,20 +44,13 @@ interface Compiled {
   readonly defaults: readonly (readonly [field: string, value: unknown])[];
 }
 
-const cache = new WeakMap<TObject, Compiled>();
-
-function compiled(schema: TObject): Compiled {
-  let entry = cache.get(schema);
-  if (!entry) {
-    const fields = Object.entries(schema.properties);
-    const defaults = fields.flatMap(([field, { default: value }]) =>
-      value === undefined ? [] : [[field, value] as const],
-    );
-    entry = { check: TypeCompiler.Compile(schema), defaults };
-    cache.set(schema, entry);
-  }
-  return entry;
-}
+const compiled = memoizeByObject((schema: TObject): Compiled => {
+  const fields = Object.entries(schema.properties);
+  const defaults = fields.flatMap(([field, { default: value }]) =>
+    value === undefined ? [] : [[field, value] as const],
+  );
+  return { check: TypeCompiler.Compile(schema), defaults };
+});
 
 function withDefaults(defaults: Compiled['defaults'], value: Record<string, unknown>): Record<string, unknown> {
   const filled = { ...value };

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { memoize } from '../cache.ts';
 import { addDays, newYorkInstant } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
@@ -616,20 +617,13 @@ function printsWithin(columns: TapeColumns, fromMs: number, toMs: number, minPre
   return pickRows(columns, rows.subarray(0, found));
 }
 
-const ranges = new Map<string, readonly [number, number]>();
+const RANGES_CACHED_MAX = 1_000;
 
 /** First and last millisecond of a New York day. */
-function rangeOf(day: string): readonly [fromMs: number, toMs: number] {
-  let range = ranges.get(day);
-  if (range === undefined) {
-    range = [newYorkInstant(day, '00:00'), newYorkInstant(addDays(day, 1), '00:00') - 1];
-    if (ranges.size >= RANGES_CACHED_MAX) ranges.clear();
-    ranges.set(day, range);
-  }
-  return range;
-}
-
-const RANGES_CACHED_MAX = 1_000;
+const rangeOf = memoize(RANGES_CACHED_MAX, (day: string): readonly [fromMs: number, toMs: number] => [
+  newYorkInstant(day, '00:00'),
+  newYorkInstant(addDays(day, 1), '00:00') - 1,
+]);
 
 /** Dates are written with four digits for the year. */
 const LAST_MS = Date.UTC(9999, 0, 1);

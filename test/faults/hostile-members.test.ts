@@ -33,11 +33,12 @@ afterAll(async () => {
   await ended;
 });
 
-function expectHonest({ honest, longestStep, memory, defects }: Figures, memoryMax = MEMORY_MIB_MAX.one): void {
+function expectHonest({ honest, stolenMs, longestStep, memory, defects }: Figures, memoryMax = MEMORY_MIB_MAX.one): void {
   for (const [path, { p95, worst, failures }] of Object.entries(honest)) {
     expect([path, failures, p95 < WAIT_MS_MAX / 4, worst < WAIT_MS_MAX]).toEqual([path, 0, true, true]);
   }
-  expect(longestStep.cpuMs).toBeLessThan(STEP_CPU_MS_MAX);
+  // The system counts time that the hypervisor took as CPU time.
+  expect(longestStep.cpuMs - stolenMs).toBeLessThan(STEP_CPU_MS_MAX);
   // Unknown if the system has no /proc.
   if (!Number.isNaN(memory.peak)) expect(memory.peak - memory.before).toBeLessThan(memoryMax);
   expect(defects).toBe(0);

@@ -1,3 +1,4 @@
+import { memoizeByObject } from '../../cache.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 
 /** GEX of dealers' positions, dollars per 1 % move. */
@@ -12,13 +13,7 @@ export interface GexBySeries {
 }
 
 /** Cached by prepared chain, since most figures of gamma begin with these sums. */
-export function gexBySeries(prepared: PreparedChain): GexBySeries {
-  const known = summed.get(prepared) ?? sumUp(prepared);
-  summed.set(prepared, known);
-  return known;
-}
-
-const summed = new WeakMap<PreparedChain, GexBySeries>();
+export const gexBySeries = memoizeByObject(sumUp);
 
 function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): GexBySeries {
   const scale = gexScale(chain);

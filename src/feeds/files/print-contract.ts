@@ -10,7 +10,7 @@ import {
   rootOfTicker,
 } from '../../market/option-symbol.ts';
 import { cellNumber } from '../numbers.ts';
-import { KEY_CHARS_MAX, MEMOIZED_MAX, memoize } from './memoize.ts';
+import { KEY_CHARS_MAX, MEMOIZED_MAX, memoizeCells } from './memoize-cells.ts';
 import { rootOn } from './root-on.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
@@ -31,7 +31,7 @@ type Cells = readonly [symbol: string, ticker: string, expiry: string, type: str
  */
 export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();
-  const byCells = memoize(contractOf);
+  const byCells = memoizeCells(contractOf);
   return (symbol, ticker, expiry, type, strike) => {
     const known = bySymbol.get(symbol);
     if (known !== undefined) {

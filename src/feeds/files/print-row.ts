@@ -3,7 +3,7 @@ import type { Print } from '../../market/prints.ts';
 import { cellNumber } from '../numbers.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
 import { executionOf } from '../print-execution.ts';
-import { memoize } from './memoize.ts';
+import { memoizeCells } from './memoize-cells.ts';
 import type { Columns } from './print-columns.ts';
 import { contractReader, type NoContract, type PrintedContract } from './print-contract.ts';
 import { PrintIdentity } from './print-identity.ts';
@@ -20,7 +20,7 @@ export type RowReader = (cells: readonly string[], nowMs: number) => Print | Rej
  */
 export function rowReader(columns: Columns): RowReader {
   const contractOf = contractReader();
-  const executions = memoize(([flags = '', condition = '']) => executionOf(flags, condition));
+  const executions = memoizeCells(([flags = '', condition = '']) => executionOf(flags, condition));
   const identity = new PrintIdentity();
 
   return (cells, nowMs) => {

@@ -1,3 +1,4 @@
+import { memoize } from '../../cache.ts';
 import {
   addDays,
   daysBetween,
@@ -66,9 +67,14 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
  * coming months and quarters, and Januaries two years ahead. An expiry on a holiday moves to the day before.
  */
 export function expiriesOn(date: string, cadence: Cadence): readonly string[] {
-  const key = `${cadence} ${date}`;
-  const cached = LISTED.get(key);
-  if (cached !== undefined) return cached;
+  return expiriesOf(`${cadence} ${date}`);
+}
+
+/** A month of prints asks for as many days. */
+const LISTED_MAX = 500;
+
+const expiriesOf = memoize(LISTED_MAX, (key: string): readonly string[] => {
+  const [cadence, date] = key.split(' ') as [Cadence, string];
   const { days, weeks, months, quarters, leaps } = LISTINGS[cadence];
   const listed = new Set([
     ...nextDays(date, days),
@@ -77,11 +83,8 @@ export function expiriesOn(date: string, cadence: Cadence): readonly string[] {
     ...thirdFridays(date, quarters, (month) => month % 3 === 2),
     ...thirdFridays(date, leaps, (month) => month % 12 === 0),
   ]);
-  const expiries = [...listed].filter((expiry) => expiry >= date).sort();
-  if (LISTED.size >= LISTED_MAX) LISTED.clear();
-  LISTED.set(key, expiries);
-  return expiries;
-}
+  return [...listed].filter((expiry) => expiry >= date).sort();
+});
 
 const LISTINGS: Readonly<
   Record<Cadence, Readonly<Record<'days' | 'weeks' | 'months' | 'quarters' | 'leaps', number>>>
@@ -90,10 +93,6 @@ const LISTINGS: Readonly<
   weekly: { days: 0, weeks: 6, months: 4, quarters: 4, leaps: 2 },
   monthly: { days: 0, weeks: 0, months: 3, quarters: 3, leaps: 1 },
 };
-
-/** Expiries depend only on the cadence and the day. Bounded: a month of prints asks for as many days. */
-const LISTED = new Map<string, readonly string[]>();
-const LISTED_MAX = 500;
 
 const FRIDAY = 5;
 /**

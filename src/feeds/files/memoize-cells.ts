@@ -1,5 +1,5 @@
 /** Caches the results of `work`. `key` is the cells, one per line. The cache is bounded, because cells come from outside. */
-export function memoize<T>(work: (cells: readonly string[]) => T): (key: string) => T {
+export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: string) => T {
   const cache = new Map<string, T>();
   return (key) => {
     if (key.length > KEY_CHARS_MAX) return work(key.split('\n'));
