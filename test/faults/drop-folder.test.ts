@@ -96,6 +96,8 @@ test(
       }
       put(`${kill}-cut.csv`, chainAt(3 * FILES + kill, 1).slice(0, 150));
       await service.end('SIGKILL');
+      // Two kills may meet the same file. The service would skip it, because it counts them as crashes that the file has caused.
+      rmSync(join(data, 'reading.json'), { force: true });
     }
 
     const service = serve(data);
@@ -108,6 +110,7 @@ test(
     const bidsOfFirst = () => contentsOf(data)?.snapshots[0]?.bid ?? '';
     await eventually(() => bidsOfFirst().includes('9') && contentsOf(data).snapshots.length >= FILES + KILLS);
     await service.end('SIGKILL');
+    rmSync(join(data, 'reading.json'), { force: true });
     appendFileSync(join(drop, 'tape.csv'), rows.slice(2 * third));
     const last = serve(data);
     await last.loaded;

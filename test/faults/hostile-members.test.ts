@@ -33,7 +33,10 @@ afterAll(async () => {
   await ended;
 });
 
-function expectHonest({ honest, stolenMs, longestStep, memory, defects }: Figures, memoryMax = MEMORY_MIB_MAX.one): void {
+function expectHonest(
+  { honest, stolenMs, longestStep, memory, defects }: Figures,
+  memoryMax = MEMORY_MIB_MAX.one,
+): void {
   for (const [path, { p95, worst, failures }] of Object.entries(honest)) {
     expect([path, failures, p95 < WAIT_MS_MAX / 4, worst < WAIT_MS_MAX]).toEqual([path, 0, true, true]);
   }
