@@ -44,7 +44,7 @@ export const SETTINGS = {
     flag: '--data-max <size>',
     env: 'ZOMMA_DATA_MAX',
     group: 'feeds',
-    help: 'maximum size of the data folder, e.g. 20GB; at this size, or with less than 256 MB free on the disk, no market data is stored until there is room',
+    help: 'maximum size of the data folder, e.g. 20GB. At this size, no market data is stored until there is room. The same applies if the disk has less than 256 MB free (or a tenth of the disk, if that is less)',
     parse: sizeOf,
   },
   host: {
@@ -66,14 +66,14 @@ export const SETTINGS = {
     flag: '--feed <feed>',
     env: 'ZOMMA_FEED',
     group: 'feeds',
-    help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of option chains), "tradier", "massive", "cboe" (its terms restrict automated use)',
+    help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of files with chains, prints or closes), "tradier", "massive", "cboe" (its terms restrict automated use)',
     default: 'simulated',
   },
   feedRate: {
     flag: '--feed-rate <n>',
     env: 'ZOMMA_FEED_RATE',
     group: 'feeds',
-    help: 'maximum requests per minute to each provider (default: a rate that suits the provider)',
+    help: 'maximum requests per minute to each provider (default: 30 for cboe, 120 for tradier, 600 for massive)',
     parse: requestsPerMinute,
   },
   feedEvery: {
@@ -131,7 +131,7 @@ export const SETTINGS = {
     flag: '--set-aside <dir>',
     env: 'ZOMMA_SET_ASIDE',
     group: 'feeds',
-    help: 'folder to which the "files" feed moves files without usable data; without it, they stay in place',
+    help: 'folder outside the drop folder, to which the "files" feed moves files without usable data. Without this setting, they stay in place',
   },
   seed: {
     flag: '--seed <n>',
@@ -145,7 +145,7 @@ export const SETTINGS = {
     flag: '--rate-limit <rate>',
     env: 'ZOMMA_RATE_LIMIT',
     group: 'server',
-    help: 'maximum requests per account, e.g. 600/min (burst of 600, refilled evenly), or "off"',
+    help: 'rate-limit tokens per account, e.g. 600/min (a burst of 600, refilled evenly), or "off". A request takes one token, and expensive work takes more',
     default: '600/min',
     parse: rateLimitOf,
   },
@@ -173,7 +173,7 @@ export const SETTINGS = {
     flag: '--allowed-hosts <names>',
     env: 'ZOMMA_ALLOWED_HOSTS',
     group: 'server',
-    help: "names to accept in the Host header, separated by commas. On a loopback address without --behind-proxy, the machine's own names are accepted too. Otherwise, without this setting, every name is accepted. /health accepts every name",
+    help: "names to accept in the Host header, separated by commas. On a loopback address without --behind-proxy, the machine's own names are accepted too. On any other address, or with --behind-proxy, every name is accepted if this setting is missing. /health accepts every name",
     parse: hostNames,
   },
   allowedOrigins: {
@@ -187,7 +187,7 @@ export const SETTINGS = {
     flag: '--universe <file>',
     env: 'ZOMMA_UNIVERSE',
     group: 'data',
-    help: 'JSON file of the tracked tickers by theme',
+    help: 'JSON file of the tracked tickers by theme (default: a built-in universe of 59 tickers)',
   },
   largePrintMin: {
     flag: '--large-print-min <usd>',
@@ -201,7 +201,7 @@ export const SETTINGS = {
     flag: '--contagion-min <usd>',
     env: 'ZOMMA_CONTAGION_MIN',
     group: 'data',
-    help: 'minimum flow that can spill into a sector ETF, dollars',
+    help: 'minimum flow of a stock that counts as contagion of its sector ETF, dollars',
     default: '1000000',
     parse: (text) => dollars(text, '--contagion-min'),
   },
@@ -217,21 +217,21 @@ export const SETTINGS = {
     flag: '--keep-chains <days>',
     env: 'ZOMMA_KEEP_CHAINS',
     group: 'server',
-    help: 'days to keep snapshots; without it, they are never deleted. Levels are never deleted',
+    help: 'days to keep snapshots. The newest snapshot of a ticker always stays. Without this setting, no snapshot is deleted. Levels are never deleted',
     parse: (text) => days(text, '--keep-chains', 1),
   },
   keepIntraday: {
     flag: '--keep-intraday <days>',
     env: 'ZOMMA_KEEP_INTRADAY',
     group: 'server',
-    help: "days to keep every snapshot; of an earlier day, only the day's last snapshot is kept. Without it, every snapshot is kept",
+    help: "days to keep every snapshot. Of an earlier day, only the day's last snapshot is kept. Without this setting, every snapshot is kept",
     parse: (text) => days(text, '--keep-intraday', 1),
   },
   keepPrints: {
     flag: '--keep-prints <days>',
     env: 'ZOMMA_KEEP_PRINTS',
     group: 'server',
-    help: 'days to keep option prints, at least 31; without it, they are never deleted',
+    help: 'days to keep option prints, at least 31. Without this setting, they are never deleted',
     parse: (text) => days(text, '--keep-prints', FLOW_DAYS),
   },
   logLevel: {
@@ -306,13 +306,13 @@ function portOf(text: string): number {
 function requestsPerMinute(text: string): number {
   const value = wholeNumber(text, '--feed-rate');
   if (value > 0) return value;
-  throw new OperatorError('--feed-rate is not a rate', 'Use 1 or more requests per minute, e.g. --feed-rate 60.');
+  throw new OperatorError('--feed-rate must be 1 or more', 'Use 1 or more requests per minute, e.g. --feed-rate 60.');
 }
 
 function pollSeconds(text: string): number {
   const value = wholeNumber(text, '--feed-every');
   if (value > 0) return value;
-  throw new OperatorError('--feed-every is 0', 'Use 1 or more seconds, e.g. --feed-every 60.');
+  throw new OperatorError('--feed-every must be 1 or more', 'Use 1 or more seconds, e.g. --feed-every 60.');
 }
 
 function feedHoursOf(text: string): 'session' | 'always' {
@@ -337,7 +337,7 @@ function switchOf(text: string): boolean {
   const value = text.toLowerCase();
   if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
-  throw new OperatorError('ZOMMA_BEHIND_PROXY is neither on nor off', 'Use true or false.');
+  throw new OperatorError('ZOMMA_BEHIND_PROXY is neither true nor false', 'Use true or false.');
 }
 
 function hostNames(text: string): string[] {

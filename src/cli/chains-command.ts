@@ -31,7 +31,7 @@ export function addChains(program: Command, ports: Ports): void {
     });
 
   withSettings(
-    chains.command('forget').description('Remove stored snapshots for good. A running server notices at once.'),
+    chains.command('forget').description('Remove stored snapshots permanently. A running server notices at once.'),
     ['dataDir'],
   )
     .addOption(new Option('--ticker <ticker>', 'underlying of the snapshots').makeOptionMandatory())

@@ -22,7 +22,7 @@ export function addColumns(program: Command): void {
   csvCommand(
     program,
     'iv',
-    'Implied volatility (Black-Scholes-Merton) of each row of a CSV; 0 for a price at or below intrinsic.',
+    'Implied volatility (Black-Scholes-Merton) of each row of a CSV; 0 for a price at or below the discounted intrinsic value.',
     impliedVolatilityKernel,
   )
     .addHelpText('after', examples(['zomma iv quotes.csv > volatilities.csv', 'zomma iv < quotes.csv | zomma greeks']))
@@ -30,7 +30,7 @@ export function addColumns(program: Command): void {
   csvCommand(
     program,
     'merton',
-    'Probability of ending at or above the strike, call and put price (Merton jump diffusion) of each row of a CSV.',
+    'Probability that the price ends at or above the strike, and prices of call and put (Merton jump diffusion), for each row of a CSV.',
     mertonKernel,
   )
     .addHelpText(

@@ -45,16 +45,18 @@ export function addGex(program: Command, ports: Ports): void {
         ),
       )
       .addOption(
-        new Option('--rate <r>', 'rate if the quotes imply none, decimal per year').default(
+        new Option('--rate <r>', 'interest rate to use if the quotes imply no rate, decimal per year').default(
           String(DEFAULT_OPTIONS.rate),
         ),
       )
       .addOption(new Option('--dividend <q>', 'dividend yield for --forward flat, decimal per year').default('0'))
-      .addOption(choice('--gamma <which>', 'gamma for net GEX and walls', ['recomputed', 'feed'], 'recomputed'))
+      .addOption(
+        choice('--gamma <which>', 'source of gamma for net GEX and walls', ['recomputed', 'feed'], 'recomputed'),
+      )
       .addOption(
         choice(
           '--iv <which>',
-          "implied volatility: the out-of-the-money side's for call and put, or each contract's own as given",
+          "implied volatility: of the out-of-the-money side, for both call and put; or each contract's own, as given",
           ['otm', 'own'],
           'otm',
         ),
@@ -63,7 +65,7 @@ export function addGex(program: Command, ports: Ports): void {
       .addOption(
         choice(
           '--sign <how>',
-          'dealer sign: long calls and short puts, or opposite the signed prints',
+          "sign of the dealers' position: long calls and short puts, or opposite to the signed prints",
           ['calls_long_puts_short', 'flow'],
           DEFAULT_SIGN,
         ),

@@ -26,10 +26,20 @@ export function addHistory(program: Command, ports: Ports): void {
       .command('history')
       .description('Show the levels of a ticker over time, as a server has recorded them.')
       .argument('<ticker>', 'ticker of the stored market')
-      .addOption(new Option('--from <moment>', 'begin: New York date or instant (default: 365 days before the newest)'))
-      .addOption(new Option('--to <moment>', 'end: New York date (included) or instant (default: the newest)'))
-      .addOption(new Option('--per <what>', 'print one row per').choices(['snapshot', 'day']).default('day'))
-      .addOption(new Option('--points <n>', 'maximum number of rows; of more rows, evenly spaced ones').default('5000'))
+      .addOption(
+        new Option('--from <moment>', 'begin: New York date or instant (default: 365 days before the newest levels)'),
+      )
+      .addOption(new Option('--to <moment>', 'end: New York date (included) or instant (default: the newest levels)'))
+      .addOption(
+        new Option('--per <what>', 'one row per snapshot, or per day (its last snapshot)')
+          .choices(['snapshot', 'day'])
+          .default('day'),
+      )
+      .addOption(
+        new Option('--points <n>', 'maximum number of rows; if there are more, evenly spaced rows are printed').default(
+          '5000',
+        ),
+      )
       .option('--json', 'print one JSON object')
       .option('--csv', 'print one CSV table')
       .option('--plot', 'plot even if stdout is not a terminal')
@@ -147,7 +157,8 @@ function table(history: History): string {
   ]);
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
   const lines = [head, ...rows].map((row) => row.map((text, i) => text.padStart(widths[i]!)).join('  '));
-  if (history.flip_resolved.includes(false)) lines.push('?  not resolved: the level nearest to zero net GEX');
+  if (history.flip_resolved.includes(false))
+    lines.push('?  flip not resolved: the spot at which net GEX is nearest to zero');
   return lines.map((text) => `  ${text}\n`).join('');
 }
 

@@ -21,7 +21,7 @@ export function addIngest(program: Command, ports: Ports): void {
     .addHelpText(
       'after',
       `
-Formats: prints, chains and closes as CSV or Parquet, quote-table CSV, delayed-quote JSON, each with or without gzip.
+Formats: prints, chains and closes as CSV or Parquet, quote-table CSV, delayed-quote JSON; all except Parquet also with gzip.
 Zomma detects the format from the content. A running server sees each batch at once. If a run is interrupted, run it
 again: each print is stored only once.
 
@@ -120,6 +120,6 @@ function rejectUnusable(paths: readonly string[]): void {
   if (paths.length === 0) return;
   throw new OperatorError(
     `${paths.join(', ')}: no market data that can be used`,
-    'Use prints, chains or closes as CSV or Parquet, a quote-table CSV or a delayed-quote JSON, each with or without gzip. Unpack archives first.',
+    'Use prints, chains or closes as CSV or Parquet, a quote-table CSV or a delayed-quote JSON; all except Parquet also with gzip. Unpack archives first.',
   );
 }

@@ -10,7 +10,7 @@ export function addMcp(program: Command, ports: Ports): void {
     program
       .command('mcp')
       .description(
-        "Serve MCP over standard input and output, with this machine's data or a running server's. MCP clients start it.",
+        "Serve MCP over standard input and output, with this machine's data or a running server's. An MCP client starts this command.",
       )
       .option('--url <url>', 'relay every message to a running server, e.g. http://127.0.0.1:8080; needs an API key')
       .option(

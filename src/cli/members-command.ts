@@ -66,9 +66,9 @@ export function addMembers(program: Command, ports: Ports): void {
       print(`${member.uuid}  ${member.status}`);
     });
 
-  withSettings(members.command('link').description("Link a member's messaging account.").addOption(uuid()), ['dataDir'])
+  withSettings(members.command('link').description("Link a member's Telegram account.").addOption(uuid()), ['dataDir'])
     .requiredOption('--telegram <handle>', 'handle or id of the account')
-    .addOption(switchOption('--routing-1dte <state>', 'route one-day signals'))
+    .addOption(switchOption('--routing-1dte <state>', 'send signals of one day to expiry (1DTE) to the account'))
     .addOption(switchOption('--routing-radar <state>', 'route radar signals'))
     .addHelpText(
       'after',

@@ -56,7 +56,7 @@ test('prints a readable table and explains its marks', async () => {
     '         day      spot  net GEX      flip  call wall  put wall  max pain      IV',
     '  2026-01-08  6,003.25    -1.5B   6,010.5      6,100     5,900     6,000  16.3 %',
     '  2026-01-09  6,004.25    -1.5B  6,010.5?      6,100     5,900     6,000    none',
-    '  ?  not resolved: the level nearest to zero net GEX',
+    '  ?  flip not resolved: the spot at which net GEX is nearest to zero',
     '',
   ]);
 });

@@ -161,7 +161,7 @@ export function describeProvider(subject: Subject): void {
       const feed = create();
       expect(reasonsOf(await polled(feed))).toEqual([[ticker, 'answered 503']]);
       clock.advance(14 * 60_000);
-      expect(reasonsOf(await polled(feed))[0]?.[1]).toMatch(/^not asked until 2026-11-20T17:1.*: answered 503$/);
+      expect(reasonsOf(await polled(feed))[0]?.[1]).toMatch(/^no request until 2026-11-20T17:1.*: answered 503$/);
       clock.advance(60_000);
       expect(chainsOf(await polled(feed))).toHaveLength(1);
     });
@@ -209,7 +209,7 @@ export function describeProvider(subject: Subject): void {
       const feed = create({ tickers: many, ratePerMinute: 600_000 });
       const first = reasonsOf(await polled(feed));
       expect(first).toHaveLength(many.length);
-      expect(first.filter(([, reason]) => reason.startsWith('not asked until')).length).toBeGreaterThanOrEqual(3);
+      expect(first.filter(([, reason]) => reason.startsWith('no request until')).length).toBeGreaterThanOrEqual(3);
       const requests = server.asked.length;
       expect(requests).toBeLessThanOrEqual(4 * 3);
 

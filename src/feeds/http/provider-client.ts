@@ -49,7 +49,7 @@ export function createProviderClient(
     const url = urlOf(address);
     const state = breaker.state();
     if (typeof state === 'object') {
-      throw unavailable(`not asked until ${new Date(state.openUntil).toISOString()}: ${state.reason}`);
+      throw unavailable(`no request until ${new Date(state.openUntil).toISOString()}: ${state.reason}`);
     }
     const triesMax = state === 'probe' ? 1 : TRIES_MAX;
     for (let tries = 1; ; tries++) {
