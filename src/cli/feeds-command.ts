@@ -3,11 +3,10 @@ import { shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import { type FeedReport, type FeedStatus, feedReport } from '../operations/feed-status.ts';
-import { formatCount } from './csv/number.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
-import { columns } from './table.ts';
+import { columns, formatCount } from './text-format.ts';
 
 /** Maximum number of rejections, and of gaps, that are shown for a feed without `--all`. */
 const ROWS_SHOWN_MAX = 10;

@@ -1,7 +1,7 @@
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import type { ExposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import type { GammaProfile } from '../analytics/exposure/gamma-profile.ts';
-import { numberCell } from './csv/number.ts';
+import { numberCell } from './text-format.ts';
 
 /** Suffixes of the contract columns. They say which weight the table uses. */
 const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;

@@ -1,5 +1,5 @@
 import type { GexHistory } from '../operations/gex-history.ts';
-import { numberCell } from './csv/number.ts';
+import { numberCell } from './text-format.ts';
 
 /** Columns whose values come from the input. They are printed as given. */
 const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);

@@ -3,10 +3,10 @@ import { Argument, type Command } from 'commander';
 import { cleanLine, shownJson } from '../clean-text.ts';
 import { OperatorError } from '../errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
-import { formatCount } from './csv/number.ts';
 import { ProgressBar } from './csv/progress.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
+import { formatCount } from './text-format.ts';
 
 /** `zomma ingest`: loads files and folders of market data into the store. */
 export function addIngest(program: Command, ports: Ports): void {

@@ -29,3 +29,6 @@ export interface McpSession {
   /** Whether the client accepts resource links. Undefined if this server itself receives the client's `initialize` request. */
   readonly acceptsLinks?: boolean | undefined;
 }
+
+/** Limit of the resources that one session or stream can subscribe to. A session stores the URI of each. */
+export const SUBSCRIPTIONS_MAX = 1_000;

@@ -5,8 +5,7 @@ import { ClientError } from '../errors.ts';
 import type { Steps } from '../steps.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
-import { SUBSCRIPTIONS_MAX } from './limits.ts';
-import type { McpDeps, McpSession } from './mcp-deps.ts';
+import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts';
 import { acceptsResourceLinks } from './resource-links.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { bySeries } from '../analytics/chain/by-series.ts';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
+import { bySeries } from '../analytics/chain/rows.ts';
 import { skew25 } from '../analytics/chain/skew.ts';
 import { atmVolatility } from '../analytics/chain/smile-fit.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';

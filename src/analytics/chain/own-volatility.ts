@@ -1,9 +1,8 @@
 import type { Chain } from '../../market/chain.ts';
 import { byRange, type Steps } from '../../steps.ts';
-import { bySeries } from './by-series.ts';
 import { isPlausibleIv } from './forward.ts';
-import { rowsOfColumn } from './pick.ts';
 import type { Pairs, Smile } from './prepared-chain.ts';
+import { bySeries, rowsOfColumn } from './rows.ts';
 import { smileOf } from './strike-smiles.ts';
 import { type SeriesInput, type StrikePairs, strikesInSteps } from './strikes.ts';
 import type { Volatilities } from './volatility.ts';

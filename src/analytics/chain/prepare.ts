@@ -4,12 +4,11 @@ import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { byRange, runToCompletion, StepCache, type Steps } from '../../steps.ts';
-import { bySeries } from './by-series.ts';
 import { seriesForward } from './forward.ts';
 import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
-import { type Pairs, type PreparedChain, type PreparedSeries, slicePairs } from './prepared-chain.ts';
-import { TTE_FLOOR_MS } from './time.ts';
+import { type Pairs, type PreparedChain, type PreparedSeries, slicePairs, TTE_FLOOR_MS } from './prepared-chain.ts';
+import { bySeries } from './rows.ts';
 import { strikeVolatilities } from './volatility.ts';
 
 /**

@@ -1,6 +1,9 @@
 import type { Chain, Series } from '../../market/chain.ts';
 import type { AnalysisOptions, SignConvention } from './options.ts';
 
+/** Time to settlement counts as at least this. Greeks explode in the last minutes, and quotes are that old anyway. */
+export const TTE_FLOOR_MS = 15 * 60_000;
+
 /**
  * A chain prepared for analysis: the live contracts, with one forward for each series and one volatility for each contract. Columns hold
  * `count` rows in the chain's order. A contract without a volatility has an `iv` of `NaN`, and its `weight` still counts.

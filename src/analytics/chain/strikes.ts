@@ -1,7 +1,7 @@
 import type { Chain, Series } from '../../market/chain.ts';
 import type { Steps } from '../../steps.ts';
-import { bySeries } from './by-series.ts';
 import type { Pairs } from './prepared-chain.ts';
+import { bySeries } from './rows.ts';
 
 /** The inputs of a series on which its volatilities depend. */
 export interface SeriesInput {

@@ -1,6 +1,6 @@
 import { YEAR_MS } from '../../market/calendar.ts';
 import { mertonProbabilities } from '../../math/jump-diffusion.ts';
-import { TTE_FLOOR_MS } from '../chain/time.ts';
+import { TTE_FLOOR_MS } from '../chain/prepared-chain.ts';
 import type { JumpSizes } from './jump-sizes.ts';
 import type { VolatilitySurface } from './surface.ts';
 

@@ -1,8 +1,8 @@
 import { merton } from '../../math/jump-diffusion.ts';
 import { type LeastSquares, leastSquaresInSteps } from '../../math/least-squares.ts';
 import { runToCompletion, StepCache, type Steps } from '../../steps.ts';
-import { rowsOfColumn } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { rowsOfColumn } from '../chain/rows.ts';
 import { atmVolatility } from '../chain/smile-fit.ts';
 import { concatenate, fitError, type PricePoints, pricePoints, pricingErrors } from './price-points.ts';
 

@@ -8,8 +8,8 @@ import {
 } from '../../math/gamma-exposure.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
 import { byRange, runToCompletion, StepMeter, type Steps } from '../../steps.ts';
-import { rowsOfColumn } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { rowsOfColumn } from '../chain/rows.ts';
 
 export interface GammaProfile {
   /** Spots, ascending, dollars. */

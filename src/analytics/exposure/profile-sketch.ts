@@ -1,5 +1,5 @@
 import type { Steps } from '../../steps.ts';
-import { rowsOfColumn } from '../chain/pick.ts';
+import { rowsOfColumn } from '../chain/rows.ts';
 import { type GammaProfile, gexInSteps, netGexInSteps, type Positions, STEP } from './gamma-profile.ts';
 
 /** A profile that is exact at some levels and interpolated at the others. */

@@ -2,9 +2,9 @@ import type { Print } from '../../market/prints.ts';
 import type { TapeColumns } from '../../market/tape-columns.ts';
 import { greeks, oneGreek } from '../../math/black-scholes.ts';
 import { byRange, StepCache, type Steps } from '../../steps.ts';
-import { rowsOfColumn } from '../chain/pick.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
+import { rowsOfColumn } from '../chain/rows.ts';
 
 /**
  * Net delta-notional of a day's large flow, dollars: the kinetic term of the energy reading. Customers are taken to be buyers, as in the

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../errors.ts';
-import { numberCell } from './number.ts';
+import { numberCell } from '../text-format.ts';
 import { type CsvRecord, cellsOf, contentOf } from './records.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 

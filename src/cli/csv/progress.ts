@@ -1,4 +1,4 @@
-import { formatCount } from './number.ts';
+import { formatCount } from '../text-format.ts';
 
 /** Progress is shown only if a run takes longer than this, ms. */
 const FIRST_MS = 1000;

@@ -16,7 +16,7 @@ import { cellNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { isWholeRow, type Table } from './cells.ts';
 import { type FileFacts, sourceOf } from './format.ts';
-import { rootOn } from './root-on.ts';
+import { rootOn } from './roots.ts';
 
 /**
  * Reads Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma` in

@@ -8,7 +8,7 @@ import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { type Format, sourceOf } from './format.ts';
-import { underlyingOfMost } from './underlying.ts';
+import { underlyingOfMost } from './roots.ts';
 
 /**
  * The exchange's delayed-quotes JSON: `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The quotes have the time

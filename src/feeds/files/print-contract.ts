@@ -11,7 +11,7 @@ import {
 } from '../../market/option-symbol.ts';
 import { cellNumber } from '../numbers.ts';
 import { KEY_CHARS_MAX, MEMOIZED_MAX, memoizeCells } from './memoize-cells.ts';
-import { rootOn } from './root-on.ts';
+import { rootOn } from './roots.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 

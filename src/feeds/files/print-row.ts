@@ -7,7 +7,6 @@ import { memoizeCells } from './memoize-cells.ts';
 import type { Columns } from './print-columns.ts';
 import { contractReader, type NoContract, type PrintedContract } from './print-contract.ts';
 import { PrintIdentity } from './print-identity.ts';
-import { sideOf } from './print-side.ts';
 import { executedMicros } from './print-time.ts';
 
 /** Reads the cells of one row. Returns the print, or the reason why the row is rejected. `nowMs` is the wall clock. */
@@ -94,3 +93,21 @@ const TRUE = /^(?:t|true|1|y|yes)$/i;
 function idOfDay(ms: number, { symbol }: PrintedContract, number: string): string {
   return number && `${Math.floor(ms / DAY_MS)}-${symbol}-${number}`;
 }
+
+/**
+ * The side as tapes write it (`ask`, `above_ask`, `buy`). Any other word, such as `no_side`, gives null. If the cell is empty, the side is
+ * read from the tags (`ask_side`).
+ */
+export function sideOf(cell: string, tags: string): Print['side'] {
+  const usual = SIDES.get(cell);
+  if (usual !== undefined) return usual;
+  const word = cell === '' ? (/\b(ask|bid|mid)_side\b/i.exec(tags)?.[1] ?? '') : cell;
+  const plain = word.toLowerCase().replace(/[ _-]side$/, '');
+  return SIDES.get(plain.replace(/[ -]/g, '_')) ?? null;
+}
+
+const SIDES: ReadonlyMap<string, Print['side']> = new Map([
+  ...['ask', 'at_ask', 'above_ask', 'buy', 'buyer', 'bought'].map((word) => [word, 'ask'] as const),
+  ...['bid', 'at_bid', 'below_bid', 'sell', 'seller', 'sold'].map((word) => [word, 'bid'] as const),
+  ...['mid', 'middle', 'between'].map((word) => [word, 'mid'] as const),
+]);

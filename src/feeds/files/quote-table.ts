@@ -7,7 +7,7 @@ import { countRejected, unreadable } from '../rejections.ts';
 import { hasHeader, isWholeRow, readTable } from './cells.ts';
 import { type Format, sourceOf } from './format.ts';
 import { quoteDate } from './quote-date.ts';
-import { underlyingOfMost } from './underlying.ts';
+import { underlyingOfMost } from './roots.ts';
 
 /**
  * The exchange's quote-table download: a title line with `Last: 658.05`, a date line, a header, then one row per strike. The call's columns

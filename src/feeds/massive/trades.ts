@@ -5,7 +5,6 @@ import type { Print } from '../../market/prints.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
 import { CONDITIONS } from '../print-execution.ts';
 import { countRejected } from '../rejections.ts';
-import { OPRA_CONDITIONS } from './conditions.ts';
 import { instantMs } from './instant.ts';
 
 /**
@@ -65,3 +64,18 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
 
 /** The socket sends today's trades. A trade older than a week is damaged data. */
 const AGE_MS_MAX = 7 * DAY_MS;
+
+/**
+ * OPRA's sale conditions, as OPRA's four letters, by their numbers in Massive's glossary of option trade conditions
+ * (`/v3/reference/conditions?asset_class=options`). A number that is not listed here has no effect.
+ */
+export const OPRA_CONDITIONS: ReadonlyMap<unknown, string> = new Map([
+  ...numbered(201, 'canc oseq cncl late cnco open cnol opnl auto reop'),
+  ...numbered(219, 'isoi'),
+  ...numbered(227, 'slan slai slcn slci slft mlet mlat mlct mlft mesl tlat masl mfsl tlet tlct tlft tesl tasl tfsl'),
+  ...numbered(246, 'cbmo mctp exht'),
+]);
+
+function numbered(from: number, conditions: string): [number, string][] {
+  return conditions.split(' ').map((condition, i) => [from + i, condition]);
+}

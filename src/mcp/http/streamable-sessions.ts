@@ -5,8 +5,7 @@ import { ACCOUNT_SHARE } from '../../sse/stream-registry.ts';
 import { notificationOf } from '../change-notification.ts';
 import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf } from './plain-call.ts';
-import { newSessionId } from './session-id.ts';
-import { type SessionIdField, sessionOf } from './session-of.ts';
+import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 

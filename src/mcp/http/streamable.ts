@@ -9,7 +9,7 @@ import type { Account } from '../../access/access.ts';
 import { cleaned } from '../../clean-text.ts';
 import { ClientError } from '../../errors.ts';
 import { isRecord } from '../../json-shape.ts';
-import { SUBSCRIPTIONS_MAX } from '../limits.ts';
+import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { batchOf } from './batch.ts';
 import { guardResponse, isEventStream } from './guarded-stream.ts';

@@ -4,7 +4,7 @@ import {
   type JSONRPCRequest,
   type StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { SUBSCRIPTIONS_MAX } from '../limits.ts';
+import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
 /** Minimum age of a session that a failed stream can renew. It prevents a loop with a server that forgets each session at once. */

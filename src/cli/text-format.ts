@@ -1,5 +1,18 @@
 import { cleanLine } from '../clean-text.ts';
 
+/** Significant digits from which every double can be read back exactly, except the sign of zero. */
+const DIGITS = 17;
+
+/** Formats a computed number as a CSV cell. */
+export function numberCell(value: number): string {
+  return value.toPrecision(DIGITS);
+}
+
+/** Formats a count for people, with commas between thousands. */
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
 /** Formats rows of cells as lines. Cleans the cells. Each column is as wide as its widest cell. */
 export function columns(given: readonly (readonly string[])[]): string[] {
   const rows = given.map((cells) => cells.map((cell) => cleanLine(cell)));
