@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SETTINGS, type SettingValues, type ValuesIn } from './config.ts';
+import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { createCboeFeed } from './feeds/cboe/cboe-feed.ts';
 import { createFilesFeed } from './feeds/files/files-feed.ts';
@@ -46,6 +46,11 @@ function withPace(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
 /** A comma between two feeds. A comma in the name of a folder does not match. */
 const BETWEEN_FEEDS = /,(?=\s*[a-z]+(?::|\s*(?:,|$)))/;
 
+/** The settings that are credentials of a provider. */
+type CredentialName = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly provider: string } ? Name : never;
+}[SettingName];
+
 /** What every provider gets: the tickers, and the maximum number of requests per minute if the operator has set one. */
 type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
 
@@ -83,7 +88,7 @@ function createFeed(settings: FeedSettings, universe: Universe, checkpoints: Sto
  * Reads a credential from the environment, because every user of the machine can see a command line. Throws `OperatorError` if the
  * credential is missing, or has characters that no header can carry.
  */
-function credential(name: 'tradierToken' | 'massiveKey'): string {
+function credential(name: CredentialName): string {
   const { env, provider } = SETTINGS[name];
   const value = process.env[env]?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(value)) return value;

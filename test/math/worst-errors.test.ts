@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { measureAll, statedIn, volatilityErrors, worstOf } from '../../scripts/worst-errors.ts';
 
 const volatilities = volatilityErrors();
@@ -21,6 +23,13 @@ const BOUNDS: Readonly<Record<string, number>> = {
   'gamma-profile.ts': 100,
   'gamma-by-strike.ts': 4,
 };
+
+test('each measured file has a bound, and each file that assembly/index.ts exports from is measured', () => {
+  expect(Object.keys(BOUNDS).sort()).toEqual(Object.keys(measured).sort());
+  const index = readFileSync(join(import.meta.dir, '../../assembly/index.ts'), 'utf8');
+  const exported = [...index.matchAll(/^export \{[^}]*\} from '\.\/([\w-]+)'/gm)].map(([, name]) => `${name}.ts`);
+  expect(exported.filter((file) => !(file in measured))).toEqual([]);
+});
 
 describe.each(Object.entries(measured))('assembly/%s', (file, outputs) => {
   test.each(Object.keys(outputs))('%s', (output) => {

@@ -7,7 +7,7 @@ import { describeRecorded } from '../support/recorded-chains.ts';
 import { ANSWER_TOKENS_MAX, DEFAULT_ANSWER_TOKENS_MAX } from '../support/tokens.ts';
 import { defaultTokens, longestTokens, resourceTokens } from '../support/tool-tokens.ts';
 
-/** The answers of the nine tools and the resources, with their provenance, fit into a model's context. */
+/** The answers of the tools and the resources, with their provenance, fit into a model's context. */
 describe('on the simulated market', () => {
   // The chain with the most contracts, the one with the fewest, and a ticker with a dot.
   test.each(['SPY', 'UUP', 'BRK.B'])('%s', (ticker) => expectBounded(simulated(ticker)));
@@ -22,7 +22,9 @@ function expectBounded(chain: Chain): void {
     [defaultTokens(chain), DEFAULT_ANSWER_TOKENS_MAX],
     [longestTokens(chain), ANSWER_TOKENS_MAX],
   ] as const) {
-    expect(Object.keys(tokens)).toHaveLength(TOOLS.length);
+    expect(Object.keys(tokens).sort(), 'scripts/example-calls.ts calls every tool').toEqual(
+      TOOLS.map(({ name }) => name).sort(),
+    );
     expect(Object.entries(tokens).filter(([, each]) => each > bound)).toEqual([]);
   }
   const resources = Object.entries(resourceTokens(chain));
