@@ -73,7 +73,7 @@ export const SETTINGS = {
     flag: '--feed-rate <n>',
     env: 'ZOMMA_FEED_RATE',
     group: 'feeds',
-    help: 'maximum requests per minute to each provider (default: 30 for cboe, 120 for tradier, 600 for massive)',
+    help: 'maximum requests per minute to each provider (default: 30 for cboe, 120 for tradier or 60 for its sandbox, 600 for massive)',
     parse: requestsPerMinute,
   },
   feedEvery: {

@@ -12,8 +12,8 @@ export interface JsonBounds {
 }
 
 /**
- * JSON within these bounds is parsed in less than 50 ms, whatever it contains: an object with a new key takes 1.5 µs, and a new string 0.5 µs.
- * Objects and strings that repeat take a tenth of that, so the size in bytes says little about the time.
+ * JSON within these bounds is parsed in less than 0.1 s, whatever it contains. Measured: 1,000,000 numbers take 40 ms, 60,000 different keys
+ * 30 ms, 12,000 objects of one key 11 ms. Keys and strings that repeat take a tenth of that, so the size in bytes says little about the time.
  */
 export const QUICK_JSON: JsonBounds = { containers: 12_000, values: 1_000_000, texts: 60_000 };
 

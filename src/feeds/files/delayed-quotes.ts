@@ -83,7 +83,7 @@ function contractOf(symbol: OptionSymbol, option: JsonRecord): ContractRow {
 }
 
 /** The exchange's largest answer has 200,000 contracts with twenty values each. Other services send thirty values, in two objects. */
-export const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };
+const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };
 
 function parse(text: string): unknown {
   const excess = jsonExcess(text, MARKET_JSON);

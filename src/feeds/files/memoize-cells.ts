@@ -1,17 +1,10 @@
+import { memoize } from '../../cache.ts';
+
 /** Caches the results of `work`. `key` is the cells, one per line. The cache is bounded, because cells come from outside. */
 export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: string) => T {
-  const cache = new Map<string, T>();
-  return (key) => {
-    if (key.length > KEY_CHARS_MAX) return work(key.split('\n'));
-    let value = cache.get(key);
-    if (value === undefined) {
-      // Copies the text, because a substring in the cache keeps the whole piece of the file in memory.
-      value = work(Buffer.from(key).toString().split('\n'));
-      if (cache.size >= MEMOIZED_MAX) cache.clear();
-      cache.set(key, value);
-    }
-    return value;
-  };
+  // Copies the text, because a substring in the cache keeps the whole piece of the file in memory.
+  const cached = memoize(MEMOIZED_MAX, (key: string) => work(Buffer.from(key).toString().split('\n')));
+  return (key) => (key.length > KEY_CHARS_MAX ? work(key.split('\n')) : cached(key));
 }
 
 /** Cells of market data are shorter. Longer keys would exhaust the memory of the cache, so they are not cached. */
