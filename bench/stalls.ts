@@ -34,8 +34,8 @@ export interface Stalls {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** Steps that the server's own watchdog has told of, ms. */
-  readonly told: readonly { readonly step: string; readonly ms: number; readonly cpuMs: number }[];
+  /** Steps that the server's own watchdog has reported, ms. */
+  readonly reported: readonly { readonly step: string; readonly ms: number; readonly cpuMs: number }[];
 }
 
 /** `bun bench/stalls.ts [--write]`: three minutes; `--write` puts the section into the page, where the other benches leave it. */
@@ -70,7 +70,7 @@ export function measureStalls(command: readonly string[], options: StallOptions)
       const measure = async (load: string, work: () => Promise<unknown>) => {
         const before = server.log().length;
         const latencies = await probed(server.url, work);
-        measured.push({ load, ...quantiles(latencies), told: toldIn(server.log().slice(before)) });
+        measured.push({ load, ...quantiles(latencies), reported: reportedIn(server.log().slice(before)) });
       };
       await server.loaded;
       await measure('none', () => Bun.sleep(1_000));
@@ -137,7 +137,7 @@ function quantiles(latencies: readonly number[]): Pick<Stalls, 'p50' | 'p99' | '
 }
 
 /** What the watchdog has logged. */
-function toldIn(log: string): Stalls['told'] {
+function reportedIn(log: string): Stalls['reported'] {
   return log.split('\n').flatMap((line) => {
     if (!line.includes('"message":"event_loop_blocked"')) return [];
     const { step = 'unknown', duration_ms: ms, cpu_ms: cpuMs } = JSON.parse(line);
@@ -198,9 +198,9 @@ function batchOf(rows: number) {
 }
 
 export function sectionOf(stalls: readonly Stalls[], options: StallOptions): string {
-  const line = ({ load, p50, p99, max, told }: Stalls) => {
-    const worst = told.toSorted((a, b) => b.ms - a.ms)[0];
-    const steps = worst ? `${told.length}, longest ${worst.ms} ms (${worst.step})` : '0';
+  const line = ({ load, p50, p99, max, reported }: Stalls) => {
+    const worst = reported.toSorted((a, b) => b.ms - a.ms)[0];
+    const steps = worst ? `${reported.length}, longest ${worst.ms} ms (${worst.step})` : '0';
     return `| ${load} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${max.toFixed(1)} | ${steps} |\n`;
   };
   const reached = (holds: boolean) => (holds ? 'reached' : 'missed');
@@ -217,6 +217,6 @@ steps of more than ${STEP_MS_MAX} ms that the service's own watchdog has logged.
 |---|---|---|---|---|
 ${stalls.map(line).join('')}
 - \`/health\` within ${STEP_MS_MAX} ms (p99) while tapes and chains are loaded: ${reached(loads.every(({ p99 }) => p99 <= STEP_MS_MAX))}
-- no step over ${STEP_MS_MAX} ms: ${reached(stalls.every(({ told }) => told.length === 0))}
+- no step over ${STEP_MS_MAX} ms: ${reached(stalls.every(({ reported }) => reported.length === 0))}
 `;
 }

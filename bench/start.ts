@@ -19,7 +19,7 @@ console.log(\`listening on \${server.url.origin}\`);
 const FULL: StartOptions = { starts: 9, restMs: 30_000 };
 
 export interface StartOptions {
-  /** Of each kind, whose median time is told. */
+  /** Of each kind, of which the median time is reported. */
   readonly starts: number;
   /** From the ready line of one more until its memory is looked at. */
   readonly restMs: number;

@@ -18,14 +18,14 @@ export interface Watchdog {
   stop(): void;
 }
 
-let current: { began(step: string): void; readonly blocked: Readonly<Blocked> } | undefined;
+let current: { announceStep(step: string): void; readonly blocked: Readonly<Blocked> } | undefined;
 
 /**
  * Announces the start of a step of work: a request, a transaction, an analysis. If the event loop is then blocked for longer than
  * STEP_MS_MAX, the watchdog reports this step. Does nothing in a process without a watchdog.
  */
-export function began(step: string): void {
-  current?.began(step);
+export function announceStep(step: string): void {
+  current?.announceStep(step);
 }
 
 /** Returns the counts of this process's watchdog, or zeros if the process has no watchdog. */
@@ -80,7 +80,7 @@ export function startWatchdog(observe: Observe): Watchdog {
 
   const watchdog = {
     blocked,
-    began(name: string): void {
+    announceStep(name: string): void {
       const now = performance.now();
       lastStepMs = now;
       if (timer === undefined) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { began, blockedSteps, STEP_MS_MAX, startWatchdog, type Watchdog } from '../src/event-loop-watchdog.ts';
+import { announceStep, blockedSteps, STEP_MS_MAX, startWatchdog, type Watchdog } from '../src/event-loop-watchdog.ts';
 import type { Observation } from '../src/events.ts';
 
 /** These tests run on the real event loop of this process. */
@@ -25,7 +25,7 @@ function work(ms: number): void {
 const BLOCKING_MS = 3 * STEP_MS_MAX;
 
 test('counts and reports a step that blocks the event loop, with its name and CPU time', async () => {
-  began('a long step');
+  announceStep('a long step');
   work(BLOCKING_MS);
   await observed.promise;
   expect(reported[0]).toMatchObject({ kind: 'event_loop_blocked', step: 'a long step' });
@@ -36,18 +36,18 @@ test('counts and reports a step that blocks the event loop, with its name and CP
 });
 
 test('names the longest of several steps in one turn, though each step is short enough', async () => {
-  began('first');
+  announceStep('first');
   work(0.1 * STEP_MS_MAX);
-  began('longest');
+  announceStep('longest');
   work(0.9 * STEP_MS_MAX);
-  began('last');
+  announceStep('last');
   work(0.3 * STEP_MS_MAX);
   await observed.promise;
   expect(reported[0]!.step).toBe('longest');
 });
 
 test('notices unannounced work while other work runs, and reports it without a name', async () => {
-  began('short');
+  announceStep('short');
   await Bun.sleep(10);
   work(BLOCKING_MS);
   await observed.promise;
@@ -56,7 +56,7 @@ test('notices unannounced work while other work runs, and reports it without a n
 
 test('does not report work that lets the event loop turn', async () => {
   for (let turn = 0; turn < 20; turn++) {
-    began('a short step');
+    announceStep('a short step');
     work(2);
     await new Promise(setImmediate);
   }
@@ -66,7 +66,7 @@ test('does not report work that lets the event loop turn', async () => {
 
 test('watches nothing once it is stopped', async () => {
   watchdog.stop();
-  began('a long step');
+  announceStep('a long step');
   work(BLOCKING_MS);
   await Bun.sleep(10);
   expect([reported, blockedSteps().count]).toEqual([[], 0]);

@@ -1,4 +1,4 @@
-import { began } from '../event-loop-watchdog.ts';
+import { announceStep } from '../event-loop-watchdog.ts';
 import type { Delivery } from '../market/feed.ts';
 
 /** Deliveries that are collected before they are written together: a commit with a sync costs more than writing any one of them. */
@@ -53,7 +53,7 @@ export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGene
         await new Promise(setImmediate);
         yieldedAt = performance.now();
       }
-      began('making deliveries');
+      announceStep('making deliveries');
       next = source.next();
     }
     if (batch.length > 0) yield takeBatch();

@@ -1,4 +1,4 @@
-import { began } from '../event-loop-watchdog.ts';
+import { announceStep } from '../event-loop-watchdog.ts';
 
 /**
  * Work in pieces of some milliseconds each. The generator yields between the pieces, so that other work can run, and returns the result.
@@ -11,7 +11,7 @@ export const PIECE_ROWS = 2_000;
 /** Runs the work, with a turn of the event loop between its pieces. `step` is the name of the pieces for the watchdog. */
 export async function inTurns<Result>(step: string, work: InPieces<Result>): Promise<Result> {
   for (;;) {
-    began(step);
+    announceStep(step);
     const { value, done } = work.next();
     if (done) return value;
     await new Promise(setImmediate);

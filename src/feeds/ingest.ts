@@ -1,5 +1,5 @@
 import { isBusy } from '../errors.ts';
-import { began } from '../event-loop-watchdog.ts';
+import { announceStep } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
 import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
@@ -195,7 +195,7 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
     for (let pieces = batch.flatMap(piecesOf); pieces.length > 0; ) {
       // Requests are served before each transaction.
       await new Promise(setImmediate);
-      began(step);
+      announceStep(step);
       const fullReason = room?.fullReason();
       if (fullReason !== undefined) throw new NoRoom(fullReason);
       const results = await retryBusy(() => store.transaction(() => acceptFirst(pieces)), signal);

@@ -1,5 +1,5 @@
 import { isBusy } from '../errors.ts';
-import { began } from '../event-loop-watchdog.ts';
+import { announceStep } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore } from '../market/store.ts';
@@ -78,6 +78,6 @@ export async function packTape(
 
 /** Announces a transaction to the watchdog. Returns when the transaction began, ms. */
 function begin(): number {
-  began('packing the tape');
+  announceStep('packing the tape');
   return performance.now();
 }

@@ -1,4 +1,4 @@
-import { began } from '../event-loop-watchdog.ts';
+import { announceStep } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
@@ -49,7 +49,7 @@ export async function removeOld({ store, kept, observe, nowMs }: RetentionDeps, 
   if (Object.values(kept).every((each) => each === undefined)) return;
   const total = { prints: 0, chains: 0 };
   while (!stopped()) {
-    began('retention');
+    announceStep('retention');
     const { prints, chains } = store.removeOld(limits);
     if (prints + chains === 0) break;
     total.prints += prints;

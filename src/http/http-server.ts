@@ -1,4 +1,4 @@
-import { began } from '../event-loop-watchdog.ts';
+import { announceStep } from '../event-loop-watchdog.ts';
 import { accessLog } from './access-log.ts';
 import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs-page.ts';
@@ -20,7 +20,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
   const { access, members, limiter, origins, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
-      began('request');
+      announceStep('request');
       context.requestId = newRequestId();
       context.set.headers['X-Request-Id'] = context.requestId;
     })

@@ -1,7 +1,7 @@
 import { levelRecordInSteps } from '../analytics/exposure/compute-level-record.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { ClientError, isBusy } from '../errors.ts';
-import { began } from '../event-loop-watchdog.ts';
+import { announceStep } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
@@ -51,7 +51,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
 
   const record = async (id: number): Promise<void> => {
     try {
-      began('levels of a snapshot');
+      announceStep('levels of a snapshot');
       const chain = await store.readChain(id);
       // The snapshot was removed after it was listed.
       if (!chain) return;
@@ -60,7 +60,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
         // Requests have their turn before each step.
         await new Promise(setImmediate);
         if (stopped) return;
-        began('levels of a snapshot');
+        announceStep('levels of a snapshot');
         isDone = steps.next().done;
       }
       onRecorded?.();

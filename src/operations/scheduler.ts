@@ -1,6 +1,6 @@
 import { AccountCounts } from '../access/account-counts.ts';
 import { ClientError } from '../errors.ts';
-import { began } from '../event-loop-watchdog.ts';
+import { announceStep } from '../event-loop-watchdog.ts';
 import type { Steps } from '../steps.ts';
 
 export interface SchedulerLimits {
@@ -129,7 +129,7 @@ export function createScheduler(
   const advance = (entry: Entry): boolean => {
     const { job, resolve } = entry;
     try {
-      began(job.name);
+      announceStep(job.name);
       const { value, done } = job.steps.next();
       if (done) resolve(value);
       else if (value.tokens) job.charge?.(value.tokens);

@@ -10,7 +10,7 @@ test('a tape in columns is small and gives exactly the same answers as its rows'
   expect(packed.bytesPerPrint).toBeLessThan(28);
   const rows = await measureTape(ROWS, 3, { how: 'rows' });
   for (const [i, { path, body }] of packed.questions.entries()) {
-    expect([path, told(body)]).toEqual([path, told(rows.questions[i]!.body)]);
+    expect([path, withoutProvenance(body)]).toEqual([path, withoutProvenance(rows.questions[i]!.body)]);
   }
   const [flow, prints] = packed.questions.map(({ body }) => body as Record<string, Record<string, number[]>>);
   expect(flow!.by_manner!.prints!.at(-1)).toBe(ROWS);
@@ -18,7 +18,7 @@ test('a tape in columns is small and gives exactly the same answers as its rows'
 }, 60_000);
 
 /** Removes the provenance, which has a changing age and a different source. */
-function told(body: unknown): unknown {
+function withoutProvenance(body: unknown): unknown {
   const { provenance, ...rest } = body as Record<string, unknown>;
   return rest;
 }

@@ -7,7 +7,7 @@ import { PROGRAMS } from './programs.ts';
 import { type Service, startService } from './service.ts';
 import { type Seen, STEPS, take } from './steps.ts';
 import { nameOf, type Row, tables } from './table.ts';
-import type { Heard } from './wire.ts';
+import type { Exchange } from './wire.ts';
 
 /**
  * `bun test/clients/run.ts [--write] [word ...]` runs the steps with the clients whose row contains all the words.
@@ -20,7 +20,7 @@ const clients = [...OFFICIAL, ...LIBRARIES, ...PROGRAMS].filter((client) =>
   words.every((word) => `${nameOf(client)} ${client.transport}`.toLowerCase().includes(word.toLowerCase())),
 );
 // A client may leave a pending promise when its connection ends. Its rejection is not a failure of a step.
-process.on('unhandledRejection', (error) => told(`left behind: ${error}`));
+process.on('unhandledRejection', (error) => progress(`left behind: ${error}`));
 
 await withFolder(async (folder) => {
   const service = await startService(folder);
@@ -40,26 +40,26 @@ process.exit();
 
 async function runPage(service: Service): Promise<void> {
   for (const block of blocksOf(await Bun.file(PAGE).text())) {
-    told(`${PAGE}, line ${block.line} …`);
+    progress(`${PAGE}, line ${block.line} …`);
     try {
       await runBlock(block, service);
     } catch (error) {
-      told(`fails: ${(error as Error).message}`);
+      progress(`fails: ${(error as Error).message}`);
       process.exitCode = 1;
     }
   }
 }
 
 async function rowOf(client: ClientUnderTest, service: Service): Promise<Row> {
-  told(`${nameOf(client)}, ${client.transport} …`);
-  service.wire.heard();
+  progress(`${nameOf(client)}, ${client.transport} …`);
+  service.wire.takeExchange();
   const steps: Record<string, Seen> = {};
-  let heard: Heard | undefined;
+  let exchange: Exchange | undefined;
   for (const [title, step] of Object.entries(STEPS)) {
     steps[title] = await take(step, client, service);
-    heard ??= service.wire.heard();
+    exchange ??= service.wire.takeExchange();
   }
-  return { client, steps, heard: heard! };
+  return { client, steps, exchange: exchange! };
 }
 
 async function write(text: string): Promise<void> {
@@ -69,6 +69,6 @@ async function write(text: string): Promise<void> {
   await Bun.write(PAGE, `${page.slice(0, from + MARKS[0].length)}\n\n${text}\n\n${page.slice(to)}`);
 }
 
-function told(line: string): void {
+function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientUnderTest } from './client.ts';
 import type { Seen } from './steps.ts';
-import type { Heard } from './wire.ts';
+import type { Exchange } from './wire.ts';
 
 /** The results of a client, by step. */
 export interface Row {
   readonly client: ClientUnderTest;
   readonly steps: Readonly<Record<string, Seen>>;
   /** The requests that it sent to connect and to list the tools. */
-  readonly heard: Heard;
+  readonly exchange: Exchange;
 }
 
 /** The tables of the page: the results of each client, then its requests and error messages. */
@@ -42,13 +42,13 @@ export function tables(rows: readonly Row[], node: string): string {
         'errors before the recovery',
       ],
       rows
-        .filter(({ heard }) => heard.requests.length > 0)
-        .map(({ client, steps, heard }) => [
+        .filter(({ exchange }) => exchange.requests.length > 0)
+        .map(({ client, steps, exchange }) => [
           `${nameOf(client)} ${versionOf(client)}`,
           client.transport,
-          code(heard.requests),
-          heard.versions.join(', '),
-          code(heard.keys),
+          code(exchange.requests),
+          exchange.versions.join(', '),
+          code(exchange.keys),
           steps['wrong key']?.said ?? '',
           [...new Set(['connection cut', 'server restarted'].flatMap((title) => steps[title]?.said ?? []))].join(' / '),
         ]),

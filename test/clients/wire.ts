@@ -9,11 +9,11 @@ export interface Wire {
   /** Resets every open connection. */
   cut(): void;
   /** Returns the requests recorded since the previous call. */
-  heard(): Heard;
+  takeExchange(): Exchange;
   close(): void;
 }
 
-export interface Heard {
+export interface Exchange {
   /** Methods with their paths. */
   readonly requests: readonly string[];
   /** Headers that contain the key. */
@@ -53,15 +53,15 @@ export async function openWire(): Promise<Wire> {
     cut() {
       for (const socket of open) socket.resetAndDestroy();
     },
-    heard() {
-      const heard = {
+    takeExchange() {
+      const exchange = {
         // OAuth metadata has many possible paths. A request may follow the body of the previous one without a line end.
         requests: all(text, /((?:GET|POST|DELETE) \/(?:\S*(?=\.well-known)\.well-known|[^ ?]*))\S* HTTP\/1\.1\r$/gm),
         keys: all(text, /^(X-API-Key|Authorization):/gim).map((name) => name.toLowerCase()),
         versions: all(text, /(?:^MCP-Protocol-Version: *|"protocolVersion": *")([0-9-]+)/gim),
       };
       text = '';
-      return { ...heard, keys: [...new Set(heard.keys)] };
+      return { ...exchange, keys: [...new Set(exchange.keys)] };
     },
     close() {
       for (const socket of open) socket.destroy();

@@ -86,8 +86,8 @@ export function describeProvider(subject: Subject): void {
       ['504', { kind: 'status', status: 504 }, 1],
       ['429 with seconds', { kind: 'status', status: 429, headers: { 'retry-after': '7' } }, 1],
       ['429 with a date', { kind: 'status', status: 429, headers: { 'retry-after': later(20_000 + 7_000) } }, 1],
-      ['an answer cut before its stated length', { kind: 'cut', told: true }, 1],
-      ['an answer cut without a stated length', { kind: 'cut', told: false }, 1],
+      ['an answer cut before its stated length', { kind: 'cut', announced: true }, 1],
+      ['an answer cut without a stated length', { kind: 'cut', announced: false }, 1],
       ['half a JSON text', { kind: 'half' }, 1],
     ])('%s: retries and delivers the chain', async (_what, behaviour, times) => {
       damage(behaviour, times);
@@ -103,7 +103,7 @@ export function describeProvider(subject: Subject): void {
       ['500', { kind: 'status', status: 500 }, /answered 500, 3 times/, 3],
       [
         'an answer cut before its stated length',
-        { kind: 'cut', told: true },
+        { kind: 'cut', announced: true },
         /connection failed \(ECONNRESET\), 3 times/,
         3,
       ],
@@ -115,7 +115,7 @@ export function describeProvider(subject: Subject): void {
       ['404', { kind: 'status', status: 404 }, /answered 404/, 1],
       ['501', { kind: 'status', status: 501 }, /answered 501/, 1],
       ['a Retry-After of one hour', { kind: 'status', status: 429, headers: { 'retry-after': '3600' } }, /429/, 1],
-      ['200 MB with a stated length', { kind: 'huge', told: true }, /more than 41943040 bytes/, 1],
+      ['200 MB with a stated length', { kind: 'huge', announced: true }, /more than 41943040 bytes/, 1],
       ['200 MB that were compressed', { kind: 'bomb' }, /more than 41943040 bytes/, 1],
       ['an error page with 200', { kind: 'page' }, /a web page in place of JSON/, 1],
       ['a JSON array', { kind: 'changed', change: () => [1, 2] }, /an unexpected answer/, 1],

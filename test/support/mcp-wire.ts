@@ -6,8 +6,8 @@ export interface Target {
   readonly key: string;
 }
 
-/** Opens a stream with `GET /sse`. Returns it with the address for posts. `told` gets the messages after that. */
-export async function openSseStream({ url, key }: Target, told: (data: string) => void = () => {}) {
+/** Opens a stream with `GET /sse`. Returns it with the address for posts. `onMessage` gets the messages after that. */
+export async function openSseStream({ url, key }: Target, onMessage: (data: string) => void = () => {}) {
   const endpoint = Promise.withResolvers<string>();
   let rest = '';
   const stream = await Wire.open(url, (text) => {
@@ -15,7 +15,7 @@ export async function openSseStream({ url, key }: Target, told: (data: string) =
     rest = events.pop()!;
     for (const event of events) {
       if (event.startsWith('event: endpoint')) endpoint.resolve(dataOf(event));
-      else if (event.startsWith('event: message')) told(dataOf(event));
+      else if (event.startsWith('event: message')) onMessage(dataOf(event));
     }
   });
   const { status } = await stream.ask(requestText('GET', '/sse', { 'X-API-Key': key }));

@@ -7,8 +7,8 @@ export type Json = any;
 /** What the test provider does with a request, in place of its answer or with it. */
 export type Behaviour =
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
-  /** Sends the first half and closes the connection. With `told` it announces the full length first. */
-  | { readonly kind: 'cut'; readonly told: boolean }
+  /** Sends the first half and closes the connection. With `announced` it announces the full length first. */
+  | { readonly kind: 'cut'; readonly announced: boolean }
   /** Ends normally in the middle of the JSON. */
   | { readonly kind: 'half' }
   /** Sends one byte now and then, forever. */
@@ -16,8 +16,8 @@ export type Behaviour =
   | { readonly kind: 'hang' }
   /** An error page with status 200. */
   | { readonly kind: 'page' }
-  /** 200 MB of an endless array. With `told` it announces the length first. */
-  | { readonly kind: 'huge'; readonly told?: boolean }
+  /** 200 MB of an endless array. With `announced` it announces the length first. */
+  | { readonly kind: 'huge'; readonly announced?: boolean }
   /** The answer, compressed. */
   | { readonly kind: 'zipped' }
   /** 200 MB that take about 200 kB on the network. */
@@ -37,7 +37,7 @@ export function behave(behaviour: Behaviour, response: ServerResponse, answer: u
         .end(JSON.stringify({ fault: { status: behaviour.status } }));
       break;
     case 'cut':
-      response.writeHead(200, behaviour.told ? { ...json, 'content-length': body.length } : json);
+      response.writeHead(200, behaviour.announced ? { ...json, 'content-length': body.length } : json);
       response.write(body.subarray(0, body.length >> 1), () => setTimeout(() => response.socket?.destroy(), 5));
       break;
     case 'half':
@@ -55,7 +55,7 @@ export function behave(behaviour: Behaviour, response: ServerResponse, answer: u
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Be right back</title>');
       break;
     case 'huge':
-      response.writeHead(200, behaviour.told ? { ...json, 'content-length': 200 << 20 } : json);
+      response.writeHead(200, behaviour.announced ? { ...json, 'content-length': 200 << 20 } : json);
       pour(response, 200);
       break;
     case 'zipped':

@@ -17,7 +17,7 @@ export function stolenMs(): number[] {
   }
 }
 
-/** Records stolen time while it runs, so that the time of a slow answer can be told from that of a machine that stood still. */
+/** Records stolen time while it runs, so that the time of a slow answer can be distinguished from that of a machine that stood still. */
 export class StolenTime {
   readonly #samples: { readonly at: number; readonly stolen: readonly number[] }[] = [];
   readonly #timer = setInterval(() => this.#sample(), SAMPLE_MS);

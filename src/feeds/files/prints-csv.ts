@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { began } from '../../event-loop-watchdog.ts';
+import { announceStep } from '../../event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 import { CONDITIONS } from '../print-execution.ts';
@@ -47,7 +47,7 @@ export class PrintsCsvReader {
     let prints: Print[] = [];
     let refused: Record<string, number> = {};
     for await (const { lines, isUnterminated } of linesOf(pieces, this.#row && continuationDecoder())) {
-      began('reading a tape');
+      announceStep('reading a tape');
       let rows = lines;
       if (!this.#row) {
         preamble.push(...lines);

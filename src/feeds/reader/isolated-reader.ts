@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { READER_COMMAND } from '../../config.ts';
-import { began } from '../../event-loop-watchdog.ts';
+import { announceStep } from '../../event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Content } from '../files/opened-file.ts';
 import { unreadable } from '../rejections.ts';
@@ -63,7 +63,7 @@ async function* deliveriesOfReader(
   let killReason: string | undefined;
   let lastMessageAt = performance.now();
   let hasEnded = false;
-  began('starting a reader');
+  announceStep('starting a reader');
   const child = Bun.spawn([...programCommand(), READER_COMMAND], {
     stdin: stdin as number,
     stdout: 'ignore',

@@ -1,4 +1,4 @@
-import { began } from '../../event-loop-watchdog.ts';
+import { announceStep } from '../../event-loop-watchdog.ts';
 import type { Observe } from '../../events.ts';
 import { type ConnectionLimits, connectionsToClose, isCrowded, type KnownConnection } from './connections-to-close.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
@@ -178,7 +178,7 @@ export function createConnectionMonitor({
     isScanning = true;
     let workedMs = 0;
     const step = <Result>(work: () => Result): Result => {
-      began('connections');
+      announceStep('connections');
       const startedAt = performance.now();
       const result = work();
       workedMs += performance.now() - startedAt;

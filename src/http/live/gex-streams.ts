@@ -1,4 +1,4 @@
-import { began } from '../../event-loop-watchdog.ts';
+import { announceStep } from '../../event-loop-watchdog.ts';
 import type { Observe } from '../../events.ts';
 import type { Market } from '../../market/market.ts';
 import type { Scheduler } from '../../operations/scheduler.ts';
@@ -46,7 +46,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
   const broadcast = (): void => {
     timer = undefined;
     try {
-      began('live levels');
+      announceStep('live levels');
       // Another process may have stored many levels. Other work runs between two parts of them.
       if (events.refresh()) timer = setTimeout(broadcast, 0);
     } catch (error) {

@@ -155,7 +155,7 @@ async function connectNew(mode: 'legacy' | 'auto', args: readonly string[]) {
 
 type AnyClient = Awaited<ReturnType<(typeof CLIENTS)[keyof typeof CLIENTS]>>;
 
-/** Follows a resource. `told` resolves with the address of the first notification. */
+/** Follows a resource. `notified` resolves with the address of the first notification. */
 async function follow(client: AnyClient, uri: string): Promise<{ notified: Promise<string> }> {
   const { promise: notified, resolve } = Promise.withResolvers<string>();
   if (client instanceof Client) {
@@ -169,7 +169,7 @@ async function follow(client: AnyClient, uri: string): Promise<{ notified: Promi
   return { notified };
 }
 
-/** Follows the tools. `told` resolves when the client is notified of changed tools, or, without a session, when its subscription ends. */
+/** Follows the tools. `notified` resolves when the client is notified of changed tools, or, without a session, when its subscription ends. */
 async function followTools(client: AnyClient): Promise<{ notified: Promise<unknown> }> {
   const { promise: notified, resolve } = Promise.withResolvers<void>();
   if (client instanceof Client) client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
