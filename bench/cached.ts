@@ -24,8 +24,8 @@ export async function measureCached(rounds: number, requests: number): Promise<C
   const times = runners.map(() => [] as number[]);
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < runners.length; turn++) {
-      const at = (round + turn) % runners.length;
-      times[at]!.push(await time(runners[at]!, requests));
+      const i = (round + turn) % runners.length;
+      times[i]!.push(await time(runners[i]!, requests));
     }
   }
   await service.close();

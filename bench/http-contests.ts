@@ -255,8 +255,8 @@ async function binaryBatch({ zomma, raw, key, rows }: Given): Promise<Contest> {
   const request = Buffer.concat([Buffer.from(requestText('POST', `${BATCH_PATH}?units=raw`, fields)), body]);
   const verify = (answer: WireAnswer): void => {
     const values = new Float64Array(Uint8Array.from(Buffer.from(answer.body, 'latin1')).buffer);
-    BATCH_GREEKS.forEach((name, at) => {
-      sameColumn(name, values.subarray(at * rows, (at + 1) * rows), into[name]);
+    BATCH_GREEKS.forEach((name, i) => {
+      sameColumn(name, values.subarray(i * rows, (i + 1) * rows), into[name]);
     });
   };
   const { status } = await ask(zomma, request);

@@ -82,10 +82,10 @@ export function same(what: string, value: string, expected: string): void {
 /** Throws an error unless the columns agree within 1e-9, relative. */
 export function sameColumn(name: string, values: ArrayLike<number>, expected: ArrayLike<number>): void {
   if (values?.length !== expected.length) throw new Error(`${name} has ${values?.length} rows`);
-  for (let at = 0; at < expected.length; at++) {
-    const difference = Math.abs(values[at]! - expected[at]!);
-    if (difference <= TOLERANCE * Math.abs(expected[at]!)) continue;
-    throw new Error(`${name} is ${values[at]} in row ${at}, not ${expected[at]}`);
+  for (let i = 0; i < expected.length; i++) {
+    const difference = Math.abs(values[i]! - expected[i]!);
+    if (difference <= TOLERANCE * Math.abs(expected[i]!)) continue;
+    throw new Error(`${name} is ${values[i]} in row ${i}, not ${expected[i]}`);
   }
 }
 

@@ -55,16 +55,16 @@ export function measureHttp(command: readonly string[], options: HttpOptions): P
     // The first round is a warm-up: by its end the JIT compilers have optimised the hot paths.
     for (let round = -1; round < options.rounds; round++) {
       process.stderr.write(`round ${round + 1} of ${options.rounds} …\n`);
-      for (const [at, { runners }] of contests.entries()) {
+      for (const [i, { runners }] of contests.entries()) {
         for (let turn = 0; turn < runners.length; turn++) {
           const whose = (Math.max(0, round) + turn) % runners.length;
           const slice = await sliceOf(runners[whose]!, options.sliceMs);
-          if (round >= 0) slices[at]![whose]!.push(slice);
+          if (round >= 0) slices[i]![whose]!.push(slice);
         }
       }
     }
     return {
-      tables: contests.map((contest, at) => ({ contest, rows: rowsOf(contest, slices[at]!) })),
+      tables: contests.map((contest, i) => ({ contest, rows: rowsOf(contest, slices[i]!) })),
       clientCpu: quantile(
         slices[0]!.flat().map(({ clientCpu }) => clientCpu),
         0.5,
@@ -116,8 +116,8 @@ function mainThreadNs(pid: number): number {
 
 function rowsOf({ runners }: Contest, slices: readonly (readonly Slice[])[]): Row[] {
   const zomma = slices[runners.findIndex(({ name }) => name.startsWith(ZOMMA))];
-  return runners.map(({ name }, at) => {
-    const own = slices[at]!;
+  return runners.map(({ name }, i) => {
+    const own = slices[i]!;
     const median = (of: (slice: Slice) => number) => quantile(own.map(of), 0.5);
     return {
       name,

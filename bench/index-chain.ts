@@ -23,8 +23,8 @@ export function indexChain(expiries: number, strikes: number): Chain {
   const rows: ContractRow[] = [];
   for (const { expiry, points } of ladder(expiries)) {
     const tte = (settlementInstant(expiry, 'PM') - AS_OF) / YEAR_MS;
-    for (let at = 0; at < strikes; at++) {
-      const strike = SPOT + points * (at - (strikes >> 1));
+    for (let i = 0; i < strikes; i++) {
+      const strike = SPOT + points * (i - (strikes >> 1));
       const iv = smileVolatility(SURFACE, Math.log(strike / SPOT) - (RATE - DIVIDEND) * tte, tte);
       for (const callPut of [1, -1]) {
         const fair = greeksOf({ callPut, spot: SPOT, strike, tte, iv, rate: RATE, dividend: DIVIDEND }).price;

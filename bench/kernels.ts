@@ -71,9 +71,7 @@ function genericGreeks(native: Native, size: number): Contest {
     if (!library) return [];
     library.greeks(size, input, output);
     const worstDifference = Math.max(
-      ...NAMES.slice(0, columns).map((greek, at) =>
-        difference(output.subarray(at * size, (at + 1) * size), exact[greek]),
-      ),
+      ...NAMES.slice(0, columns).map((greek, i) => difference(output.subarray(i * size, (i + 1) * size), exact[greek])),
     );
     return [{ name, note, worstDifference, tolerance, run: () => library.greeks(size, input, output) }];
   };
@@ -106,8 +104,8 @@ function genericGreeks(native: Native, size: number): Contest {
 function pairGreeks(native: Native, size: number): Contest {
   const options = distinctOptions(size);
   const discounts = {
-    discount: options.rate.map((rate, at) => Math.exp(-rate * options.tte[at]!)),
-    dividendDiscount: options.dividend.map((dividend, at) => Math.exp(-dividend * options.tte[at]!)),
+    discount: options.rate.map((rate, i) => Math.exp(-rate * options.tte[i]!)),
+    dividendDiscount: options.dividend.map((dividend, i) => Math.exp(-dividend * options.tte[i]!)),
   };
   const both = callPutGreeks(options, discounts);
   const { call, put } = both;
@@ -115,7 +113,7 @@ function pairGreeks(native: Native, size: number): Contest {
   const twice = (column: Float64Array) => Float64Array.from([...column, ...column]);
   const doubled: OptionSet = {
     count: 2 * size,
-    callPut: Float64Array.from({ length: 2 * size }, (_, at) => (at < size ? 1 : -1)),
+    callPut: Float64Array.from({ length: 2 * size }, (_, i) => (i < size ? 1 : -1)),
     spot: twice(options.spot),
     strike: twice(options.strike),
     tte: twice(options.tte),
@@ -131,7 +129,7 @@ function pairGreeks(native: Native, size: number): Contest {
     avx2.greeks(2 * size, input, output);
     const column = (at: number, half: number) => output.subarray((2 * at + half) * size, (2 * at + half + 1) * size);
     const worst = (side: GreekColumns, half: number) =>
-      Math.max(...NAMES.map((name, at) => difference(column(at, half), side[name])));
+      Math.max(...NAMES.map((name, i) => difference(column(i, half), side[name])));
     entrants.push({
       name: AVX2,
       note: 'generic mode: each option by itself',
@@ -181,9 +179,9 @@ function greeksOfPeers(peers: Peers, size: number): Contest {
 
 function profile(native: Native, count: number, levelCount: number): Contest {
   const { strike, tte: _tte, iv, rate, dividend, spot } = distinctOptions(count, 3);
-  const scaled = strike.map((each, at) => (100 * each) / spot[at]!);
-  const tte = Float64Array.from({ length: count }, (_, at) => 0.5 / 365.25 + (2 * at) / count);
-  const weight = Float64Array.from({ length: count }, (_, at) => (at % 2 === 0 ? 1 : -1) * (1 + (at % 7)));
+  const scaled = strike.map((each, i) => (100 * each) / spot[i]!);
+  const tte = Float64Array.from({ length: count }, (_, i) => 0.5 / 365.25 + (2 * i) / count);
+  const weight = Float64Array.from({ length: count }, (_, i) => (i % 2 === 0 ? 1 : -1) * (1 + (i % 7)));
   const contracts = { count, strike: scaled, tte, iv, rate, dividend, weight };
   const grid = { first: 80, step: Math.log(1.5) / (levelCount - 1), count: levelCount };
   const levels = logLevels(grid);
@@ -191,7 +189,7 @@ function profile(native: Native, count: number, levelCount: number): Contest {
   const gross = gammaProfile({ ...contracts, weight: weight.map(Math.abs) }, levels);
   const sums = new Float64Array(levelCount);
   const input = new Float64Array(6 * count);
-  for (const [at, column] of [scaled, tte, iv, rate, dividend, weight].entries()) input.set(column, at * count);
+  for (const [i, column] of [scaled, tte, iv, rate, dividend, weight].entries()) input.set(column, i * count);
   const entrants: Entrant[] = [
     {
       name: 'Zomma, levels in any order',
@@ -336,8 +334,8 @@ function ours(run: () => unknown, note = ''): Entrant {
 /** Worst |a - b| over the scale of b (or of what is given), where that is more than nothing. */
 function difference(a: Float64Array, b: Float64Array, scale: Float64Array = b): number {
   let worst = 0;
-  for (let at = 0; at < a.length; at++) {
-    const off = Math.abs(a[at]! - b[at]!) / Math.max(Math.abs(scale[at]!), 1e-6);
+  for (let i = 0; i < a.length; i++) {
+    const off = Math.abs(a[i]! - b[i]!) / Math.max(Math.abs(scale[i]!), 1e-6);
     // Not a number is the worst difference there is.
     worst = Number.isNaN(off) ? Number.POSITIVE_INFINITY : Math.max(worst, off);
   }

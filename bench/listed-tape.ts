@@ -129,7 +129,7 @@ function chainOf(contracts: readonly Contract[], lastDay: string, spot: number):
 /** Of 1/1 + 1/2 + … the share up to each. */
 function cumulative(count: number): Float64Array {
   const sums = new Float64Array(count);
-  for (let at = 0; at < count; at++) sums[at] = (sums[at - 1] ?? 0) + 1 / (at + 1);
+  for (let i = 0; i < count; i++) sums[i] = (sums[i - 1] ?? 0) + 1 / (i + 1);
   return sums.map((each) => each / sums[count - 1]!);
 }
 

@@ -72,7 +72,7 @@ export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
     const { drops, latencies, ids } = await clients.end(log.at(-1)!);
     for (const socket of slow) socket.destroy();
     const missing = ids.map((each) => new Set(log).difference(new Set(each)).size);
-    const doubled = ids.map((each) => each.filter((id, at) => at > 0 && id <= each[at - 1]!).length);
+    const doubled = ids.map((each) => each.filter((id, i) => i > 0 && id <= each[i - 1]!).length);
     return {
       p50: quantile(latencies, 0.5),
       p99: quantile(latencies, 0.99),

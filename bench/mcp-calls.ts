@@ -41,14 +41,14 @@ export async function measureCalls(
   const slices = callers.map(() => [] as Slice[]);
   for (let round = -1; round < rounds; round++) {
     for (let turn = 0; turn < callers.length; turn++) {
-      const at = (Math.max(0, round) + turn) % callers.length;
-      const slice = await callAll(opened.get(callers[at]!)!, tool, sliceMs);
-      if (round >= 0) slices[at]!.push(slice);
+      const i = (Math.max(0, round) + turn) % callers.length;
+      const slice = await callAll(opened.get(callers[i]!)!, tool, sliceMs);
+      if (round >= 0) slices[i]!.push(slice);
     }
   }
   for (const { wires } of [...opened.values()].flat()) for (const wire of wires) wire.cut();
-  return callers.map((caller, at) => {
-    const own = slices[at]!;
+  return callers.map((caller, i) => {
+    const own = slices[i]!;
     const ratios = own.map(({ p99 }, round) => p99 / slices[0]![round]!.p99);
     return {
       caller,

@@ -59,7 +59,7 @@ export function packed(options: OptionSet, extra: readonly Float64Array[] = []):
   const { count, callPut, spot, strike, tte, iv, rate, dividend } = options;
   const columns = [callPut, spot, strike, tte, iv, rate, dividend, ...extra];
   const all = new Float64Array(count * columns.length);
-  for (const [at, column] of columns.entries()) all.set(column, at * count);
+  for (const [i, column] of columns.entries()) all.set(column, i * count);
   return all;
 }
 

@@ -66,21 +66,21 @@ function uqeeGreeks({ BlackScholes }: Module): Peer {
     // Its theta is d/dT.
     outputs: { price: 1, delta: 1, gamma: 1, vega: 1, theta: -1, rho: 1 },
     run(options, into) {
-      for (let at = 0; at < options.count; at++) {
+      for (let i = 0; i < options.count; i++) {
         const answer = model.option({
-          rate: options.rate[at],
-          sigma: options.iv[at],
-          strike: options.strike[at],
-          time: options.tte[at],
-          type: options.callPut[at] === 1 ? 'call' : 'put',
-          underlying: options.spot[at],
+          rate: options.rate[i],
+          sigma: options.iv[i],
+          strike: options.strike[i],
+          time: options.tte[i],
+          type: options.callPut[i] === 1 ? 'call' : 'put',
+          underlying: options.spot[i],
         });
-        into.price[at] = answer.price;
-        into.delta[at] = answer.delta;
-        into.gamma[at] = answer.gamma;
-        into.vega[at] = answer.vega;
-        into.theta[at] = answer.theta;
-        into.rho[at] = answer.rho;
+        into.price[i] = answer.price;
+        into.delta[i] = answer.delta;
+        into.gamma[i] = answer.gamma;
+        into.vega[i] = answer.vega;
+        into.theta[i] = answer.theta;
+        into.rho[i] = answer.rho;
       }
     },
   };
@@ -92,15 +92,15 @@ function greeksPackage(greeks: Module, { blackScholes }: Module): Peer {
     leavesOut: 'vanna, charm, volga; dividends',
     outputs: { price: 1, delta: 1, gamma: 1, vega: 100, theta: 365, rho: 100 },
     run({ count, spot, strike, tte, iv, rate, callPut }, into) {
-      for (let at = 0; at < count; at++) {
-        const type = callPut[at] === 1 ? 'call' : 'put';
-        const args = [spot[at], strike[at], tte[at], iv[at], rate[at]];
-        into.price[at] = blackScholes(...args, type);
-        into.delta[at] = greeks.getDelta(...args, type);
-        into.gamma[at] = greeks.getGamma(...args);
-        into.vega[at] = greeks.getVega(...args);
-        into.theta[at] = greeks.getTheta(...args, type);
-        into.rho[at] = greeks.getRho(...args, type);
+      for (let i = 0; i < count; i++) {
+        const type = callPut[i] === 1 ? 'call' : 'put';
+        const args = [spot[i], strike[i], tte[i], iv[i], rate[i]];
+        into.price[i] = blackScholes(...args, type);
+        into.delta[i] = greeks.getDelta(...args, type);
+        into.gamma[i] = greeks.getGamma(...args);
+        into.vega[i] = greeks.getVega(...args);
+        into.theta[i] = greeks.getTheta(...args, type);
+        into.rho[i] = greeks.getRho(...args, type);
       }
     },
   };
@@ -112,16 +112,16 @@ function optionPricing({ Option }: Module): Peer {
     leavesOut: 'every Greek: computes prices only',
     outputs: { price: 1 },
     run({ count, spot, strike, tte, iv, rate, dividend, callPut }, into) {
-      for (let at = 0; at < count; at++) {
-        into.price[at] = new Option({
+      for (let i = 0; i < count; i++) {
+        into.price[i] = new Option({
           style: 'european',
-          type: callPut[at] === 1 ? 'call' : 'put',
-          initialSpotPrice: spot[at],
-          strikePrice: strike[at],
-          timeToMaturity: tte[at],
-          volatility: iv[at],
-          riskFreeRate: rate[at],
-          dividendYield: dividend[at],
+          type: callPut[i] === 1 ? 'call' : 'put',
+          initialSpotPrice: spot[i],
+          strikePrice: strike[i],
+          timeToMaturity: tte[i],
+          volatility: iv[i],
+          riskFreeRate: rate[i],
+          dividendYield: dividend[i],
         }).price('bs');
       }
     },
@@ -134,23 +134,23 @@ function quantlibJs({ BlackCalculator, Option }: Module): Peer {
     leavesOut: 'vanna, charm, volga',
     outputs: { price: 1, delta: 1, gamma: 1, vega: 1, theta: 1, rho: 1 },
     run({ count, spot, strike, tte, iv, rate, dividend, callPut }, into) {
-      for (let at = 0; at < count; at++) {
-        const [S, T] = [spot[at]!, tte[at]!];
-        const forward = S * Math.exp((rate[at]! - dividend[at]!) * T);
-        const type = callPut[at] === 1 ? Option.Type.Call : Option.Type.Put;
+      for (let i = 0; i < count; i++) {
+        const [S, T] = [spot[i]!, tte[i]!];
+        const forward = S * Math.exp((rate[i]! - dividend[i]!) * T);
+        const type = callPut[i] === 1 ? Option.Type.Call : Option.Type.Put;
         const option = new BlackCalculator().init2(
           type,
-          strike[at],
+          strike[i],
           forward,
-          iv[at]! * Math.sqrt(T),
-          Math.exp(-rate[at]! * T),
+          iv[i]! * Math.sqrt(T),
+          Math.exp(-rate[i]! * T),
         );
-        into.price[at] = option.value();
-        into.delta[at] = option.delta(S);
-        into.gamma[at] = option.gamma(S);
-        into.vega[at] = option.vega(T);
-        into.theta[at] = option.theta(S, T);
-        into.rho[at] = option.rho(T);
+        into.price[i] = option.value();
+        into.delta[i] = option.delta(S);
+        into.gamma[i] = option.gamma(S);
+        into.vega[i] = option.vega(T);
+        into.theta[i] = option.theta(S, T);
+        into.rho[i] = option.rho(T);
       }
     },
   };
@@ -163,14 +163,14 @@ function uqeeVolatility({ BlackScholes }: Module): VolatilityPeer {
     name: '@uqee/black-scholes (double, bisection to 1e-10)',
     leavesOut: 'dividends',
     run(options, prices, iv) {
-      for (let at = 0; at < options.count; at++) {
-        iv[at] = model.sigma({
-          price: prices[at],
-          rate: options.rate[at],
-          strike: options.strike[at],
-          time: options.tte[at],
-          type: options.callPut[at] === 1 ? 'call' : 'put',
-          underlying: options.spot[at],
+      for (let i = 0; i < options.count; i++) {
+        iv[i] = model.sigma({
+          price: prices[i],
+          rate: options.rate[i],
+          strike: options.strike[i],
+          time: options.tte[i],
+          type: options.callPut[i] === 1 ? 'call' : 'put',
+          underlying: options.spot[i],
         });
       }
     },
@@ -182,9 +182,9 @@ function impliedVolatilityPackage({ getImpliedVolatility }: Module): VolatilityP
     name: 'implied-volatility',
     leavesOut: 'dividends; accuracy finer than a cent of price',
     run({ count, spot, strike, tte, rate, callPut }, prices, iv) {
-      for (let at = 0; at < count; at++) {
-        const type = callPut[at] === 1 ? 'call' : 'put';
-        iv[at] = getImpliedVolatility(prices[at], spot[at], strike[at], tte[at], rate[at], type);
+      for (let i = 0; i < count; i++) {
+        const type = callPut[i] === 1 ? 'call' : 'put';
+        iv[i] = getImpliedVolatility(prices[i], spot[i], strike[i], tte[i], rate[i], type);
       }
     },
   };

@@ -45,20 +45,20 @@ export function plainLevels(
     plainVolatilities(chain, series, forward, T, r, q, iv);
   }
   let [dex, gex, grossGex, vex, cex] = [0, 0, 0, 0, 0];
-  for (let at = 0; at < count; at++) {
-    const sign = callPut[at]!;
-    const v = iv[at]!;
-    const T = tte[at]!;
-    const r = rate[at]!;
-    const q = dividend[at]!;
+  for (let i = 0; i < count; i++) {
+    const sign = callPut[i]!;
+    const v = iv[i]!;
+    const T = tte[i]!;
+    const r = rate[i]!;
+    const q = dividend[i]!;
     const s = v * Math.sqrt(T);
     const spotNow = Math.exp(-q * T);
-    const d1 = (Math.log(spot / strike[at]!) + (r - q) * T) / s + 0.5 * s;
+    const d1 = (Math.log(spot / strike[i]!) + (r - q) * T) / s + 0.5 * s;
     const d2 = d1 - s;
     const shared = spotNow * density(d1);
     const delta = sign * weighed(spotNow, shared, sign * d1);
-    weight[at] = sign * chain.openInterest[at]! * chain.multiplier[at]!;
-    const dollars = weight[at]! * spot;
+    weight[i] = sign * chain.openInterest[i]! * chain.multiplier[i]!;
+    const dollars = weight[i]! * spot;
     const its = (dollars * spot * 0.01 * shared) / (spot * s);
     dex += dollars * delta;
     gex += its;
@@ -66,7 +66,7 @@ export function plainLevels(
     vex += (dollars * 0.01 * -shared * d2) / v;
     cex += (dollars * (q * delta - shared * ((r - q) / s - d2 / (2 * T)))) / 365;
   }
-  const levels = Float64Array.from({ length: 2 * STEPS + 1 }, (_, at) => spot * (1 + (at - STEPS) * STEP));
+  const levels = Float64Array.from({ length: 2 * STEPS + 1 }, (_, i) => spot * (1 + (i - STEPS) * STEP));
   const profile = new Float64Array(levels.length);
   gammaProfile({ count, strike, tte, iv, rate, dividend, weight }, levels, profile);
   return { dex, gex, grossGex, vex, cex, flip: plainFlip(levels, profile, spot) };
@@ -121,15 +121,15 @@ function plainVolatilities(
 function solve(chain: Chain, rows: readonly number[], T: number, r: number, q: number, iv: Float64Array): void {
   const column = (value: number) => new Float64Array(rows.length).fill(value);
   const [callPut, strike, price, solved] = [column(0), column(0), column(0), column(0)];
-  for (const [at, row] of rows.entries()) {
-    callPut[at] = chain.callPut[row]!;
-    strike[at] = chain.strike[row]!;
-    price[at] = mid(chain, row);
+  for (const [i, row] of rows.entries()) {
+    callPut[i] = chain.callPut[row]!;
+    strike[i] = chain.strike[row]!;
+    price[i] = mid(chain, row);
   }
   const shared = { spot: column(chain.spot), tte: column(T), iv: column(0), rate: column(r), dividend: column(q) };
   plainImpliedVolatility({ count: rows.length, callPut, strike, ...shared }, price, solved);
-  for (const [at, row] of rows.entries()) {
-    if (solved[at]! >= SOLVED_IV_MIN && solved[at]! <= FEED_IV_MAX) iv[row] = solved[at]!;
+  for (const [i, row] of rows.entries()) {
+    if (solved[i]! >= SOLVED_IV_MIN && solved[i]! <= FEED_IV_MAX) iv[row] = solved[i]!;
   }
 }
 
@@ -143,11 +143,11 @@ function plainPrice(sign: number, S: number, K: number, T: number, v: number, r:
 
 function plainFlip(levels: Float64Array, profile: Float64Array, spot: number): number {
   let flip = Number.NaN;
-  for (let at = 0; at + 1 < levels.length; at++) {
-    const low = profile[at]! * levels[at]! ** 2;
-    const high = profile[at + 1]! * levels[at + 1]! ** 2;
+  for (let i = 0; i + 1 < levels.length; i++) {
+    const low = profile[i]! * levels[i]! ** 2;
+    const high = profile[i + 1]! * levels[i + 1]! ** 2;
     if (Math.sign(low) === Math.sign(high)) continue;
-    const level = levels[at]! + (low / (low - high)) * (levels[at + 1]! - levels[at]!);
+    const level = levels[i]! + (low / (low - high)) * (levels[i + 1]! - levels[i]!);
     if (!(Math.abs(level - spot) >= Math.abs(flip - spot))) flip = level;
   }
   return flip;

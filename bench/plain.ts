@@ -3,14 +3,14 @@ import type { GreekName } from '../src/math/black-scholes.ts';
 
 /** The kernels' formulas in plain TypeScript, one row at a time: what WASM and SIMD are worth. */
 export function plainGreeks(options: OptionSet, out: Readonly<Record<GreekName, Float64Array>>): void {
-  for (let at = 0; at < options.count; at++) {
-    const sign = options.callPut[at]!;
-    const S = options.spot[at]!;
-    const K = options.strike[at]!;
-    const T = options.tte[at]!;
-    const v = options.iv[at]!;
-    const r = options.rate[at]!;
-    const q = options.dividend[at]!;
+  for (let i = 0; i < options.count; i++) {
+    const sign = options.callPut[i]!;
+    const S = options.spot[i]!;
+    const K = options.strike[i]!;
+    const T = options.tte[i]!;
+    const v = options.iv[i]!;
+    const r = options.rate[i]!;
+    const q = options.dividend[i]!;
     const rootT = Math.sqrt(T);
     const s = v * rootT;
     const m = (Math.log(S / K) + (r - q) * T) / s;
@@ -23,15 +23,15 @@ export function plainGreeks(options: OptionSet, out: Readonly<Record<GreekName, 
     const strikeLeg = sign * weighed(strikeNow, shared, sign * d2);
     const carry = q * spotLeg - r * strikeLeg;
     const vega = shared * rootT;
-    out.price[at] = Math.max(0, spotLeg - strikeLeg);
-    out.delta[at] = spotLeg / S;
-    out.gamma[at] = shared / (S * S * s);
-    out.vega[at] = vega;
-    out.theta[at] = carry - (shared * v) / (2 * rootT);
-    out.rho[at] = strikeLeg * T;
-    out.vanna[at] = (-shared * d2) / (S * v);
-    out.charm[at] = (q * spotLeg - shared * ((r - q) / s - d2 / (2 * T))) / S;
-    out.volga[at] = (vega * d1 * d2) / v;
+    out.price[i] = Math.max(0, spotLeg - strikeLeg);
+    out.delta[i] = spotLeg / S;
+    out.gamma[i] = shared / (S * S * s);
+    out.vega[i] = vega;
+    out.theta[i] = carry - (shared * v) / (2 * rootT);
+    out.rho[i] = strikeLeg * T;
+    out.vanna[i] = (-shared * d2) / (S * v);
+    out.charm[i] = (q * spotLeg - shared * ((r - q) / s - d2 / (2 * T))) / S;
+    out.volga[i] = (vega * d1 * d2) / v;
   }
 }
 
@@ -49,10 +49,10 @@ export function plainGammaProfile(contracts: GammaColumns, levels: Float64Array,
     const s = contracts.iv[row]! * Math.sqrt(T);
     const drift = (contracts.rate[row]! - q) * T;
     const scale = (contracts.weight[row]! * Math.exp(-q * T) * INV_SQRT_2_PI) / s;
-    for (let at = 0; at < levels.length; at++) {
-      const S = levels[at]!;
+    for (let i = 0; i < levels.length; i++) {
+      const S = levels[i]!;
       const d1 = (Math.log(S / contracts.strike[row]!) + drift) / s + 0.5 * s;
-      sums[at]! += (scale / S) * Math.exp(-0.5 * d1 * d1);
+      sums[i]! += (scale / S) * Math.exp(-0.5 * d1 * d1);
     }
   }
 }
@@ -69,20 +69,20 @@ export function tunedGammaProfile(contracts: GammaColumns, levels: Float64Array,
     const perDeviation = 1 / s;
     const d1At1 = ((contracts.rate[row]! - q) * T - Math.log(contracts.strike[row]!)) * perDeviation + 0.5 * s;
     const scale = contracts.weight[row]! * Math.exp(-q * T) * INV_SQRT_2_PI * perDeviation;
-    for (let at = 0; at < levels.length; at++) {
-      const d1 = d1At1 + logs[at]! * perDeviation;
-      sums[at]! += (scale / levels[at]!) * Math.exp(-0.5 * d1 * d1);
+    for (let i = 0; i < levels.length; i++) {
+      const d1 = d1At1 + logs[i]! * perDeviation;
+      sums[i]! += (scale / levels[i]!) * Math.exp(-0.5 * d1 * d1);
     }
   }
 }
 
 /** Newton's method on the price from the inflection (Manaster and Koehler 1982), held inside a bracket. */
 export function plainImpliedVolatility(options: OptionSet, prices: Float64Array, iv: Float64Array): void {
-  for (let at = 0; at < options.count; at++) {
-    const sign = options.callPut[at]!;
-    const T = options.tte[at]!;
-    const spotNow = options.spot[at]! * Math.exp(-options.dividend[at]! * T);
-    const strikeNow = options.strike[at]! * Math.exp(-options.rate[at]! * T);
+  for (let i = 0; i < options.count; i++) {
+    const sign = options.callPut[i]!;
+    const T = options.tte[i]!;
+    const spotNow = options.spot[i]! * Math.exp(-options.dividend[i]! * T);
+    const strikeNow = options.strike[i]! * Math.exp(-options.rate[i]! * T);
     const x = Math.log(spotNow / strikeNow);
     let s = Math.sqrt(2 * Math.abs(x)) || 0.2 * Math.sqrt(T);
     let [low, high] = [0, 10];
@@ -90,7 +90,7 @@ export function plainImpliedVolatility(options: OptionSet, prices: Float64Array,
       const d1 = x / s + 0.5 * s;
       const shared = spotNow * density(d1);
       const price = sign * (weighed(spotNow, shared, sign * d1) - weighed(strikeNow, shared, sign * (d1 - s)));
-      const error = price - prices[at]!;
+      const error = price - prices[i]!;
       if (error > 0) high = Math.min(high, s);
       else low = Math.max(low, s);
       let next = s - error / shared;
@@ -99,7 +99,7 @@ export function plainImpliedVolatility(options: OptionSet, prices: Float64Array,
       s = next;
       if (change <= 1e-14 * s) break;
     }
-    iv[at] = s / Math.sqrt(T);
+    iv[i] = s / Math.sqrt(T);
   }
 }
 
@@ -109,15 +109,15 @@ export function plainMerton(
   jumps: { jumpIntensity: Float64Array; jumpMean: Float64Array; jumpVol: Float64Array },
   above: Float64Array,
 ): void {
-  for (let at = 0; at < options.count; at++) {
-    const T = options.tte[at]!;
-    const v = options.iv[at]!;
-    const [m, d] = [jumps.jumpMean[at]!, jumps.jumpVol[at]!];
-    const expected = jumps.jumpIntensity[at]! * T;
-    const compensator = jumps.jumpIntensity[at]! * Math.expm1(m + 0.5 * d * d);
+  for (let i = 0; i < options.count; i++) {
+    const T = options.tte[i]!;
+    const v = options.iv[i]!;
+    const [m, d] = [jumps.jumpMean[i]!, jumps.jumpVol[i]!];
+    const expected = jumps.jumpIntensity[i]! * T;
+    const compensator = jumps.jumpIntensity[i]! * Math.expm1(m + 0.5 * d * d);
     const x =
-      Math.log(options.spot[at]! / options.strike[at]!) +
-      (options.rate[at]! - options.dividend[at]! - compensator - 0.5 * v * v) * T;
+      Math.log(options.spot[i]! / options.strike[i]!) +
+      (options.rate[i]! - options.dividend[i]! - compensator - 0.5 * v * v) * T;
     let weight = Math.exp(-expected);
     let sum = 0;
     for (let n = 0; n < 1200; n++) {
@@ -126,7 +126,7 @@ export function plainMerton(
       weight *= expected / (n + 1);
       if (n > expected && weight < 1e-17 * sum) break;
     }
-    above[at] = sum;
+    above[i] = sum;
   }
 }
 
@@ -149,7 +149,7 @@ function mills(x: number): number {
 
 function polynomial(coefficients: readonly number[], x: number): number {
   let sum = 0;
-  for (let at = coefficients.length - 1; at >= 0; at--) sum = sum * x + coefficients[at]!;
+  for (let i = coefficients.length - 1; i >= 0; i--) sum = sum * x + coefficients[i]!;
   return sum;
 }
 

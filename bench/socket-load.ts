@@ -146,7 +146,7 @@ function contentLength(bytes: Buffer, headEnd: number): number {
 
 function numberAt(bytes: Buffer, start: number): number {
   let value = 0;
-  for (let at = start; bytes[at]! >= ZERO && bytes[at]! <= ZERO + 9; at++) value = value * 10 + bytes[at]! - ZERO;
+  for (let i = start; bytes[i]! >= ZERO && bytes[i]! <= ZERO + 9; i++) value = value * 10 + bytes[i]! - ZERO;
   return value;
 }
 

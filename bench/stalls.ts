@@ -108,8 +108,8 @@ export function measureStalls(command: readonly string[], options: StallOptions)
         ['detect_lethal_nodes', 1],
       ] as const) {
         await measure(`\`${tool}\`, extended, of a new snapshot each time`, async () => {
-          for (let at = offset; at < tickers.length; at += 2)
-            await post(`tools/${tool}?extended=true`, { ticker: tickers[at] });
+          for (let i = offset; i < tickers.length; i += 2)
+            await post(`tools/${tool}?extended=true`, { ticker: tickers[i] });
         });
       }
       return measured;
@@ -186,10 +186,9 @@ function csvOf(chain: Chain, at: number): string {
 }
 
 function batchOf(rows: number) {
-  const column = (from: number, to: number) =>
-    Array.from({ length: rows }, (_, at) => from + ((to - from) * at) / rows);
+  const column = (from: number, to: number) => Array.from({ length: rows }, (_, i) => from + ((to - from) * i) / rows);
   return {
-    put_call: Array.from({ length: rows }, (_, at) => (at % 2 === 0 ? 'C' : 'P')),
+    put_call: Array.from({ length: rows }, (_, i) => (i % 2 === 0 ? 'C' : 'P')),
     spot: 100,
     strike: column(60, 140),
     tte: column(0.01, 2),

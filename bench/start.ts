@@ -78,7 +78,7 @@ export function measureStarts(command: readonly string[], { starts, restMs }: St
     const times = new Map<string, number>();
     for (const [what, of] of kinds) {
       const runs: number[] = [];
-      for (let at = 0; at < starts; at++) runs.push((await startOnce(of(at), 0)).firstHealth);
+      for (let i = 0; i < starts; i++) runs.push((await startOnce(of(i), 0)).firstHealth);
       times.set(
         what,
         quantile(

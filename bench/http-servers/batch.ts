@@ -54,16 +54,16 @@ export function answerBinaryBatch(body: ArrayBuffer): Uint8Array<ArrayBuffer> {
   const count = body.byteLength / Float64Array.BYTES_PER_ELEMENT / 7;
   const answer = new Float64Array(BATCH_GREEKS.length * count);
   const columns = greeks(optionsOf(new Float64Array(body), count));
-  BATCH_GREEKS.forEach((name, at) => {
-    answer.set(columns[name], at * count);
+  BATCH_GREEKS.forEach((name, i) => {
+    answer.set(columns[name], i * count);
   });
   return new Uint8Array(answer.buffer);
 }
 
 /** Views of the seven columns of a binary body. */
 export function optionsOf(values: Float64Array, count: number): OptionColumns {
-  const [callPut, spot, strike, tte, iv, rate, dividend] = Array.from({ length: 7 }, (_, at) =>
-    values.subarray(at * count, (at + 1) * count),
+  const [callPut, spot, strike, tte, iv, rate, dividend] = Array.from({ length: 7 }, (_, i) =>
+    values.subarray(i * count, (i + 1) * count),
   ) as [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
   return { count, callPut, spot, strike, tte, iv, rate, dividend };
 }

@@ -86,11 +86,11 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   const width = Math.max(walk.jumpWidth, JUMP_WIDTH_MIN * deviation);
   const spacing = Math.min(Math.sqrt(step.variance), width) / fine;
   const points = Math.ceil((walk.start + REACH * deviation) / spacing);
-  const grid = Float64Array.from({ length: points }, (_, at) => at * spacing);
-  const weight = Float64Array.from({ length: points }, (_, at) => spacing * (GREGORY[at] ?? 1));
+  const grid = Float64Array.from({ length: points }, (_, i) => i * spacing);
+  const weight = Float64Array.from({ length: points }, (_, i) => spacing * (GREGORY[i] ?? 1));
   const met = (density: Float64Array, chance: Float64Array) => {
     let sum = 0;
-    for (let at = 0; at < points; at++) sum += weight[at]! * density[at]! * chance[at]!;
+    for (let i = 0; i < points; i++) sum += weight[i]! * density[i]! * chance[i]!;
     return sum;
   };
   const diffuse = killedDiffusion(points, spacing, step, weight);
@@ -106,8 +106,8 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   let passedPlain = passed;
   let density: Float64Array = grid.map((to) => passing(to, walk.start, half));
   let plain = density;
-  for (let at = 0; at < steps; at++) {
-    if (at > 0) {
+  for (let i = 0; i < steps; i++) {
+    if (i > 0) {
       if (meter.isFull(ofDiffusion)) yield FOLLOWING;
       passed += met(density, byDiffusion);
       density = diffuse(density);
@@ -181,12 +181,12 @@ function killedDiffusion(
 function killedJump(points: number, spacing: number, mean: number, width: number, weight: Float64Array): Step {
   const first = Math.ceil((mean - KERNEL_DEVIATIONS * width) / spacing);
   const last = Math.floor((mean + KERNEL_DEVIATIONS * width) / spacing);
-  const kernel = Float64Array.from({ length: last - first + 1 }, (_, at) => {
-    const off = ((first + at) * spacing - mean) / width;
+  const kernel = Float64Array.from({ length: last - first + 1 }, (_, i) => {
+    const off = ((first + i) * spacing - mean) / width;
     return Math.exp((-off * off) / 2) / (width * Math.sqrt(2 * Math.PI));
   });
   return (density) => {
-    const weighted = density.map((each, at) => each * weight[at]!);
+    const weighted = density.map((each, i) => each * weight[i]!);
     const next = new Float64Array(points);
     for (let to = 0; to < points; to++) {
       const [low, high] = [Math.max(first, to - points + 1), Math.min(last, to)];

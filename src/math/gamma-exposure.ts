@@ -22,7 +22,7 @@ export interface LogLevels {
 }
 
 export function logLevels({ first, step, count }: LogLevels): Float64Array {
-  return Float64Array.from({ length: count }, (_, at) => first * Math.exp(at * step));
+  return Float64Array.from({ length: count }, (_, i) => first * Math.exp(i * step));
 }
 
 /**
@@ -46,7 +46,7 @@ export function partialProfile(levels: Float64Array | LogLevels): Float64Array {
 /** The profile: the sum of both partial sums of each level. */
 export function profileOf(partial: Float64Array): Float64Array {
   const profile = new Float64Array(partial.length >> 1);
-  for (let at = 0; at < profile.length; at++) profile[at] = partial[2 * at]! + partial[2 * at + 1]!;
+  for (let i = 0; i < profile.length; i++) profile[i] = partial[2 * i]! + partial[2 * i + 1]!;
   return profile;
 }
 

@@ -70,7 +70,7 @@ function derivative(
   const value = parameters[i]!;
   const step = DIFFERENCE_STEP * Math.max(Math.abs(value), 0.1);
   const moved = residuals(parameters.with(i, value + step));
-  return moved.map((each, at) => (each - current[at]!) / step);
+  return moved.map((each, i) => (each - current[i]!) / step);
 }
 
 function normalEquations(
@@ -115,6 +115,6 @@ function squares(residuals: Float64Array): number {
 
 function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
   return sum;
 }

@@ -318,19 +318,19 @@ describe('relations of random options, out to the bounds', () => {
     const count = 41;
     drawn.forEach((option, row) => {
       const noise = 4 * EPSILON * legs[row]!.unit;
-      const ratio = Float64Array.from({ length: count }, (_, at) => 1.05 ** (at - 20));
+      const ratio = Float64Array.from({ length: count }, (_, i) => 1.05 ** (i - 20));
       const { price, vega } = greeks({ ...option, count, iv: ratio.map((x) => x * option.iv) });
       // Equally spaced strikes, for the convexity.
       const width = Math.min(0.04, 0.2 * option.iv * Math.sqrt(option.tte)) * option.strike;
-      const strike = ratio.map((_, at) => option.strike + (at - 20) * width);
+      const strike = ratio.map((_, i) => option.strike + (i - 20) * width);
       const { price: struck, rho } = greeks({ ...option, count, strike });
-      for (let at = 1; at < count; at++) {
-        const expected = Math.min(vega[at]!, vega[at - 1]!) * option.iv * (ratio[at]! - ratio[at - 1]!);
-        expect(price[at]! - price[at - 1]!, JSON.stringify(option)).toBeGreaterThan(expected > 4 * noise ? 0 : -noise);
-        const rise = option.callPut * (struck[at - 1]! - struck[at]!);
-        const steep = Math.min(...[at, at - 1].map((k) => Math.abs(rho[k]!) / (strike[k]! * option.tte))) * width;
+      for (let i = 1; i < count; i++) {
+        const expected = Math.min(vega[i]!, vega[i - 1]!) * option.iv * (ratio[i]! - ratio[i - 1]!);
+        expect(price[i]! - price[i - 1]!, JSON.stringify(option)).toBeGreaterThan(expected > 4 * noise ? 0 : -noise);
+        const rise = option.callPut * (struck[i - 1]! - struck[i]!);
+        const steep = Math.min(...[i, i - 1].map((k) => Math.abs(rho[k]!) / (strike[k]! * option.tte))) * width;
         expect(rise, JSON.stringify(option)).toBeGreaterThan(steep > 4 * noise ? 0 : -noise);
-        if (at > 1) expect(struck[at]! + struck[at - 2]! - 2 * struck[at - 1]!).toBeGreaterThanOrEqual(-4 * noise);
+        if (i > 1) expect(struck[i]! + struck[i - 2]! - 2 * struck[i - 1]!).toBeGreaterThanOrEqual(-4 * noise);
       }
     });
   });
@@ -497,7 +497,7 @@ describe('limits', () => {
 
   test('no negative price if both legs differ only by rounding', () => {
     const count = 4000;
-    const strike = Float64Array.from({ length: count }, (_, at) => 100 * (1 + (at + 1) * 2e-15));
+    const strike = Float64Array.from({ length: count }, (_, i) => 100 * (1 + (i + 1) * 2e-15));
     const { price } = greeks({ ...call, count, strike, tte: 1, iv: 1e-14, rate: 0, dividend: 0 });
     expect(Math.min(...price)).toBe(0);
   });
@@ -542,7 +542,7 @@ describe('columns', () => {
   test('a number equals a column of that number', () => {
     const count = 2500;
     const filled = (value: number) => new Float64Array(count).fill(value);
-    const strike = Float64Array.from({ length: count }, (_, at) => 50 + at / 25);
+    const strike = Float64Array.from({ length: count }, (_, i) => 50 + i / 25);
     const { callPut, spot, tte, iv, rate, dividend } = call;
     const columns = {
       callPut: filled(callPut),

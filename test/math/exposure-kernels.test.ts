@@ -17,7 +17,7 @@ function book(count: number) {
     iv: column('iv'),
     rate: column('rate'),
     dividend: column('dividend'),
-    weight: Float64Array.from({ length: count }, (_, at) => ((at * 7919) % 2001) - 1000),
+    weight: Float64Array.from({ length: count }, (_, i) => ((i * 7919) % 2001) - 1000),
   };
 }
 
@@ -35,8 +35,8 @@ describe('exposure sums', () => {
       ['charm', each.charm, false],
     ] as const) {
       let [sum, gross] = [0, 0];
-      column.forEach((value, at) => {
-        const weighted = options.weight[at]! * value;
+      column.forEach((value, i) => {
+        const weighted = options.weight[i]! * value;
         sum += absolute ? Math.abs(weighted) : weighted;
         gross += Math.abs(weighted);
       });

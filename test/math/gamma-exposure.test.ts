@@ -35,22 +35,22 @@ function book(count: number) {
 describe('gamma profile', () => {
   test('equals the weighted sum of the Greeks’ gamma at each level', () => {
     const contracts = book(1300);
-    const levels = Float64Array.from({ length: 1100 }, (_, at) => 60 + 0.08 * at);
+    const levels = Float64Array.from({ length: 1100 }, (_, i) => 60 + 0.08 * i);
     const profile = gammaProfile(contracts, levels);
     expect(profile).toHaveLength(levels.length);
-    for (const at of [0, 1, 500, 1023, 1024, 1099]) {
-      const { gamma } = greeks({ ...contracts, callPut: 1, spot: levels[at]! });
+    for (const i of [0, 1, 500, 1023, 1024, 1099]) {
+      const { gamma } = greeks({ ...contracts, callPut: 1, spot: levels[i]! });
       let [sum, gross] = [0, 0];
       contracts.weight.forEach((weight, row) => {
         sum += weight * gamma[row]!;
         gross += Math.abs(weight * gamma[row]!);
       });
-      expect(Math.abs(profile[at]! - sum) / gross, `level ${levels[at]}`).toBeLessThan(1e-13);
+      expect(Math.abs(profile[i]! - sum) / gross, `level ${levels[i]}`).toBeLessThan(1e-13);
     }
   });
 
   test.each([
-    ['listed', Float64Array.from({ length: 1100 }, (_, at) => 60 + 0.08 * at)],
+    ['listed', Float64Array.from({ length: 1100 }, (_, i) => 60 + 0.08 * i)],
     ['a fixed percentage apart', { first: 60, step: 0.001, count: 1100 }],
   ])('added up in parts equals the whole bit for bit: levels %s', (_what, levels) => {
     const whole = book(2 * CHUNK_ROWS + 301);
@@ -73,8 +73,7 @@ describe('gamma profile', () => {
     const profile = gammaProfile(contract, levels);
     expect(gamma[2]).toBeLessThan(1e-180);
     // One rounding of d changes the density by d^2 roundings, here up to 900.
-    for (const at of levels.keys())
-      expect(Math.abs(profile[at]! / gamma[at]! - 1), `${levels[at]}`).toBeLessThan(1e-12);
+    for (const i of levels.keys()) expect(Math.abs(profile[i]! / gamma[i]! - 1), `${levels[i]}`).toBeLessThan(1e-12);
   });
 
   test('a zero weight, time or volatility adds nothing, nor does an underflowing exponential', () => {
@@ -115,7 +114,7 @@ describe('gamma profile over levels a fixed percentage apart', () => {
     const [profile, plain] = [gammaProfile(contracts, levels), gammaProfile(contracts, spots)];
     const gross = gammaProfile({ ...contracts, weight: contracts.weight.map(Math.abs) }, spots);
     expect(profile).toHaveLength(levels.count);
-    return Math.max(...profile.map((sum, at) => (gross[at]! > 1e-290 ? Math.abs(sum - plain[at]!) / gross[at]! : 0)));
+    return Math.max(...profile.map((sum, i) => (gross[i]! > 1e-290 ? Math.abs(sum - plain[i]!) / gross[i]! : 0)));
   }
 
   test.each([
@@ -157,8 +156,8 @@ describe('gamma profile over levels a fixed percentage apart', () => {
       const [strike, iv, weight] = [Float64Array.of(100, 70), Float64Array.of(wide, narrow), Float64Array.of(1, 2)];
       const both = gammaProfile({ ...same, count: 2, strike, iv, weight }, levels);
       const [first, second] = [alone(100, wide, 1), alone(70, narrow, 2)];
-      both.forEach((sum, at) => {
-        expect(Math.abs(sum - first[at]! - second[at]!)).toBeLessThanOrEqual(1e-12 * (first[at]! + second[at]!));
+      both.forEach((sum, i) => {
+        expect(Math.abs(sum - first[i]! - second[i]!)).toBeLessThanOrEqual(1e-12 * (first[i]! + second[i]!));
       });
     }
   });
@@ -183,11 +182,11 @@ describe('gamma profile over levels a fixed percentage apart', () => {
 describe('gamma by strike', () => {
   test('sums each strike’s contracts across chunks of rows and strikes', () => {
     const [count, strikes] = [5000, 2100];
-    const gamma = Float64Array.from({ length: count }, (_, at) => 0.001 * ((at % 17) + 1));
-    const weight = Float64Array.from({ length: count }, (_, at) => (at % 5) - 2);
-    const strikeIndex = Uint32Array.from({ length: count }, (_, at) => (at * 7919) % strikes);
+    const gamma = Float64Array.from({ length: count }, (_, i) => 0.001 * ((i % 17) + 1));
+    const weight = Float64Array.from({ length: count }, (_, i) => (i % 5) - 2);
+    const strikeIndex = Uint32Array.from({ length: count }, (_, i) => (i * 7919) % strikes);
     const expected = new Float64Array(strikes);
-    for (let at = 0; at < count; at++) expected[strikeIndex[at]!]! += gamma[at]! * weight[at]!;
+    for (let i = 0; i < count; i++) expected[strikeIndex[i]!]! += gamma[i]! * weight[i]!;
     expect(gammaByStrike(gamma, weight, strikeIndex, strikes)).toEqual(expected);
   });
 

@@ -48,21 +48,21 @@ test('round trip: moneyness to 20 deviations, T 1e-4 to 10, volatility 1 % to 50
   const solved = impliedVolatility({ ...columns, price });
   let worst = { error: 0, solved: 0, option: {} };
   let resolvable = 0;
-  options.forEach((option, at) => {
+  options.forEach((option, i) => {
     const { callPut, spot, strike, tte, iv, rate, dividend } = option;
-    const spotLeg = Math.abs(spot * delta[at]!);
+    const spotLeg = Math.abs(spot * delta[i]!);
     const condition =
-      price[at]! +
+      price[i]! +
       spotLeg * (1 + Math.abs(dividend * tte)) +
-      Math.abs(callPut * spotLeg - price[at]!) +
-      Math.abs(rate * rho[at]!);
-    const attainable = EPSILON * (1 + condition / (vega[at]! * iv));
+      Math.abs(callPut * spotLeg - price[i]!) +
+      Math.abs(rate * rho[i]!);
+    const attainable = EPSILON * (1 + condition / (vega[i]! * iv));
     const cap = callPut > 0 ? spot * Math.exp(-dividend * tte) : strike * Math.exp(-rate * tte);
-    if (price[at]! < cap) expect(solved[at], JSON.stringify(option)).toBeFinite();
-    if (!(attainable < EPSILON * CONDITION_MAX) || price[at]! < 1e-290) return;
+    if (price[i]! < cap) expect(solved[i], JSON.stringify(option)).toBeFinite();
+    if (!(attainable < EPSILON * CONDITION_MAX) || price[i]! < 1e-290) return;
     resolvable++;
-    const error = Math.abs(solved[at]! / iv - 1) / attainable;
-    if (!(error <= worst.error)) worst = { error, solved: solved[at]!, option };
+    const error = Math.abs(solved[i]! / iv - 1) / attainable;
+    if (!(error <= worst.error)) worst = { error, solved: solved[i]!, option };
   });
   expect(resolvable).toBeGreaterThan(0.7 * options.length);
   expect(worst.error, JSON.stringify(worst)).toBeLessThan(4);
@@ -143,7 +143,7 @@ describe('prices at or beyond the bounds', () => {
 });
 
 describe('relations', () => {
-  const rows = [...gridPrices().filter((_, at) => at % 7 === 0), ...drawPrices(500)].map(({ option, price }) => ({
+  const rows = [...gridPrices().filter((_, i) => i % 7 === 0), ...drawPrices(500)].map(({ option, price }) => ({
     ...option,
     price,
   }));
@@ -157,9 +157,9 @@ describe('relations', () => {
       spot: factor * row.spot,
       strike: factor * row.strike,
     }));
-    impliedVolatility(columnsOf(scaled)).forEach((iv, at) => {
+    impliedVolatility(columnsOf(scaled)).forEach((iv, i) => {
       // Prices close to the smallest double lose bits.
-      if (rows[at]!.price > 1e-290) expect(iv, JSON.stringify(rows[at])).toBe(solved[at]!);
+      if (rows[i]!.price > 1e-290) expect(iv, JSON.stringify(rows[i])).toBe(solved[i]!);
     });
   });
 
@@ -169,40 +169,39 @@ describe('relations', () => {
     const [once, longer] = [1, 4].map((factor) =>
       impliedVolatility(columnsOf(still.map((row) => ({ ...row, tte: factor * row.tte })))),
     );
-    still.forEach((row, at) => {
-      expect(2 * longer![at]!, JSON.stringify(row)).toBe(once![at]!);
+    still.forEach((row, i) => {
+      expect(2 * longer![i]!, JSON.stringify(row)).toBe(once![i]!);
     });
   });
 
   test('a higher price has a higher volatility, from intrinsic value to the cap', () => {
     const count = 200;
-    for (const { price: _, ...option } of rows.filter((_, at) => at % 50 === 0)) {
+    for (const { price: _, ...option } of rows.filter((_, i) => i % 50 === 0)) {
       const { intrinsic, cap } = exactBounds(option);
       // Prices are closely spaced at either end.
-      const share = Float64Array.from({ length: count }, (_, at) => 1 / (1 + Math.exp((count / 2 - at) / 4)));
+      const share = Float64Array.from({ length: count }, (_, i) => 1 / (1 + Math.exp((count / 2 - i) / 4)));
       const price = share.map((part) => intrinsic.high + part * (cap.high - intrinsic.high));
       const ivs = impliedVolatility({ ...option, count, price });
-      for (let at = 1; at < count; at++) {
-        const apart = (price[at]! - price[at - 1]!) / (option.spot + option.strike);
-        if (apart > 1e-14)
-          expect(ivs[at]!, JSON.stringify({ ...option, price: price[at] })).toBeGreaterThan(ivs[at - 1]!);
+      for (let i = 1; i < count; i++) {
+        const apart = (price[i]! - price[i - 1]!) / (option.spot + option.strike);
+        if (apart > 1e-14) expect(ivs[i]!, JSON.stringify({ ...option, price: price[i] })).toBeGreaterThan(ivs[i - 1]!);
       }
     }
   });
 
   test('parity: a call and a put priced with one volatility both give that volatility back', () => {
     let compared = 0;
-    for (const [at, { price, ...option }] of rows.entries()) {
+    for (const [i, { price, ...option }] of rows.entries()) {
       const { rate, dividend, spot, strike } = option;
       // Exact only without interest, where the sum has no rounding error.
       const other = price - option.callPut * (spot - strike);
       if (rate !== 0 || dividend !== 0 || other + option.callPut * (spot - strike) !== price || other <= 0) continue;
       if (spot - strike + strike !== spot || other >= (option.callPut > 0 ? strike : spot)) continue;
-      const { condition } = exactVolatility(option, price, solved[at]!);
+      const { condition } = exactVolatility(option, price, solved[i]!);
       const iv = ivOf({ ...option, callPut: -option.callPut }, other);
       if (!(EPSILON * condition < 0.01 * iv)) continue;
       compared++;
-      expect(Math.abs(iv - solved[at]!), JSON.stringify(option)).toBeLessThan(4 * EPSILON * (iv + condition));
+      expect(Math.abs(iv - solved[i]!), JSON.stringify(option)).toBeLessThan(4 * EPSILON * (iv + condition));
     }
     expect(compared).toBeGreaterThan(100);
   });
@@ -238,7 +237,7 @@ describe('at the bounds', () => {
     for (const ulps of [3, 100]) expect(ivOf(option, intrinsic.high - ulps * ulp)).toBe(0);
     const rising = [3, 10, 100, 1000, 1e6].map((ulps) => ivOf(option, intrinsic.high + ulps * ulp));
     expect(rising[0]).toBeGreaterThan(0);
-    for (let at = 1; at < rising.length; at++) expect(rising[at]!).toBeGreaterThan(rising[at - 1]!);
+    for (let i = 1; i < rising.length; i++) expect(rising[i]!).toBeGreaterThan(rising[i - 1]!);
   });
 });
 

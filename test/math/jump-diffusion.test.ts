@@ -49,11 +49,11 @@ test('the probabilities alone agree with 60-digit values, and each row is indepe
   expect(row.scaledError, JSON.stringify(row)).toBeLessThan(2.5);
   const below = worst(probBelow, computed.probBelow, rows.column('condition_prob_above'));
   expect(below.scaledError, JSON.stringify(below)).toBeLessThan(2.5);
-  for (const at of [0, 1, 499, 999]) {
-    const cut = (column: Float64Array | number) => (typeof column === 'number' ? column : column.slice(at, at + 1));
+  for (const i of [0, 1, 499, 999]) {
+    const cut = (column: Float64Array | number) => (typeof column === 'number' ? column : column.slice(i, i + 1));
     const { count: _, ...columns } = options;
     const single = Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, cut(column)]));
-    expect(mertonProbabilities({ ...one, ...single }).probAbove[0]).toBe(probAbove[at]!);
+    expect(mertonProbabilities({ ...one, ...single }).probAbove[0]).toBe(probAbove[i]!);
   }
 });
 
@@ -127,10 +127,10 @@ describe.each(Object.entries(HAUG))('published, jumps make up %s of the variance
     const jumpMean = jumpVol.map((width) => -(width ** 2) / 2);
     const others = { count: 9, spot: 100, strike: Number(strike), iv, rate: 0.08, dividend: 0 };
     const { call } = merton({ ...others, tte, jumpIntensity, jumpMean, jumpVol });
-    call.forEach((price, at) => {
+    call.forEach((price, i) => {
       // The missing terms are visible from two expected jumps on.
-      const tolerance = jumpIntensity[at]! * tte[at]! < 2 ? 0.0051 : 0.01;
-      expect(Math.abs(price - published[at]!), `${published[at]}, T ${tte[at]}`).toBeLessThan(tolerance);
+      const tolerance = jumpIntensity[i]! * tte[i]! < 2 ? 0.0051 : 0.01;
+      expect(Math.abs(price - published[i]!), `${published[i]}, T ${tte[i]}`).toBeLessThan(tolerance);
     });
   });
 });
@@ -164,7 +164,7 @@ test('jumps without width are a Poisson mixture of shifted diffusions', () => {
 });
 
 test('above and below add up to 1, and the tail is not computed as 1 minus the other', () => {
-  const off = computed.probAbove.map((above, at) => Math.abs(above + computed.probBelow[at]! - 1));
+  const off = computed.probAbove.map((above, i) => Math.abs(above + computed.probBelow[i]! - 1));
   expect(Math.max(...off)).toBeLessThan(3e-15);
   expect(Math.max(...computed.probAbove, ...computed.probBelow)).toBe(1);
   const far = merton({ ...one, strike: 1, jumpIntensity: 0.1 });
@@ -175,11 +175,11 @@ test('above and below add up to 1, and the tail is not computed as 1 minus the o
 
 test('parity: call minus put is the discounted forward', () => {
   const [S, K, T, r, q] = [options.spot, options.strike, options.tte, options.rate, options.dividend] as Float64Array[];
-  for (let at = 0; at < options.count; at++) {
-    const spotNow = S![at]! * Math.exp(-q![at]! * T![at]!);
-    const strikeNow = K![at]! * Math.exp(-r![at]! * T![at]!);
-    const gap = computed.call[at]! - computed.put[at]! - (spotNow - strikeNow);
-    expect(Math.abs(gap), `row ${at}`).toBeLessThan(3e-14 * (spotNow + strikeNow));
+  for (let i = 0; i < options.count; i++) {
+    const spotNow = S![i]! * Math.exp(-q![i]! * T![i]!);
+    const strikeNow = K![i]! * Math.exp(-r![i]! * T![i]!);
+    const gap = computed.call[i]! - computed.put[i]! - (spotNow - strikeNow);
+    expect(Math.abs(gap), `row ${i}`).toBeLessThan(3e-14 * (spotNow + strikeNow));
   }
 });
 
@@ -205,16 +205,16 @@ describe('relations of random options', () => {
   test('for a higher strike the probability above and the call are lower, and the put is higher', () => {
     const count = 41;
     for (const option of drawn) {
-      const strike = Float64Array.from({ length: count }, (_, at) => option.strike * 1.05 ** (at - 20));
+      const strike = Float64Array.from({ length: count }, (_, i) => option.strike * 1.05 ** (i - 20));
       const { probAbove, probBelow, call, put } = merton({ ...option, count, strike });
-      for (let at = 1; at < count; at++) {
+      for (let i = 1; i < count; i++) {
         // At most two roundings per jump, and the logarithm's in each term.
         const noise = 64 * EPSILON;
-        expect(probAbove[at]!, JSON.stringify(option)).toBeLessThanOrEqual(probAbove[at - 1]! * (1 + noise));
-        expect(probBelow[at]! * (1 + noise), JSON.stringify(option)).toBeGreaterThanOrEqual(probBelow[at - 1]!);
-        const value = noise * (option.spot + strike[at]!);
-        expect(call[at]!, JSON.stringify(option)).toBeLessThanOrEqual(call[at - 1]! + value);
-        expect(put[at]! + value, JSON.stringify(option)).toBeGreaterThanOrEqual(put[at - 1]!);
+        expect(probAbove[i]!, JSON.stringify(option)).toBeLessThanOrEqual(probAbove[i - 1]! * (1 + noise));
+        expect(probBelow[i]! * (1 + noise), JSON.stringify(option)).toBeGreaterThanOrEqual(probBelow[i - 1]!);
+        const value = noise * (option.spot + strike[i]!);
+        expect(call[i]!, JSON.stringify(option)).toBeLessThanOrEqual(call[i - 1]! + value);
+        expect(put[i]! + value, JSON.stringify(option)).toBeGreaterThanOrEqual(put[i - 1]!);
       }
     }
   });
@@ -224,14 +224,14 @@ describe('relations of random options', () => {
     for (const option of drawn.filter(({ jumpMean, jumpVol }) => jumpMean + jumpVol ** 2 / 2 < 0.3)) {
       for (const name of ['iv', 'jumpVol'] as const) {
         // Wider jumps with the same mean factor: only the spread changes.
-        const grown = Float64Array.from({ length: count }, (_, at) => option[name] * 1.02 ** at);
+        const grown = Float64Array.from({ length: count }, (_, i) => option[name] * 1.02 ** i);
         const shift = grown.map((width) => (name === 'iv' ? 0 : (option.jumpVol ** 2 - width ** 2) / 2));
         const jumpMean = shift.map((by) => option.jumpMean + by);
         const { call, put } = merton({ ...option, count, jumpMean, [name]: grown });
         const noise = 64 * EPSILON * (option.spot + option.strike);
-        for (let at = 1; at < count; at++) {
-          expect(call[at]! - call[at - 1]!, JSON.stringify(option)).toBeGreaterThanOrEqual(-noise);
-          expect(put[at]! - put[at - 1]!, JSON.stringify(option)).toBeGreaterThanOrEqual(-noise);
+        for (let i = 1; i < count; i++) {
+          expect(call[i]! - call[i - 1]!, JSON.stringify(option)).toBeGreaterThanOrEqual(-noise);
+          expect(put[i]! - put[i - 1]!, JSON.stringify(option)).toBeGreaterThanOrEqual(-noise);
         }
       }
     }
@@ -311,12 +311,12 @@ describe('limits', () => {
 });
 
 test('each row is independent, bit for bit', () => {
-  for (const at of [0, 1, 499, 998, 999]) {
-    const cut = (column: Float64Array | number) => (typeof column === 'number' ? column : column.slice(at, at + 1));
+  for (const i of [0, 1, 499, 998, 999]) {
+    const cut = (column: Float64Array | number) => (typeof column === 'number' ? column : column.slice(i, i + 1));
     const { count: _, ...columns } = options;
     const alone = merton({ ...one, ...Object.fromEntries(Object.entries(columns).map(([name, c]) => [name, cut(c)])) });
     for (const name of ['probAbove', 'probBelow', 'call', 'put'] as const)
-      expect(alone[name][0]).toBe(computed[name][at]!);
+      expect(alone[name][0]).toBe(computed[name][i]!);
   }
   expect(merton({ ...one, count: 0 }).call).toHaveLength(0);
   expect(merton({ ...one, count: 3000 }).call.every((value, _, all) => value === all[0])).toBe(true);

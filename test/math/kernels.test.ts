@@ -37,7 +37,7 @@ test('chunks cover every row once, with the constants in each chunk', () => {
     for (let row = 0; row < count; row++) z[row] = x[row]! + y[row]!;
   };
   const count = 2 * CHUNK_ROWS + 5;
-  const a = Float64Array.from({ length: count }, (_, at) => at);
+  const a = Float64Array.from({ length: count }, (_, i) => i);
   const [sum] = mapColumns(add, count, { b: 1, a: 3 }, { a, b: 0.5 }, [5]);
   expect(sum).toEqual(a.map((value) => value + 0.5));
   expect(counts).toEqual([CHUNK_ROWS, CHUNK_ROWS, 5]);
@@ -57,16 +57,16 @@ test('a build without changes prints nothing, and an unknown step is named in th
 
 /** As many rows as `all` has, repeated from the first if `all` has fewer. */
 const repeated = <Row>(all: readonly Row[], count: number) =>
-  Array.from({ length: count }, (_, at) => all[at % all.length]!);
+  Array.from({ length: count }, (_, i) => all[i % all.length]!);
 
 /** Reorders rows so that rows of every kind are adjacent. */
-const mixed = <Row>(all: readonly Row[]) => all.map((_, at) => all[(at * 7919) % all.length]!);
+const mixed = <Row>(all: readonly Row[]) => all.map((_, i) => all[(i * 7919) % all.length]!);
 
 const options: readonly Option[] = mixed(drawOptions(520));
 const jumpOptions: readonly JumpOption[] = mixed(drawJumpOptions(530));
 const prices = mixed([
-  ...gridPrices().filter((_, at) => at % 20 === 0),
-  ...edgePrices().filter((_, at) => at % 12 === 0),
+  ...gridPrices().filter((_, i) => i % 20 === 0),
+  ...edgePrices().filter((_, i) => i % 12 === 0),
 ]).map(({ option, price }) => ({ ...option, price }));
 const discounts = (rows: readonly Option[]) => ({
   discount: Float64Array.from(rows, ({ rate, tte }) => Math.exp(-rate * tte)),
@@ -102,10 +102,10 @@ describe.each(ROW_KERNELS)('%s, row by row', (_, rows, answersTo) => {
   const alone = rows.slice(0, 300).map((row) => answers([row]).map((column) => column[0]!));
   const expectAlone = (columns: readonly Float64Array[], from = 0, every = 1) => {
     const differing: number[] = [];
-    for (let at = from; at < columns[0]!.length; at += every) {
-      const own = alone[((at - from) / every) % alone.length]!;
+    for (let i = from; i < columns[0]!.length; i += every) {
+      const own = alone[((i - from) / every) % alone.length]!;
       // Equal bit for bit, except for the kind of NaN.
-      if (columns.some((column, output) => !Object.is(column[at], own[output]))) differing.push(at);
+      if (columns.some((column, output) => !Object.is(column[i], own[output]))) differing.push(i);
     }
     expect(differing).toEqual([]);
   };
@@ -141,9 +141,9 @@ describe.each(ROW_KERNELS)('%s, row by row', (_, rows, answersTo) => {
 });
 
 describe('sums over rows equal the sums of single rows', () => {
-  const book = options.map(({ callPut, spot: _, ...contract }, at) => ({
+  const book = options.map(({ callPut, spot: _, ...contract }, i) => ({
     ...contract,
-    weight: callPut * (1 + (at % 50)),
+    weight: callPut * (1 + (i % 50)),
   }));
   const counts = [1, 2, 3, 4, 5, 7, 8, 9, 1023, 1024, 1025, 2049];
   /** Equal within the rounding of that many sums. */
@@ -155,11 +155,11 @@ describe('sums over rows equal the sums of single rows', () => {
   const spots = options[0]!.spot;
 
   test.each(counts)('gamma profile of %d', (count) => {
-    const contracts = repeated(book, count).map((contract, at) => ({
+    const contracts = repeated(book, count).map((contract, i) => ({
       ...contract,
-      strike: spots * (0.5 + (at % 97) / 97),
+      strike: spots * (0.5 + (i % 97) / 97),
     }));
-    const listed = Float64Array.from({ length: 5 }, (_, at) => spots * (0.7 + at / 8));
+    const listed = Float64Array.from({ length: 5 }, (_, i) => spots * (0.7 + i / 8));
     const apart = { first: 0.8 * spots, step: 0.005, count: 90 };
     for (const [levels, relative] of [
       [listed, EPSILON * (count + 1)],
@@ -177,7 +177,7 @@ describe('sums over rows equal the sums of single rows', () => {
   });
 
   test.each(counts)('exposures of %d', (count) => {
-    const chain = repeated(options, count).map((option, at) => ({ ...option, weight: (at % 7) - 3 }));
+    const chain = repeated(options, count).map((option, i) => ({ ...option, weight: (i % 7) - 3 }));
     const sums = exposureSums(columnsOf(chain));
     const each = chain.map((option) => exposureSums({ count: 1, ...option }));
     for (const name of ['delta', 'gamma', 'grossGamma', 'vanna', 'charm'] as const)
@@ -189,12 +189,12 @@ describe('sums over rows equal the sums of single rows', () => {
   });
 
   test.each(counts)('gamma by strike of %d', (count) => {
-    const gamma = Float64Array.from({ length: count }, (_, at) => 1 / (at + 3));
-    const weight = Float64Array.from({ length: count }, (_, at) => (at % 11) - 5);
-    const strikes = Uint32Array.from({ length: count }, (_, at) => (at * 31) % 5);
+    const gamma = Float64Array.from({ length: count }, (_, i) => 1 / (i + 3));
+    const weight = Float64Array.from({ length: count }, (_, i) => (i % 11) - 5);
+    const strikes = Uint32Array.from({ length: count }, (_, i) => (i * 31) % 5);
     const sums = gammaByStrike(gamma, weight, strikes, 5);
     for (const strike of [0, 1, 2, 3, 4]) {
-      const terms = [...gamma].flatMap((value, at) => (strikes[at] === strike ? [value * weight[at]!] : []));
+      const terms = [...gamma].flatMap((value, i) => (strikes[i] === strike ? [value * weight[i]!] : []));
       expectSum(sums[strike]!, terms, EPSILON * (count + 1));
     }
   });

@@ -17,9 +17,9 @@ export function reference(file: 'bsm.csv' | 'merton.csv'): Reference {
   return {
     count: rows.length,
     column: (name) => {
-      const at = head!.indexOf(name);
-      if (at < 0) throw new Error(`${file} has no column ${name}`);
-      return Float64Array.from(rows, (row) => value(row[at]!));
+      const i = head!.indexOf(name);
+      if (i < 0) throw new Error(`${file} has no column ${name}`);
+      return Float64Array.from(rows, (row) => value(row[i]!));
     },
   };
 }

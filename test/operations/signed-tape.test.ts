@@ -9,7 +9,7 @@ const busy = (ms: number) => {
 
 /** A tape of `count` stretches. */
 function tapeOf(count: number): PrintsQuery {
-  const stretches = () => Array.from({ length: count }, (_, at): Stretch => stretchOf('2026-01-05', [print({ at })]));
+  const stretches = () => Array.from({ length: count }, (_, i): Stretch => stretchOf('2026-01-05', [print({ at: i })]));
   return { count, version: '', prints: [], stretches };
 }
 

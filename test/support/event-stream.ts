@@ -14,14 +14,14 @@ export function eventsOf(body: ReadableStream<Uint8Array>): {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>;
   const others: string[] = [];
   let blocks: string[] = [];
-  let at = 0;
+  let i = 0;
   let rest = '';
   return {
     others,
     async next() {
       for (;;) {
-        while (at < blocks.length) {
-          const block = blocks[at++]!;
+        while (i < blocks.length) {
+          const block = blocks[i++]!;
           const lines = block.split('\n');
           const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
           const event = field('event');
@@ -32,7 +32,7 @@ export function eventsOf(body: ReadableStream<Uint8Array>): {
         if (done) return undefined;
         blocks = (rest + value).split('\n\n');
         rest = blocks.pop()!;
-        at = 0;
+        i = 0;
       }
     },
   };
