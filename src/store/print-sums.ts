@@ -5,6 +5,7 @@ import { change, isDeep, type Print, type PrintSum, premiumOf, sumOf } from '../
 import type { MarketStore } from '../market/store.ts';
 import { dayOf, FLAG, type TapeColumns } from '../market/tape-columns.ts';
 import { PREMIUM_UNITS } from '../market/tape-sums.ts';
+import { LAST_DATED_MS } from './tape-days.ts';
 
 export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFrom'> {
   /** Adds a print to the sums of its day, or subtracts it (-1), unless it is small or adjusted. Call it within a transaction. */
@@ -26,9 +27,6 @@ interface PackedPrints {
   readonly day: string;
   readonly columns: TapeColumns;
 }
-
-/** Dates are written with four digits for the year. */
-const LAST_MS = Date.UTC(9999, 0, 1);
 
 /**
  * Sums of large prints by New York day, series, side and kind, updated in the transaction that writes the prints. A window is read as the
@@ -96,7 +94,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
       }
       const isWithout = (from: number, to: number) => from > to || !mayHave(underlying, from, to, simulated);
       // A partial day without prints outside the window counts as a full day.
-      const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_MS))];
+      const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_DATED_MS))];
       const from = isWithout(startOf(first), fromMs - 1) ? first : addDays(first, 1);
       const to = isWithout(toMs + 1, startOf(addDays(last, 1)) - 1) ? last : addDays(last, -1);
       if (from > to) addPrints(fromMs, toMs);

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore, Retention } from '../market/store.ts';
 import { printCounts } from './print-counts.ts';
+import { tapesIn } from './print-rows.ts';
 
 /** Most rows that one transaction removes. Requests have their turn between two transactions. */
 const PRINTS_MAX = 250;
@@ -9,7 +10,7 @@ const SNAPSHOTS_MAX = 20;
 
 /** Removes data after its retention. Levels stay when their snapshot is removed. The sums of a day are removed with its prints. */
 export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
-  const selectKinds = kindsIn(db);
+  const selectTapes = tapesIn(db);
   const counts = printCounts(db);
   const deletePrints = db.prepare<{ at: number; canceled: number }, [number, string, number, number]>(
     `DELETE FROM prints WHERE rowid IN
@@ -44,7 +45,7 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     // Before the first print is removed, so that answers that lack prints say so.
     noteKept.run('prints', fromMs);
     let removed = 0;
-    for (const { simulated, underlying } of selectKinds.all()) {
+    for (const { simulated, underlying } of selectTapes.all()) {
       const deleted = deletePrints.all(simulated, underlying, fromMs, PRINTS_MAX - removed);
       for (const { at, canceled } of deleted) counts.count({ simulated, underlying, at }, -1, -canceled);
       removed += deleted.length;
@@ -77,23 +78,4 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     removeOld: (limits) => remove.immediate(limits),
     keptFrom: (what) => selectKept.get(what)?.at ?? 0,
   };
-}
-
-/** The underlyings that have rows of prints. */
-export function kindsIn(db: Database) {
-  // Steps from one name to the next through the index, so the time grows with the underlyings, not with the tape. A comparison of pairs,
-  // (simulated, underlying) > (…), would read all rows, because SQLite uses only the first column of the index for it.
-  return db.prepare<{ simulated: number; underlying: string }, []>(
-    `WITH RECURSIVE kinds (simulated, underlying) AS (
-       SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)
-       UNION ALL
-       SELECT prints.simulated, prints.underlying FROM kinds, prints WHERE prints.rowid = (
-         SELECT ifnull(
-           (SELECT rowid FROM prints WHERE simulated = kinds.simulated AND underlying > kinds.underlying
-            ORDER BY underlying LIMIT 1),
-           (SELECT rowid FROM prints WHERE simulated > kinds.simulated ORDER BY simulated, underlying LIMIT 1)
-         )
-       )
-     ) SELECT * FROM kinds`,
-  );
 }

@@ -1,28 +1,7 @@
-import type { Print } from '../market/prints.ts';
-import { pickRows, type TapeColumns, type TapeContracts, tapeColumnsOf } from '../market/tape-columns.ts';
+import type { TapeColumns, TapeContracts } from '../market/tape-columns.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../market/tape-sums.ts';
 import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes } from './column-codec.ts';
-
-/**
- * Prints as they are stored in a part. Cancelled and corrected prints are included, because later copies are compared with them. Each print
- * has a digest of its id, two words of 32 bits, in place of the id.
- */
-export interface TapeEntries extends TapeColumns {
-  readonly ids: Uint32Array;
-}
-
-/** Flags of entries that are no longer valid: cancelled, and replaced by a correction. */
-export const CANCELED = 32;
-export const CORRECTED = 64;
-
-/** Prints in time order as entries. `retired` has CANCELED, CORRECTED or 0 for each print. */
-export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: Uint8Array): TapeEntries {
-  const columns = tapeColumnsOf(prints);
-  retired.forEach((flag, row) => {
-    columns.flags[row]! |= flag;
-  });
-  return { ...columns, ids };
-}
+import type { TapeEntries } from './tape-entries.ts';
 
 /**
  * Encodes entries as two blobs, of about 8 bytes per print each. The digests have a separate blob, because they do not compress and are
@@ -85,15 +64,6 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
   const content = unsealed(blob, MAGIC.ids, name);
   return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
-}
-
-/** The entries that are valid. */
-export function validRows(columns: TapeColumns): TapeColumns {
-  const { count, flags } = columns;
-  const rows = new Uint32Array(count);
-  let valid = 0;
-  for (let row = 0; row < count; row++) if ((flags[row]! & (CANCELED | CORRECTED)) === 0) rows[valid++] = row;
-  return valid === count ? columns : pickRows(columns, rows.subarray(0, valid));
 }
 
 /** Encodes sums as one blob: "ZTS1" | CRC-32 | zstd of the columns. */

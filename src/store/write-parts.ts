@@ -1,0 +1,163 @@
+import type { Database } from 'bun:sqlite';
+import type { Print } from '../market/prints.ts';
+import { pickRows, type TapeColumns } from '../market/tape-columns.ts';
+import { encodeEntries } from './tape-codec.ts';
+import type { TapeDay } from './tape-days.ts';
+import { entriesOf, merged, mergedAll, sliceEntries, type TapeEntries, validRows } from './tape-entries.ts';
+import type { Part, TapeParts } from './tape-parts.ts';
+
+/** Most prints of a part. Decoding or writing a part takes a few milliseconds. */
+export const PART_MAX = 16_384;
+/**
+ * A part also has a separate copy of its large prints, if these are at most this share of its prints. The copy uses the lowest threshold
+ * (premium, dollars) that leaves few enough.
+ */
+const LARGE_SHARE_MAX = 1 / 16;
+const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
+
+/** New prints of a day, with what a part stores besides their fields. */
+export interface NewEntries {
+  readonly prints: readonly Print[];
+  /** Digests of the ids, two words for each print. */
+  readonly digests: Uint32Array;
+  /** CANCELED, CORRECTED or 0 for each print. */
+  readonly retired: Uint8Array;
+}
+
+/** See `partWriter`. */
+export type PartWriter = ReturnType<typeof partWriter>;
+
+/** Writes parts of at most `partMax` prints. Only a moment with more prints makes a part larger. */
+export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
+  const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
+    `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, large, columns, ids)
+     VALUES ($simulated, $underlying, $day, $fromAt, $toAt, $place, $entries, $valid, $lastAt, $largeFrom, $large, $columns, $ids)`,
+  );
+  const remove = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
+
+  const write = ({ simulated, underlying, day }: TapeDay, entries: TapeEntries, place: number): void => {
+    const valid = validRows(entries);
+    const { columns, ids } = encodeEntries(entries);
+    const large = largeAmong(valid);
+    insert.run({
+      ...{ simulated, underlying, day, place },
+      ...{ fromAt: entries.at[0]!, toAt: entries.at[entries.count - 1]!, entries: entries.count, valid: valid.count },
+      lastAt: valid.count > 0 ? valid.at[valid.count - 1]! : null,
+      ...{ columns, ids },
+      largeFrom: large?.from ?? null,
+      large: large ? encodeEntries({ ...large.columns, ids: NO_IDS }).columns : null,
+    });
+  };
+
+  /** Adds entries to a part, or writes parts after it. `place` is the last place of the day. Returns the last place after the change. */
+  const addTo = (tapeDay: TapeDay, part: Part, added: TapeEntries, place: number): number => {
+    let last = place;
+    const isAfter = added.at[0]! >= part.toAt;
+    if (isAfter && !isRewrittenFor(added.count, part.entries, partMax)) {
+      for (const piece of piecesOf(added, partMax, true)) write(tapeDay, piece, ++last);
+      return last;
+    }
+    const stored = parts.entriesOf(part);
+    remove.run(part.id);
+    for (const [i, piece] of piecesOf(merged(stored, added), partMax, isAfter).entries()) {
+      write(tapeDay, piece, i === 0 ? part.place : ++last);
+    }
+    return last;
+  };
+
+  /** Adds entries to the parts of a day. The entries are in time order and arrived after all entries of these parts. */
+  const merge = (tapeDay: TapeDay, added: TapeEntries, dayParts: readonly Part[]): void => {
+    if (dayParts.length === 0) {
+      for (const [place, piece] of piecesOf(added, partMax, true).entries()) write(tapeDay, piece, place);
+      return;
+    }
+    let place = Math.max(...dayParts.map((part) => part.place));
+    let from = 0;
+    for (const [i, part] of dayParts.entries()) {
+      const next = dayParts[i + 1];
+      let to = from;
+      while (to < added.count && (next === undefined || added.at[to]! < next.fromAt)) to++;
+      if (to > from) place = addTo(tapeDay, part, sliceEntries(added, from, to), place);
+      from = to;
+    }
+  };
+
+  return {
+    /** Adds the prints with some indices to the parts of their day. They arrived after all entries of these parts, in ascending order. */
+    add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, indices: readonly number[]): void {
+      if (indices.length === 0) return;
+      const sorted = indices.toSorted((a, b) => prints[a]!.at - prints[b]!.at);
+      const ids = new Uint32Array(2 * sorted.length);
+      for (const [to, from] of sorted.entries()) ids.set(digests.subarray(2 * from, 2 * from + 2), 2 * to);
+      const entries = entriesOf(
+        sorted.map((i) => prints[i]!),
+        ids,
+        Uint8Array.from(sorted, (i) => retired[i]!),
+      );
+      merge(tapeDay, entries, parts.ofDay(tapeDay));
+    },
+    /** Joins the first consecutive parts of a day that fit into one part. Returns false if no two parts do. */
+    join(tapeDay: TapeDay): boolean {
+      const joinable = joinableOf(parts.ofDay(tapeDay), partMax);
+      if (joinable.length === 0) return false;
+      const entries = mergedAll(joinable.map(parts.entriesOf));
+      for (const { id } of joinable) remove.run(id);
+      write(tapeDay, entries, joinable[0]!.place);
+      return true;
+    },
+    /** Rewrites a part with the flags of its entries that were retired since. Does nothing if the part was removed. */
+    rewrite(id: number): void {
+      const part = parts.part(id);
+      if (part === undefined || part.retired === 0) return;
+      const entries = parts.entriesOf(part);
+      remove.run(part.id);
+      write(part, entries, part.place);
+    },
+  };
+}
+
+const NO_IDS = new Uint32Array(0);
+
+/** The large prints and their smallest premium, dollars. Returns `undefined` if no threshold leaves few enough. */
+function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns } | undefined {
+  const { count, price, size, multiplier } = columns;
+  const most = Math.floor(count * LARGE_SHARE_MAX);
+  if (most === 0) return undefined;
+  const premium = price.map((each, row) => each * size[row]! * multiplier[row]!);
+  const from = LARGE_FROM.find((least) => premium.reduce((sum, each) => sum + Number(each >= least), 0) <= most);
+  if (from === undefined) return undefined;
+  const rows = Uint32Array.from(premium.keys()).filter((row) => premium[row]! >= from);
+  return { from, columns: pickRows(columns, rows) };
+}
+
+/**
+ * Whether a part is rewritten to append entries. For a few entries it is not: they become separate parts, which are joined when the day is
+ * packed.
+ */
+function isRewrittenFor(added: number, entries: number, partMax: number): boolean {
+  const total = entries + added;
+  return 8 * total <= partMax || (total <= partMax && 4 * added >= partMax);
+}
+
+/** Splits entries into pieces of `partMax` (`fill`), or of equal size. Pieces end between two moments, if that is within 2 * `partMax`. */
+function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
+  const { count, at } = entries;
+  const size = fill ? partMax : Math.ceil(count / Math.ceil(count / partMax));
+  const pieces: TapeEntries[] = [];
+  for (let from = 0, to = 0; from < count; from = to) {
+    to = Math.min(count, from + size);
+    while (to < count && at[to] === at[to - 1] && to - from < 2 * partMax) to++;
+    pieces.push(sliceEntries(entries, from, to));
+  }
+  return pieces;
+}
+
+/** The first consecutive parts that fit into one part. Returns an empty list if no two parts do. */
+function joinableOf(dayParts: readonly Part[], partMax: number): readonly Part[] {
+  for (let from = 0; from < dayParts.length; from++) {
+    let [to, entries] = [from, 0];
+    while (to < dayParts.length && entries + dayParts[to]!.entries <= partMax) entries += dayParts[to++]!.entries;
+    if (to - from > 1) return dayParts.slice(from, to);
+  }
+  return [];
+}
