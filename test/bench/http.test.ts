@@ -40,7 +40,7 @@ test('all installed servers give the same answers, and every row and target has 
   expect(judged.length).toBeGreaterThanOrEqual(6);
   expect(missedTargets(figures)).toHaveLength(judged.filter((line) => line.includes('missed')).length);
   expect(httpSection(`# Page\n\n${section}\n## Next\n\ntext\n`)).toBe(`${section}\n`);
-}, 60_000);
+}, 240_000);
 
 /** A peer with twice Zomma's rate and 0.8 of its CPU time. */
 const PEER: Row = {

@@ -26,4 +26,4 @@ test('idle streams of every kind stay open, every way to call answers, and all a
   const section = sectionOf({ idle, calls });
   expect(section).toContain('- no stream ended by the server: reached');
   expect(mcpSection(`# Page\n\n${section}\n## Next\n\ntext\n`)).toBe(`${section}\n`);
-}, 60_000);
+}, 240_000);

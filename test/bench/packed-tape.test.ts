@@ -15,7 +15,7 @@ test('a tape in columns is small and gives exactly the same answers as its rows'
   const [flow, prints] = packed.questions.map(({ body }) => body as Record<string, Record<string, number[]>>);
   expect(flow!.by_manner!.prints!.at(-1)).toBe(ROWS);
   expect(prints!.of as unknown).toBe(ROWS);
-}, 60_000);
+}, 240_000);
 
 /** Removes the provenance, which has a changing age and a different source. */
 function withoutProvenance(body: unknown): unknown {

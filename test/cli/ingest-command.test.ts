@@ -175,7 +175,7 @@ test('an interrupted run leaves the committed rows and can be repeated', async (
 
   expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0 });
   expect(prints()).toHaveLength(rows.length);
-}, 20_000);
+}, 120_000);
 
 test.each([
   [true, ['[=====               ]  25 %  1.0 MB, 2,000 rows, 1,000 rows/s', '']],

@@ -19,7 +19,7 @@ const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 beforeAll(async () => {
   const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
   expect([code, stderr.includes('build/zomma written')]).toEqual([0, true]);
-}, 60_000);
+}, 240_000);
 
 test('start prints a demo key before the ready line, only on stdout, and the key works', async () => {
   await withFolder(async (dataDir) => {
@@ -362,5 +362,5 @@ describeRecorded('recorded chains', (recorded) => {
           await Promise.all([plain.stop('SIGTERM'), secure.stop('SIGTERM')]);
         }
       });
-    }, 60_000);
+    }, 240_000);
 });

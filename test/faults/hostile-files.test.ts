@@ -25,7 +25,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'zomma-bombs-'));
   const built = Bun.spawnSync([process.execPath, 'build.ts', 'binary'], { cwd: ROOT, stderr: 'pipe' });
   expect([built.exitCode, built.exitCode === 0 ? '' : String(built.stderr)]).toEqual([0, '']);
-}, 60_000);
+}, 240_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Made once, because some take one or two seconds. */
@@ -66,7 +66,7 @@ test('an answer within all size limits that has only brackets', async () => {
   );
   expect(figures.refused).toEqual({ 'cboe:SPY': 'JSON of more than 600000 objects and arrays' });
   expect(brokenPromises(figures)).toEqual([]);
-}, 60_000);
+}, 240_000);
 
 const CGROUPS = '/sys/fs/cgroup/memory';
 const mayBound = (() => {
@@ -139,7 +139,7 @@ test('skips and names a file if the service died twice while reading it, but not
   expect(stderr).toContain(
     '"origin":"tape.csv.gz","reason":"the process that read the file has ended 2 times: change or replace the file to have it read again"',
   );
-}, 60_000);
+}, 240_000);
 
 test(
   'random files and answers: the promises hold',

@@ -27,7 +27,7 @@ beforeAll(async () => {
     await testsDone.promise;
   });
   await Promise.race([begun.promise, ended]);
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   testsDone.resolve();
   await ended;
@@ -93,7 +93,7 @@ test('abandoned work ends with its connection, and a stop does not wait for it',
   const { code, durationMs } = await battle.server.stop('SIGTERM');
   expect([code, durationMs < 5_000]).toEqual([0, true]);
   await Promise.all(waiting);
-}, 60_000);
+}, 240_000);
 
 test.skipIf(!OPENSSL)(
   `HTTP/2 with a window of 0: answers wait within the account's bytes, and other clients get theirs${OPENSSL ? '' : ' (openssl is not here)'}`,

@@ -283,4 +283,4 @@ test('no line on a terminal contains the hostile text', async () => {
   const { stdout } = await run(FROM_SOURCE, ['chains', 'list', '--data-dir', dataDir]);
   expect([...new Set(stdout.match(/^\S+/gm))]).toEqual(['DIA', 'IWM', 'QQQ', 'SPY']);
   rmSync(folder, { recursive: true });
-}, 60_000);
+}, 240_000);

@@ -29,7 +29,7 @@ const LINUX = process.platform === 'linux' || process.env.CI !== undefined;
 (LINUX ? describe : describe.skip)(
   `300 connections without a key, 256 descriptors${LINUX ? '' : ' (connections are bounded on Linux alone)'}`,
   () => {
-    test('over HTTP/1.1, with occasional requests', () => survives([]), 60_000);
+    test('over HTTP/1.1, with occasional requests', () => survives([]), 240_000);
 
     test.skipIf(!OPENSSL)(
       'over HTTP/2, with occasional PINGs',

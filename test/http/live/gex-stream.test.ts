@@ -254,7 +254,7 @@ describe('a stream ends', () => {
     slow.end();
     streams.close();
     await port.stop(1_000);
-  }, 20_000);
+  }, 120_000);
 });
 
 test('a client that has caught up does not count as behind, however far back it began', async () => {
