@@ -11,47 +11,47 @@ import { createTradierFeed } from './feeds/tradier/tradier-feed.ts';
 import { type Feed, isLocal } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 
-/** The settings that choose and create feeds. The `files` feed records in the data folder which file it is reading. */
+/**
+ * The settings that choose and create feeds. `dataDir` is one of them, because the `files` feed records in the data folder which file it is
+ * reading.
+ */
 export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 
-/** Returns the stored checkpoints of the `files` feed. The feed calls it at its first poll. */
+/** Returns the stored checkpoints of the `files` feed by key. The feed calls this function at its first poll. */
 type StoredCheckpoints = () => ReadonlyMap<string, string>;
 
 /**
- * Creates the feeds that `settings.feed` names, separated by commas. Throws `OperatorError` if a feed cannot be created, or if the feeds
- * cannot be combined.
+ * Creates the feeds of `settings.feed`, a list of feeds with commas between them. Throws `OperatorError` if a feed cannot be created, or if
+ * the feeds cannot be combined.
  */
 export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
   const feeds = settings.feed
     .split(BETWEEN_FEEDS)
     .map((feed) => withPace(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings));
   const duplicate = feeds.find(({ name }, i) => feeds.findIndex((each) => each.name === name) !== i);
-  if (duplicate) throw new OperatorError(`there are two feeds ${duplicate.name}`, 'Name each kind of feed once.');
+  if (duplicate) throw new OperatorError(`the feed "${duplicate.name}" is named twice`, 'Name each kind of feed once.');
   if (feeds.length > 1 && feeds.some(({ simulated }) => simulated)) {
     throw new OperatorError(
       'the feed "simulated" cannot be combined with other feeds',
-      'Use "simulated" alone, or leave it out.',
+      'Use "simulated" alone, or remove it from --feed.',
     );
   }
   return feeds;
 }
 
-/** Applies `--feed-every` and `--feed-hours` to a feed that is polled over a network. Other feeds are returned unchanged. */
+/** Applies `--feed-every` and `--feed-hours` to a feed that works over a network. Returns any other feed unchanged. */
 function withPace(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
   if (isLocal(feed)) return feed;
   const everyMs = feedEvery === undefined ? feed.pace.everyMs : feedEvery * 1000;
   return { ...feed, pace: { ...feed.pace, hours: feedHours, everyMs } };
 }
 
-/** A comma between two feeds. A comma in the name of a folder does not match. */
-const BETWEEN_FEEDS = /,(?=\s*[a-z]+(?::|\s*(?:,|$)))/;
-
 /** The settings that are credentials of a provider. */
 type CredentialName = {
   [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly provider: string } ? Name : never;
 }[SettingName];
 
-/** What every provider gets: the tickers, and the maximum number of requests per minute if the operator has set one. */
+/** The options of every provider: the tickers, and the maximum number of requests per minute if the operator has set this number. */
 type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
 
 /** The providers by the name of their feed. A new provider needs a row here and its settings in `SETTINGS`. */
@@ -63,7 +63,16 @@ const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSett
     createMassiveFeed({ ...deps, baseUrl: massiveUrl, socketUrl: massiveSocketUrl, key: credential('massiveKey') }),
 };
 
-/** Throws `OperatorError` if no feed has this name, if its folder does not exist, or if its credential is missing. */
+/**
+ * A comma between two feeds: it is followed by the name of a feed. Any other comma is part of the name of a folder, such as
+ * `files:/srv/a,b`.
+ */
+const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(PROVIDERS).join('|')})\\s*(?:,|$)))`);
+
+/**
+ * Creates the feed that `settings.feed` names. Throws `OperatorError` if no feed has this name, if the drop folder does not exist or
+ * overlaps the folder of `--set-aside`, or if the credential is missing or contains invalid characters.
+ */
 function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
   const { feed, seed, feedRate, setAside } = settings;
   if (feed === 'simulated') return createSimulatedFeed({ seed, universe });
@@ -86,7 +95,7 @@ function createFeed(settings: FeedSettings, universe: Universe, checkpoints: Sto
 
 /**
  * Reads a credential from the environment, because every user of the machine can see a command line. Throws `OperatorError` if the
- * credential is missing, or has characters that no header can carry.
+ * credential is missing, or if it contains spaces or other characters that are not printable ASCII.
  */
 function credential(name: CredentialName): string {
   const { env, provider } = SETTINGS[name];
@@ -100,8 +109,8 @@ function credential(name: CredentialName): string {
 }
 
 /**
- * Throws `OperatorError` if the folder does not exist, because a path that is wrong at the start is probably a typing error. If the folder
- * disappears later, the feed reports it and continues to poll.
+ * Returns the path of an existing folder. Throws `OperatorError` if the folder does not exist, because a path that is wrong at the start is
+ * probably a typing error. If the folder disappears later, the feed reports the missing folder and continues to poll.
  */
 function existingFolder(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
@@ -109,8 +118,10 @@ function existingFolder(path: string): string {
 }
 
 /**
- * Creates the folder if it does not exist. Throws `OperatorError` if one of the two folders contains the other: the feed would find the
- * moved files again.
+ * Creates the folder `path` of `--set-aside` if it does not exist, and returns its path. Throws `OperatorError` if this folder and the drop
+ * folder `from` are the same folder, or if one of them contains the other. If the drop folder contains `path`, the feed finds the moved
+ * files again. If `path` contains the drop folder, a moved file can land in the drop folder, because a file is moved to the same path below
+ * `path`.
  */
 function folderApart(path: string, from: string): string {
   mkdirSync(path, { recursive: true });
@@ -118,6 +129,6 @@ function folderApart(path: string, from: string): string {
   if (!a.startsWith(b) && !b.startsWith(a)) return path;
   throw new OperatorError(
     `the folders "${path}" and "${from}" overlap`,
-    'Use a folder outside the drop folder for --set-aside.',
+    'For --set-aside, use a folder that neither contains the drop folder nor lies within it.',
   );
 }

@@ -8,10 +8,10 @@ import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/univers
 import type { Context } from './operations/operation.ts';
 import { openStore, type Store } from './store/sqlite.ts';
 
-/** Settings of every command that reads the stored market of a data folder, the service included. */
+/** The settings that all commands that read stored market data have in common. The service is one of these commands. */
 export type DataSettings = ValuesIn<'data'>;
 
-/** Creates the context of the operations over an open store. `simulated` selects the simulated data instead of the recorded data. */
+/** Creates the context of the operations over an open store. `simulated` selects the simulated data instead of the data of real feeds. */
 export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
   return {
     market: createMarket(store, universe, simulated, Date.now),
@@ -25,13 +25,14 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
   };
 }
 
+/** Reads the universe from a file. Without a file, returns the standard universe. */
 export function readUniverse(file: string | undefined): Universe {
   return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
 }
 
 /**
  * Opens the database of a data folder. Creates the folder with mode 0700 if it does not exist. Throws `OperatorError` if every user of the
- * machine may write to the folder. Calls `warn` if the group of the folder may write to it.
+ * machine may write to the folder. Calls `warn` if the group of the folder may write to the folder.
  */
 export function openData(dataDir: string, warn = () => {}): Store {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -12,26 +12,26 @@ export interface IngestStore extends MarketStore, FeedLedger {
 }
 
 export interface AcceptResult {
-  /** The delivery that was written, or the rejection in its place. */
+  /** The delivery that was written. If the delivery was rejected, the rejection. */
   readonly delivery: Delivery;
-  /** Number of prints that were stored before. */
+  /** Number of prints in the delivery that had been stored before. */
   readonly known: number;
-  /** How many of the known prints were corrected or cancelled by this copy. */
+  /** Number of known prints that the delivery corrected or cancelled. */
   readonly changed?: number;
-  /** Facts about a chain compared with the stored ones. */
+  /** How a chain compares with the stored chains of its ticker. */
   readonly snapshot?: {
     /**
-     * False if the chain was not written: an equal chain is stored, the stored chain of the same moment stays, or a polled source sent a
-     * chain that is slightly older than the newest one.
+     * Whether the chain was written. A chain is not written if an equal chain of the same moment is stored. A chain of a polled source is
+     * not written either if any chain of the same moment is stored, or if the chain is slightly older than the newest stored chain.
      */
     readonly isNew: boolean;
-    /** Dated further ahead than clocks may differ. Such a chain is served only if its ticker has no other. */
+    /** Whether the chain is dated further ahead than clocks may differ. The service uses such a chain only if its ticker has no other. */
     readonly isAhead: boolean;
-    /** Newer than all stored chains of this ticker. */
+    /** Whether the chain is newer than all stored chains of its ticker. Stored chains that are dated ahead are left out. */
     readonly isFresh: boolean;
     /**
-     * Number of contracts that were expected: as many as the source listed, and at least as many as the last snapshot has unsettled
-     * contracts.
+     * Number of contracts that were expected: the number that the source listed. For a fresh chain, at least the number of contracts of the
+     * last snapshot that have not settled.
      */
     readonly expected: number;
   };
@@ -39,16 +39,19 @@ export interface AcceptResult {
 
 export interface AcceptRules {
   /**
-   * The source is polled for the present state of a ticker, and no person has checked its answer. The first snapshot of a moment stays,
-   * because at night sources repeat the quotes of the close with the next day's open interest. A snapshot that is older than the stored
-   * one, or much smaller, is an error of the source.
+   * Whether the source is polled for the present state of a ticker, so that no person has checked its answer. The first snapshot of a
+   * moment then stays, because at night sources repeat the quotes of the close with the next day's open interest. A snapshot that is much
+   * older or much smaller than the newest stored snapshot is then an error of the source.
    */
   readonly isPolled?: boolean;
-  /** Whole days of prints are loaded, and no requests wait meanwhile. */
+  /** Whether whole days of prints are loaded, while no requests wait. */
   readonly isLoaded?: boolean;
 }
 
-/** Writes a delivery of market data, or returns a rejection in its place if the delivery is implausible. */
+/**
+ * Writes a delivery of market data. If the delivery is implausible, writes nothing and returns a rejection instead. Returns a delivery
+ * without market data unchanged.
+ */
 export function acceptDelivery(
   delivery: Delivery,
   store: IngestStore,
@@ -70,6 +73,10 @@ export function acceptDelivery(
   }
 }
 
+/**
+ * Writes a chain if it is plausible and new. The origin of a rejection is the chain's source: the feed, and the file or the ticker that the
+ * chain was read from.
+ */
 function acceptChain(
   delivery: Delivery & { kind: 'chain' },
   store: IngestStore,
@@ -100,12 +107,12 @@ function acceptChain(
   const isNew = !isBehind && !isKnown;
   if (isNew) store.saveChain(chain);
   const listed = delivery.offered ?? chain.count + countRejectedRows(chain);
-  const expected = Math.max(listed, isFresh && stored ? contractsLeft(stored, chain.asOf) : 0);
+  const expected = Math.max(listed, isFresh && stored ? unsettledContracts(stored, chain.asOf) : 0);
   const isAhead = chain.asOf > nowMs + AHEAD_MS;
   return { delivery, known: 0, snapshot: { isNew, isAhead, isFresh, expected } };
 }
 
-/** A chain that cannot be read because of disk damage counts as missing. A request for that chain reports the damage. */
+/** Reads a stored chain. Returns `undefined` if disk damage makes the chain unreadable. A request for that chain reports the damage. */
 function readChain(store: IngestStore, id: number): Chain | undefined {
   try {
     return store.chain(id);
@@ -115,23 +122,24 @@ function readChain(store: IngestStore, id: number): Chain | undefined {
   }
 }
 
-/** Number of contracts of a snapshot that have not settled at `atMs`. */
-function contractsLeft({ series }: Chain, atMs: number): number {
+/** Returns the number of contracts of a snapshot that have not settled at `atMs`. */
+function unsettledContracts({ series }: Chain, atMs: number): number {
   return series.reduce((sum, { settlesAt, start, end }) => (atMs < settlesAt ? sum + end - start : sum), 0);
 }
 
-/**
- * Quotes before AS_OF_MIN are older than electronic records. Quotes further ahead than AHEAD_MS_MAX cannot be explained even by a clock
- * that was never set.
- */
+/** The earliest time of quotes, ms since the epoch. Earlier quotes are older than electronic records. */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
+/** How far ahead of the clock quotes may be dated. Even a clock that was never set does not explain a greater difference. */
 const AHEAD_MS_MAX = 366 * DAY_MS;
-/** The same snapshot with less than this share of its contracts comes from a truncated file. */
+/** A chain comes from a truncated file if it has less than this share of the contracts of the stored chain of the same moment. */
 const REPLACEMENT_SHARE_MIN = 0.9;
-/** A table does not replace a stored one if more than this share of its rows is rejected. */
+/** If a ticker has a stored chain, a chain with more than this share of rejected rows is rejected. */
 const REJECTED_SHARE_MAX = 0.2;
 
-/** Why a chain must not replace the stored one. Returns `undefined` if it may. */
+/**
+ * Returns why a chain must not be stored, or `undefined` if it may be stored. `stored` is the newest stored chain up to the moment of the
+ * chain.
+ */
 function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
     return `the quotes are dated ${new Date(chain.asOf).toISOString()}`;
@@ -150,32 +158,41 @@ function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number):
   return undefined;
 }
 
-/** Whether any contract has a bid, an ask, a last price or an IV. */
+/** Returns whether any contract has a bid, an ask, a last price or an implied volatility. */
 function isPriced({ bid, ask, last, iv }: Chain): boolean {
   return [iv, bid, ask, last].some((column) => column.some((each) => each > 0));
 }
 
-/** The servers of a source may be some minutes apart. A chain that is older by less than this is not new, but not an error either. */
+/**
+ * How much older than the newest stored chain a polled chain may be. A greater difference is an error of the source. A smaller difference
+ * is no error, because the servers of a source may be some minutes apart. The older chain is then not written.
+ */
 const BEHIND_MS_MAX = 15 * 60_000;
-/** The number of contracts of a ticker changes by some contracts a day. A snapshot with less than this share is incomplete. */
-const COMPLETE_SHARE_MIN = 0.9;
-/** After this time, which covers a long weekend, the stored chain no longer sets the expected size. */
+/**
+ * A polled snapshot is truncated if it has less than this share of the unsettled contracts of the newest stored snapshot. The number of
+ * contracts of a ticker changes by only some contracts a day.
+ */
+const UNSETTLED_SHARE_MIN = 0.9;
+/** A stored snapshot that is older than this no longer sets the expected size. The time covers a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
-/** Why the answer of a polled source is not the present state. Returns `undefined` if it may be. */
+/** Returns why a chain of a polled source cannot be the present state of its ticker. Returns `undefined` if it can. */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
   if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
-    return `quotes of ${new Date(chain.asOf).toISOString()}, older than the stored ones of ${new Date(newest.asOf).toISOString()}`;
+    return `quotes of ${new Date(chain.asOf).toISOString()}, older than the stored quotes of ${new Date(newest.asOf).toISOString()}`;
   }
   if (chain.asOf < newest.asOf) return undefined;
-  const left = contractsLeft(newest, chain.asOf);
+  const unsettled = unsettledContracts(newest, chain.asOf);
   const isRecent = chain.asOf - newest.asOf < COMPARED_MS_MAX;
-  return isRecent && chain.count < COMPLETE_SHARE_MIN * left
-    ? `${chain.count} contracts, but ${left} of the last snapshot have not settled`
+  return isRecent && chain.count < UNSETTLED_SHARE_MIN * unsettled
+    ? `${chain.count} contracts, but ${unsettled} of the last snapshot have not settled`
     : undefined;
 }
 
-/** Number of rejected rows. A contract that appears twice or a value that is dropped does not make its row unreadable. */
+/**
+ * Returns the number of rows of a chain that were rejected because they are unreadable. A row is readable even if it repeats a contract, or
+ * if one of its values was dropped.
+ */
 export function countRejectedRows({ refused }: Chain): number {
   return Object.entries(refused).reduce(
     (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),

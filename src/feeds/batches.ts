@@ -1,18 +1,24 @@
 import { announceStep } from '../event-loop-watchdog.ts';
 import type { Delivery } from '../market/feed.ts';
 
-/** Deliveries that are collected before they are written together: a commit with a sync costs more than writing any one of them. */
+/** Maximum number of deliveries in a batch. Batches exist because one commit with its sync takes longer than the write of one delivery. */
 const BATCH_DELIVERIES = 64;
-/** Prints that are collected at most: a tape has millions. */
+/** Number of prints that completes a batch. A batch is held in memory, and a tape has millions of prints. */
 const BATCH_PRINTS = 10_000;
-/** How long a delivery waits at most for others: a provider delivers a snapshot every few seconds. */
+/** Maximum time that a batch waits for further deliveries, ms. A provider delivers only one snapshot every few seconds. */
 const WAIT_MS = 200;
-/** How long a source without waits, such as a file, produces deliveries before requests are served. A single delivery may take longer. */
+/**
+ * Maximum time for which a source can produce deliveries before requests are served, ms. A source that never waits, such as a file, would
+ * otherwise block them. A single delivery may take longer.
+ */
 const TURN_MS = 5;
 
 const LATE = Symbol('late');
 
-/** Groups deliveries, in their order, into batches that are worth a transaction. Gives the event loop its turn between deliveries. */
+/**
+ * Groups deliveries into batches, each of which is worth a transaction. The order of the deliveries stays. Gives the event loop a turn
+ * between two deliveries if TURN_MS have passed since its last turn. Throws an error of the source after the deliveries before the error.
+ */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();
   let batch: Delivery[] = [];

@@ -1,10 +1,10 @@
 /** Time and random numbers. Tests pass their own. */
 export interface Clock {
-  /** ms since the epoch */
+  /** Returns the present moment, ms since the epoch. */
   now(): number;
-  /** Waits for `ms`, or until `signal` is aborted, whichever comes first. */
+  /** Waits for `ms` milliseconds, or until `signal` is aborted if that is earlier. Never rejects. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
 }
 

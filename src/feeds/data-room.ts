@@ -2,21 +2,27 @@ import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Observe } from '../events.ts';
 
-/** Whether the data folder may grow. */
+/** Checks whether the data folder may grow. */
 export interface DataRoom {
-  /** Why nothing more may be stored, in words. Returns `undefined` while there is room. Checks the disk at most once a second. */
+  /** Returns in words why nothing more may be stored, or `undefined` while there is room. Reads the disk at most once a second. */
   fullReason(): string | undefined;
 }
 
-/** Market data cannot be stored now, because the data folder has no room to grow. */
+/** The error that is thrown if market data cannot be stored because the data folder has no room to grow. */
 export class NoRoom extends Error {}
 
 const MB = 1_000_000;
-/** The write-ahead log takes up to 64 MB, and packing and levels take some more. A full disk would harm all other programs that use it. */
+/**
+ * Space of the disk that is left free. The write-ahead log takes up to 64 MB, and packing and levels take some more. A full disk would harm
+ * all other programs that use the disk.
+ */
 const FREE_BYTES_MIN = 256 * MB;
-/** On a small disk, this share of the disk is left free instead. */
+/** Share of the disk that is left free, if this share is less than FREE_BYTES_MIN. */
 const FREE_SHARE_MIN = 0.1;
-/** There is room again only below this share of the bound. At the bound itself, the state would change with each transaction. */
+/**
+ * Once the folder is full, it has room again only if its size is below this share of `dataMax`, and if this share of the free space is
+ * sufficient. Without this distance, the state could change with each transaction.
+ */
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;
 
@@ -31,7 +37,8 @@ export interface DataRoomDeps {
 }
 
 /**
- * Bounds the size of the data folder, which holds the database with its log, and leaves some of the disk free.
+ * Creates the check of the data folder, which contains the database with its log. The folder is full if it reaches `dataMax`, or if too
+ * little of the disk is free.
  */
 export function createDataRoom({
   dataDir,

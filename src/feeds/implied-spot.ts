@@ -4,12 +4,15 @@ import { settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './rejections.ts';
 
 /**
- * If the given and the implied spot differ by more than this factor, the given spot is of another underlying or has its decimal point in
- * the wrong place. The factor is large, because a volatility index may be twice its forward.
+ * Maximum ratio of the given and the implied spot. If the ratio is larger, the given spot is of another underlying or has its decimal point
+ * in the wrong place. The bound is large, because a volatility index may be twice its forward.
  */
 const CONTRADICTION_RATIO = 3;
 
-/** Returns the given spot, or the spot that the quotes imply if none is given. Throws a `ClientError` if the two contradict each other. */
+/**
+ * Returns the given spot, or the spot that the quotes imply if no spot is given. Returns NaN if no spot is given and the quotes imply none.
+ * Throws a `ClientError` if the given spot contradicts the implied spot.
+ */
 export function spotOf(given: number | undefined, rows: readonly ContractRow[], asOf: number): number {
   const implied = impliedSpot(rows, asOf);
   if (given === undefined) return implied;
@@ -20,13 +23,14 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
 }
 
 /**
- * The spot that quotes imply: the median of K + C - P (put-call parity) over the pairs nearest the money, in the first expiry that has
- * pairs. So near to expiry, interest and dividends are less than the spread. Returns NaN if there are no pairs.
+ * Returns the spot that the quotes imply, or NaN if no pair has quotes. By put-call parity, each pair implies the spot K + C - P: the
+ * strike, plus the mid of the call, minus the mid of the put. The result is the median over the pairs nearest the money in the first expiry
+ * that has pairs. So near to an expiry, the effect of interest and dividends is smaller than the spread.
  */
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);
   for (const expiry of [...byExpiry.keys()].sort()) {
-    // All rows here have the same expiry, so only the root decides on the time of settlement: in the morning or at the close.
+    // All rows here have the same expiry. So the moment of settlement, in the morning or at the close, depends on the root only.
     const settles = new Map<string, number>();
     const isUnsettled = ({ root }: ContractRow) => {
       if (!settles.has(root)) settles.set(root, settlementInstant(expiry, settlementOf(root)));
@@ -41,9 +45,13 @@ function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   return Number.NaN;
 }
 
+/** Maximum number of pairs whose median is the implied spot. */
 const PAIRS_USED = 5;
 
-/** Strikes at which the call and the put of one root both have a bid and an ask, with the difference of their mids. */
+/**
+ * Returns the strikes at which the call and the put of one root both have a bid and an ask. `gap` is the mid of the call minus the mid of
+ * the put.
+ */
 function pairsOf(rows: readonly ContractRow[]): { strike: number; gap: number }[] {
   const mids = new Map<string, number>();
   for (const row of rows) {

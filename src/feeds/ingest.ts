@@ -13,27 +13,27 @@ export interface IngestDeps {
   readonly store: IngestStore;
   readonly observe: Observe;
   readonly nowMs: () => number;
-  /** If omitted, there is always room. */
+  /** The check of the data folder's size. If omitted, market data is always stored. */
   readonly room?: DataRoom;
-  /** Called after each transaction. */
+  /** Called after each transaction of market data. */
   readonly onStored?: () => void;
 }
 
 export interface Ingest {
-  /** Resolves when the first poll is over, whatever its result. */
+  /** Resolves when the first poll has completed or failed, or when the ingest is stopped before that. */
   readonly loaded: Promise<void>;
-  /** Ends the loop after the current transaction. */
+  /** Stops polling and streaming after the current transaction. Resolves when both have ended. */
   stop(): Promise<void>;
 }
 
-/** How long to wait before a stream that ended is opened again. */
+/** Pause before a stream that ended is opened again. */
 const REOPEN_MS = 5_000;
-/** The longest sleep, so that a changed clock or a machine that slept is noticed within a minute. */
+/** Maximum sleep between two looks at the clock. So the loop notices a changed clock, or that the machine slept, within a minute. */
 const SLEEP_MS_MAX = 60_000;
 
 /**
- * Polls a feed by its schedule, and stores what its stream sends, until stopped. A poll that fails is reported. The next poll takes place
- * as usual.
+ * Polls a feed by its schedule and stores the deliveries of its polls and of its stream, until the ingest is stopped. If a poll fails, the
+ * error is reported, and the next poll takes place as usual.
  */
 export function startIngest(deps: IngestDeps): Ingest {
   const { feed, nowMs } = deps;
@@ -49,7 +49,7 @@ export function startIngest(deps: IngestDeps): Ingest {
         continue;
       }
       last = nowMs();
-      // The error has been reported and recorded in the ledger.
+      // Ignore the error: `ingestOnce` has reported it.
       await ingestOnce(deps, signal).catch(() => {});
       loaded.resolve();
     }
@@ -66,8 +66,8 @@ export function startIngest(deps: IngestDeps): Ingest {
 }
 
 /**
- * Stores everything that a feed delivers now, while there is room. If there is no room, records this as the poll's error. Throws the errors
- * of the feed after they have been reported.
+ * Polls a feed once and stores its deliveries while the data folder has room. If the folder is full, records the lack of room as the error
+ * of the poll. Reports any other error, records that the poll failed, and throws the error.
  */
 export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = deps;
@@ -93,13 +93,13 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
   }
 }
 
-/** Stores what the stream of a feed sends, and records the times in which the stream was down, because trades are missed then. */
+/** Stores the deliveries of a feed's stream. Records the times in which the stream was down, because trades are missed in these times. */
 async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs, room } = deps;
   const { stream } = feed;
   if (stream === undefined) return;
-  /** When the connection began that this process recorded last, ms since the epoch. */
-  let connectedAt: number | undefined;
+  /** When the stream connected or disconnected last, as stored after the last transaction of this process, ms since the epoch. */
+  let connectionChangedAt: number | undefined;
   const recordDown = (at: number, reason: string) =>
     retryBusy(() => store.connection(feed.name, false, at, reason), signal);
   const connectionOf = () => store.feedStates().find((each) => each.feed === feed.name)?.connection;
@@ -113,7 +113,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 
   await reportErrors(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
-    // The stream was up when the process was killed. The last poll is the latest time that was recorded.
+    // If the stored connection is still up, the process before was killed. The end of its last poll may be the latest recorded time.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
     if (before?.connection?.up) await recordDown(last, 'the service ended unexpectedly');
   });
@@ -122,7 +122,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
     await reportErrors(async () => {
       const onStored = () => {
         lastStoredAt = nowMs();
-        connectedAt = connectionOf()?.at;
+        connectionChangedAt = connectionOf()?.at;
         deps.onStored?.();
       };
       await storeAll(stream(signal), { ...deps, onStored }, signal);
@@ -132,31 +132,29 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
     do await SYSTEM_CLOCK.pause(REOPEN_MS, signal);
     while (!signal.aborted && room?.fullReason() !== undefined);
   }
-  // Unless another process has opened the stream since.
+  // Record the end of the connection, but not if another process has opened the stream since.
   await reportErrors(async () => {
-    const isCurrent = connectedAt !== undefined && connectionOf()?.at === connectedAt;
+    const isCurrent = connectionChangedAt !== undefined && connectionOf()?.at === connectionChangedAt;
     if (isCurrent) await recordDown(nowMs(), 'the service was stopped');
   });
 }
 
 /**
- * How long the writes of a transaction may take, before its commit. A transaction writes at least one piece. Requests wait for the
- * transaction. The commit, which syncs the disk, takes extra time, so much shorter transactions would spend most of their time on syncs.
+ * Time after which a transaction writes no further piece. The time is short, because requests wait until the transaction ends. The commit
+ * syncs the disk and takes extra time. Much shorter transactions would spend most of their time on syncs.
  */
 const TRANSACTION_MS = 6;
-/** Prints that are written in two or three milliseconds. */
+/** Maximum number of prints in a piece. This number of prints is written in two or three milliseconds. */
 const PIECE_PRINTS = 250;
 
-/**
- * How often, and after which pause, a write is tried again if the database is locked by another process. Each try itself waits some seconds
- * for the lock.
- */
+/** Maximum number of tries of a write while another process locks the database. Each try itself waits some seconds for the lock. */
 const BUSY_TRIES = 12;
+/** Pause between two tries. */
 const BUSY_PAUSE_MS = 250;
 
 /**
- * Runs a write and returns its result. Tries again while another process holds the lock of the database. Throws other errors at once, and
- * the lock error after the last try or once `signal` is aborted.
+ * Runs a write and returns its result. Tries the write again while another process holds the lock of the database. Throws the error of the
+ * lock after the last try, or once `signal` is aborted. Throws any other error at once.
  */
 async function retryBusy<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -175,12 +173,16 @@ interface Counts {
   refusals: number;
 }
 
+/**
+ * Stores deliveries in short transactions, and returns the counts of what was stored and rejected. Returns early once `signal` is aborted.
+ * Throws `NoRoom` if the data folder is full.
+ */
 async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
   const { feed, store, observe, nowMs, onStored, room } = deps;
   const counts = { chains: 0, prints: 0, refusals: 0 };
   const rules = { isPolled: !isLocal(feed) };
   const step = `ingest ${feed.name}`;
-  /** Writes the first pieces, at least one and as many as fit into TRANSACTION_MS. */
+  /** Writes the first piece, and then further pieces until TRANSACTION_MS have passed. Returns the results of the written pieces. */
   const acceptFirst = (pieces: readonly Delivery[]): AcceptResult[] => {
     const deadline = performance.now() + TRANSACTION_MS;
     const results: AcceptResult[] = [];
@@ -193,7 +195,7 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
   };
   for await (const batch of batchesOf(deliveries)) {
     for (let pieces = batch.flatMap(piecesOf); pieces.length > 0; ) {
-      // Requests are served before each transaction.
+      // Let requests be served before each transaction.
       await new Promise(setImmediate);
       announceStep(step);
       const fullReason = room?.fullReason();
@@ -209,8 +211,8 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
 }
 
 /**
- * Splits a delivery of many prints into pieces that are written in a few milliseconds each. The first piece has the counts of rejected
- * rows.
+ * Splits a delivery of many prints into pieces, each of which is written in a few milliseconds. Only the first piece has the counts of
+ * rejected rows.
  */
 function piecesOf(delivery: Delivery): Delivery[] {
   if (delivery.kind !== 'prints' || delivery.prints.length <= PIECE_PRINTS) return [delivery];
@@ -222,7 +224,7 @@ function piecesOf(delivery: Delivery): Delivery[] {
   }));
 }
 
-/** Records a delivery in the ledger of feeds. */
+/** Records the result of a delivery in the ledger of feeds. */
 function record(
   { delivery, snapshot }: AcceptResult,
   { name: feed, tickers }: Feed,
@@ -240,7 +242,8 @@ function record(
         break;
       }
       store.snapshotReceived({ feed, ticker, at, asOf, isFresh, expected, received, refused });
-      // A feed with tickers has one answer per ticker. A folder has many files.
+      // A feed with tickers has one answer per ticker, so the snapshot resolves all rejections of its ticker. A folder may have several
+      // files of one ticker, so the snapshot resolves only the rejections of its own file.
       store.resolved(feed, tickers.length > 0 ? { ticker } : { origin });
       break;
     }
@@ -250,7 +253,7 @@ function record(
     case 'prints': {
       if (delivery.prints.length > 0) store.dataReceived(feed, at);
       const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
-      // A file reports its rejected rows itself, once it is read.
+      // The `files` feed, which has no tickers, delivers a rejection of its own for the rejected rows of a file.
       if (tickers.length === 0 || counts.length === 0) break;
       const reason = `rejected trades: ${counts.join(', ')}`;
       store.rejected({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
@@ -274,11 +277,16 @@ function record(
   }
 }
 
-/** Files of a folder are named by their paths in the folder, as in the rejections by the feed itself. */
+/**
+ * Returns the name under which the ledger records rejections of one origin. An origin is a file, a ticker of a provider or a stream. The
+ * origin of a file is its path in the drop folder, without the name of the feed: the rejections that the `files` feed delivers have this
+ * form too.
+ */
 function originOf(origin: string, feed: string, tickers: readonly string[]): string {
   return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;
 }
 
+/** Counts the result of a delivery and reports it to the log. */
 function report({ delivery, snapshot }: AcceptResult, counts: Counts, observe: Observe): void {
   switch (delivery.kind) {
     case 'chain': {

@@ -15,17 +15,19 @@ import { readFileIsolated } from './reader/isolated-reader.ts';
 export interface LoadDeps {
   readonly store: IngestStore;
   readonly nowMs: () => number;
+  /** The check of the data folder's size. If omitted, market data is always stored. */
   readonly room?: DataRoom;
-  /** Called with the progress after each piece that was read. */
+  /** Called while files are read: `bytes` of the `ofBytes` in all files have been read, and `rows` rows have been found in them. */
   readonly onProgress: (bytes: number, ofBytes: number, rows: number) => void;
 }
 
 /**
- * Loads files and folders, by the rules of `acceptDelivery`. Returns for each path the files that are market data. Each delivery is a transaction, so
- * that an interrupted run can be repeated, and other processes can write between two transactions. In the end, the prints of closed days
- * are packed.
+ * Loads files and folders, by the rules of `acceptDelivery`. Returns for each path the results of its files. Files without market data have
+ * no result. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between two
+ * transactions. At the end, the prints of closed days are packed.
  *
- * @throws OperatorError if a path does not exist, before anything is loaded, and if there is no room for the data folder.
+ * @throws OperatorError if a path does not exist. Nothing is loaded then.
+ * @throws OperatorError if the data folder is full. The deliveries that were written before stay in the store.
  */
 export async function loadFiles(
   paths: readonly string[],
@@ -64,7 +66,7 @@ export async function loadFiles(
         result.changed += changed;
       }
     } catch (error) {
-      // One file that cannot be read does not stop the others.
+      // An error of the file system ends the reading of this file only. The other files are loaded.
       if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
@@ -78,35 +80,38 @@ export async function loadFiles(
 }
 
 const ROOM_HINT =
-  'Free some of the disk, or raise --data-max. Then run the command again: stored data stays, and nothing counts twice.';
+  'Free some space on the disk, or raise --data-max. Then run the command again: stored data stays, and no print is stored twice.';
 
 function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileReadOptions {
   return { nowMs, onProgress, readIsolated: (content) => readFileIsolated(content, nowMs, onProgress) };
 }
 
 /**
- * Prints buffered in memory, some 30 MB. With a tape of many underlyings, each underlying then has some thousand prints of a day, which are
- * packed together.
+ * Maximum number of prints that are buffered in memory, some 30 MB. If a tape has many underlyings, the buffer collects some thousand
+ * prints of each underlying and day, which are then packed together.
  */
 const BUFFERED_MAX = 100_000;
-/** Prints per transaction. Other processes wait as long for their own writes. */
+/** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
 const WRITTEN_MAX = 16_384;
-/** Rows that are packed per transaction. This process serves no requests, and other processes wait only for the lock. */
+/**
+ * Maximum number of rows that one transaction packs. The number is large, because this process serves no requests and other processes only
+ * wait for the lock.
+ */
 const PACKED_AT_ONCE = 16_384;
 
 /**
- * Buffers prints, and delivers them together with other prints of their underlying and day. The order of all other deliveries, and of
- * the prints of one underlying and day, stays the same.
+ * Buffers prints, and delivers the prints of one underlying and day together. The prints of one underlying and day stay in their order. All
+ * other deliveries stay in their order too.
  */
 async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
   const days = new Map<string, Print[]>();
   let buffered = 0;
-  /** Yields the largest groups, until at most `left` prints stay in the buffer. */
-  const flush = function* (left: number): Generator<Delivery, void> {
+  /** Yields the prints of the largest groups, until at most `bufferedMax` prints are in the buffer. */
+  const flush = function* (bufferedMax: number): Generator<Delivery, void> {
     const largest = [...days].toSorted(([, a], [, b]) => b.length - a.length);
     let prints: Print[] = [];
     for (const [key, ofDay] of largest) {
-      if (buffered <= left) break;
+      if (buffered <= bufferedMax) break;
       days.delete(key);
       buffered -= ofDay.length;
       if (prints.length > 0 && prints.length + ofDay.length > WRITTEN_MAX) {
@@ -138,19 +143,19 @@ async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator
       if (buffered >= BUFFERED_MAX) yield* flush(BUFFERED_MAX / 2);
     }
   } catch (error) {
-    // Deliveries before an error are valid.
+    // The prints before an error are valid.
     yield* flush(0);
     throw error;
   }
   yield* flush(0);
 }
 
-/** The result of a file before anything has been read from it. */
+/** Returns the result of a file from which nothing has been read yet. */
 function emptyResult(path: string) {
   return { path, rows: 0, kept: 0, known: 0, changed: 0, refused: {} };
 }
 
-/** The number of contracts, prints or closes. */
+/** Returns the number of contracts, prints or closes of a delivery. */
 function rowsOf(delivery: Delivery): number {
   if (delivery.kind === 'chain') return delivery.chain.count;
   if (delivery.kind === 'prints') return delivery.prints.length;
@@ -171,20 +176,26 @@ function addCounts(to: Record<string, number>, counts: Readonly<Record<string, n
   for (const [reason, count] of Object.entries(counts)) to[reason] = (to[reason] ?? 0) + count;
 }
 
-/** Where a file or a problem was found: the index of the path, and the folder. */
+/** Where a file, or a problem with a file, was found. */
 interface Place {
+  /** The index of the path that was passed to `loadFiles`. */
   readonly path: number;
+  /** The folder that the file's origin is relative to. */
   readonly dir: string;
-  /** Whether the file was named itself, and not a folder that contains it. */
+  /** Whether the path is the file itself, and not a folder that contains the file. */
   readonly isNamed: boolean;
 }
 
+/**
+ * Finds the files of all paths, and the problems with files and folders. The origin of a file or a problem is its path in the folder `dir`.
+ * Throws `OperatorError` if a path does not exist.
+ */
 async function filesOf(paths: readonly string[]) {
   const missing = paths.filter((path) => !existsSync(path));
   if (missing.length > 0) {
     throw new OperatorError(
       `there is no file or folder ${missing.join(', ')}`,
-      'Name files of market data, or folders that contain some.',
+      'Name files of market data, or folders that contain such files.',
     );
   }
   const files: (FoundFile & Place)[] = [];

@@ -8,27 +8,27 @@ export interface PackingDeps {
   readonly store: MarketStore;
   readonly observe: Observe;
   readonly nowMs: () => number;
-  /** Whether clients wait for answers. */
+  /** Returns whether clients wait for answers. */
   readonly isAnswering: () => boolean;
 }
 
-/** For this long, late prints and corrections of closed days stay as rows. */
+/** Time from one run to the next. For up to this time, late prints and corrections of closed days stay rows. */
 const EVERY_MS = 600_000;
-/** The first minute is left to urgent work: the feeds, the levels that are due, and the first clients. */
+/** Time from the start to the first run. The first minute is for urgent work: the feeds, the levels that are due, and the first clients. */
 const AFTER_START_MS = 60_000;
 
-/** After each transaction, packing pauses for three times its duration. So packing uses at most a quarter of the processor. */
-const PAUSE_SHARE = 3;
-/** While clients wait for answers, packing pauses until none waits, but at most for this time, so that a busy server packs as well. */
+/** The pause after a transaction as a multiple of its duration. With this pause, packing uses at most a quarter of one processor. */
+const PAUSE_RATIO = 3;
+/** Maximum additional pause while clients wait for answers. With this maximum, even a busy server packs the tape. */
 const BUSY_PAUSE_MS = 2_000;
 const BUSY_CHECK_MS = 20;
 
-/** Packs the prints of closed days into columns, first after `afterMs` and then every ten minutes, until stopped. */
+/** Packs the prints of closed days into columns. The first run begins after `afterMs`, and then one run begins every ten minutes. */
 export function startPacking(deps: PackingDeps, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
-  let stopped = false;
+  let hasStopped = false;
   let running: Promise<void> | undefined;
   const run = () => {
-    running ??= packTape(deps, () => stopped)
+    running ??= packTape(deps, () => hasStopped)
       .catch((error) => deps.observe({ kind: 'packing_failed', error }))
       .finally(() => {
         running = undefined;
@@ -38,7 +38,7 @@ export function startPacking(deps: PackingDeps, afterMs = AFTER_START_MS): { sto
   const timer = setInterval(run, EVERY_MS);
   return {
     async stop() {
-      stopped = true;
+      hasStopped = true;
       clearTimeout(first);
       clearInterval(timer);
       await running;
@@ -49,26 +49,26 @@ export function startPacking(deps: PackingDeps, afterMs = AFTER_START_MS): { sto
 /** Packs the prints of closed days once, in short transactions. Requests and feeds are served between two transactions. */
 export async function packTape(
   { store, observe, nowMs, isAnswering }: PackingDeps,
-  stopped = () => false,
+  isStopped = () => false,
 ): Promise<void> {
   let prints = 0;
   const pause = async (pauseMs: number) => {
     await Bun.sleep(pauseMs);
     const until = performance.now() + BUSY_PAUSE_MS;
-    while (isAnswering() && !stopped() && performance.now() < until) await Bun.sleep(BUSY_CHECK_MS);
+    while (isAnswering() && !isStopped() && performance.now() < until) await Bun.sleep(BUSY_CHECK_MS);
   };
   const steps = store.packTape(newYorkDate(nowMs()));
   try {
     await pause(0);
-    while (!stopped()) {
+    while (!isStopped()) {
       const beganAt = begin();
       const { value, done } = steps.next();
       if (done) break;
       prints += value;
-      await pause(PAUSE_SHARE * (performance.now() - beganAt));
+      await pause(PAUSE_RATIO * (performance.now() - beganAt));
     }
   } catch (error) {
-    // Another process holds the lock for long. The next run will pack the rest.
+    // Another process has held the lock of the database for too long. The next run packs the rest.
     if (!isBusy(error)) throw error;
   } finally {
     steps.return();
@@ -76,7 +76,7 @@ export async function packTape(
   if (prints > 0) observe({ kind: 'tape_packed', prints });
 }
 
-/** Announces a transaction to the watchdog. Returns when the transaction began, ms. */
+/** Announces a transaction to the watchdog. Returns the moment at which the transaction begins, ms on the monotonic clock. */
 function begin(): number {
   announceStep('packing the tape');
   return performance.now();

@@ -1,8 +1,11 @@
 import { DAY_MS } from '../market/calendar.ts';
 
-/** Counted from the start of the expiry date in UTC: the expiry date itself, and one more day for time zones and late reports. */
+/**
+ * Maximum time of a print after the start of its contract's expiry date in UTC: the expiry date itself, and one more day for time zones and
+ * late reports.
+ */
 export const AFTER_EXPIRY_MS_MAX = 2 * DAY_MS;
-/** Dollars per share. No option costs more than its underlying, and no index with options is this high. */
+/** Maximum price of a print, dollars per share. No option costs more than its underlying, and no index with options is this high. */
 export const PRICE_MAX = 1e5;
-/** Contracts. Larger than any open interest. */
+/** Maximum size of a print, contracts. This number is larger than any open interest. */
 export const SIZE_MAX = 1e7;

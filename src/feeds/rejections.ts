@@ -1,9 +1,9 @@
 import { ClientError } from '../errors.ts';
 
-/** Some reasons quote the input, which may have any length. */
+/** Maximum length of a reason, characters. Some reasons quote the input, which may have any length. */
 const REASON_CHARS_MAX = 300;
 
-/** The `ClientError` for market data from which nothing can be read, with the reason. */
+/** Returns the `ClientError` that rejects market data from which nothing can be read. A long reason is cut. */
 export function unreadable(reason: string): ClientError {
   return new ClientError(
     'unprocessable',
@@ -11,7 +11,7 @@ export function unreadable(reason: string): ClientError {
   );
 }
 
-/** Counts a rejected row by its reason. */
+/** Adds one rejected row to the counts in `refused`, under the reason of its rejection. */
 export function countRejected(refused: Record<string, number>, reason: string): void {
   refused[reason] = (refused[reason] ?? 0) + 1;
 }

@@ -4,11 +4,12 @@ import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
-/** How many New York days are kept, not counting the present one. If omitted, all days are kept. */
+/** How many New York days of each kind of data are kept, in addition to the present day. If a field is omitted, all days are kept. */
 export interface RetentionDays {
   readonly prints?: number | undefined;
+  /** Days of which snapshots are kept. The newest snapshot of a ticker is always kept. */
   readonly chains?: number | undefined;
-  /** Of the days before these, only the last snapshot of each day is kept. */
+  /** Days of which all snapshots are kept. Of an earlier day, only the last snapshot of each ticker is kept. */
   readonly intraday?: number | undefined;
 }
 
@@ -19,25 +20,29 @@ export interface RetentionDeps {
   readonly nowMs: () => number;
 }
 
+/** Time from one removal to the next. */
 const EVERY_MS = 3_600_000;
 
-/** Removes data that is past its retention, now and every hour, until stopped. */
+/** Removes data that is past its retention, now and then every hour, until `stop` is called. */
 export function startRetention(deps: RetentionDeps): { stop(): void } {
-  let stopped = false;
+  let hasStopped = false;
   const run = () =>
-    void removeOld(deps, () => stopped).catch((error) => deps.observe({ kind: 'retention_failed', error }));
+    void removeOld(deps, () => hasStopped).catch((error) => deps.observe({ kind: 'retention_failed', error }));
   run();
   const timer = setInterval(run, EVERY_MS);
   return {
     stop() {
-      stopped = true;
+      hasStopped = true;
       clearInterval(timer);
     },
   };
 }
 
-/** Removes data that is past its retention once, in pieces. Requests and feeds are served between two pieces. */
-export async function removeOld({ store, kept, observe, nowMs }: RetentionDeps, stopped = () => false): Promise<void> {
+/** Removes all data that is past its retention, in short transactions. Other work has its turn between two transactions. */
+export async function removeOld(
+  { store, kept, observe, nowMs }: RetentionDeps,
+  isStopped = () => false,
+): Promise<void> {
   const fromOf = (days: number | undefined) =>
     days === undefined ? undefined : newYorkInstant(addDays(newYorkDate(nowMs()), -days), '00:00');
   const limits = {
@@ -48,7 +53,7 @@ export async function removeOld({ store, kept, observe, nowMs }: RetentionDeps, 
   };
   if (Object.values(kept).every((each) => each === undefined)) return;
   const total = { prints: 0, chains: 0 };
-  while (!stopped()) {
+  while (!isStopped()) {
     announceStep('retention');
     const { prints, chains } = store.removeOld(limits);
     if (prints + chains === 0) break;

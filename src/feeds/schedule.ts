@@ -1,21 +1,25 @@
 import { closeOf, isTradingDay, newYorkDate, nextTradingDay, openOf, previousTradingDay } from '../market/calendar.ts';
 import type { Pace } from '../market/feed.ts';
 
-/** Options on indices and on their funds trade this long after the close. The other quotes become final in this time. */
+/**
+ * Time from the close of the market to the final quotes. Options on indices and on their funds trade for this time after the close. The
+ * quotes of other options become final in this time.
+ */
 const AFTER_CLOSE_MS = 15 * 60_000;
 
 /**
- * When to poll a source next, ms since the epoch. `lastMs` is the time of the last poll. Without a last poll, the source is polled at once.
+ * Returns when to poll a source next, ms since the epoch. `lastMs` is the time of the last poll. Without a last poll, the source is polled
+ * at once.
  *
- * With `session` hours, the source is polled from the opening at its interval, and a last time when the closing quotes are out. The
- * source's own delay is added to all these times. A service that starts outside a session polls once, and waits for the next opening.
+ * With `session` hours, the source is polled at its interval from the opening on, and once more when the closing quotes are out. The
+ * source's own delay is added to these times. A service that starts outside a session polls once, and then waits for the next opening.
  */
 export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
   if (lastMs === undefined) return nowMs;
   const due = Math.max(nowMs, lastMs + everyMs);
   if (hours === 'always') return due;
   const today = newYorkDate(nowMs - delayMs);
-  // Fetch the closing quotes of the session before, if the last poll took place before they were out, even days ago.
+  // Fetch the closing quotes of the session before today if the last poll took place before they were out. They may be days old.
   const before = windowOf(previousTradingDay(today), delayMs);
   if (lastMs < before.until && before.until <= nowMs) return nowMs;
   const { from, until } = windowOf(isTradingDay(today) ? today : nextTradingDay(today), delayMs);
@@ -25,6 +29,7 @@ export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | u
   return windowOf(nextTradingDay(newYorkDate(until - delayMs)), delayMs).from;
 }
 
+/** Returns the time from the opening of a trading day until its closing quotes are out, as a source with this delay shows them. */
 function windowOf(date: string, delayMs: number): { readonly from: number; readonly until: number } {
   return { from: openOf(date) + delayMs, until: closeOf(date) + AFTER_CLOSE_MS + delayMs };
 }

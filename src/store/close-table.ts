@@ -4,14 +4,17 @@ import type { MarketStore } from '../market/store.ts';
 
 type CloseTable = Pick<MarketStore, 'saveCloses' | 'closes'>;
 
-/** Official closes, one per ticker and day. A later close of the same day replaces it. Days without a close use a snapshot's spot. */
+/**
+ * Creates the access to official closes. There is one close per ticker and day. A later close of the same day replaces the stored close.
+ * For a day without an official close, the close is the spot of the day's last snapshot.
+ */
 export function closeTable(db: Database): CloseTable {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
     `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)
      ON CONFLICT DO UPDATE SET close = $close, volume = $volume`,
   );
-  // If there are `limit` official closes, only snapshots after the oldest of them are read, not the whole history.
-  // With max(), SQLite takes the other columns from the row with the maximum.
+  // If there are `limit` official closes, only the snapshots after the oldest of these closes are read, and not the whole history.
+  // With max(), SQLite takes the other columns from the row with the maximum: the last snapshot of the day.
   const selectNewest = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, number, number]>(
     `WITH official AS MATERIALIZED (
        SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4

@@ -1,24 +1,28 @@
 import { OperatorError } from '../errors.ts';
 
 /**
- * Encodes columns of numbers in few bytes. Decoding gives the same bits, except that -0 becomes 0. Layout of a column:
+ * Encodes columns of numbers in few bytes. Decoding restores the same bits, except that -0 becomes 0. The layout of a column is:
  *
  *     kind, u8 | digits, u8 | width, u8 | has gaps, u8 | base, f64 | `width` planes of one byte per row
  *
- * If all numbers are decimals of a few digits, they are stored as multiples of the last digit, minus the smallest of them, in as few bytes
- * as the largest needs. If such a column has gaps (NaN), a gap is stored as 0 and every other number is increased by 1. All other columns
- * are stored as float64. A plane has one byte of each row; the lowest byte is in the first plane. Planes compress better than rows.
+ * If all numbers have few decimals, they are multiplied by 10 ** `digits`, so that they are whole. The smallest of these whole numbers is
+ * `base`. The differences from `base` are stored, each in `width` bytes, the smallest number of bytes that is sufficient for the largest
+ * difference. If such a column has gaps (NaN), a gap is stored as 0 and every other difference is increased by 1.
+ *
+ * All other columns are stored as float64, each number in 8 bytes. A plane contains one byte of each row, and the first plane contains the
+ * lowest bytes. Planes compress better than rows.
  */
 export class ColumnWriter {
   readonly #pieces: Uint8Array[] = [];
 
+  /** Writes numbers and gaps (NaN). If the numbers have few decimals, writes them as whole numbers, and otherwise as float64. */
   numbers(values: Float64Array): void {
     const digits = decimalDigitsOf(values);
     if (digits === undefined) this.floats(values);
     else this.decimals(wholes(values, digits), digits);
   }
 
-  /** Writes whole numbers or gaps (NaN). They represent these numbers divided by 10 ** `digits`. */
+  /** Writes whole numbers and gaps (NaN). They stand for the numbers divided by 10 ** `digits`. */
   decimals(values: Float64Array, digits = 0): void {
     let [least, most, gaps] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
     for (const value of values) {
@@ -59,7 +63,7 @@ export class ColumnWriter {
     this.#pieces.push(piece);
   }
 
-  /** The blob of all columns: magic number, u32 | CRC-32 of the rest, u32 | zstd of the columns. */
+  /** Returns the blob of all columns: magic number, u32 | CRC-32 of the rest, u32 | zstd of the columns. */
   sealed(magic: number): Uint8Array {
     const packed = Bun.zstdCompressSync(Buffer.concat(this.#pieces), { level: ZSTD_LEVEL });
     return sealed(magic, packed);
@@ -74,18 +78,19 @@ export class ColumnWriter {
   }
 }
 
-/** Decodes the columns of a ColumnWriter, in the same order. */
+/** Decodes the columns that a `ColumnWriter` wrote. Read the columns in the order in which they were written. */
 export class ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   #offset = 0;
 
-  /** @throws OperatorError if the magic number or the checksum of the blob is wrong. `name` names the blob in the error. */
+  /** @throws OperatorError if the magic number or the checksum of the blob is wrong. `name` is the name of the blob in the error. */
   constructor(blob: Uint8Array, magic: number, name: string) {
     this.#bytes = Bun.zstdDecompressSync(unsealed(blob, magic, name));
     this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
   }
 
+  /** Reads a column of `count` numbers. */
   numbers(count: number): Float64Array {
     const { values, digits } = this.decimals(count);
     if (digits === 0) return values;
@@ -94,7 +99,10 @@ export class ColumnReader {
     return values;
   }
 
-  /** Whole numbers, and how many of their digits are decimals. For a float64 column, the numbers themselves and 0 digits. */
+  /**
+   * Reads a column of `count` numbers. Returns the whole numbers of the column, which stand for the numbers divided by 10 ** `digits`. For
+   * a float64 column, returns the numbers themselves, and 0 for `digits`.
+   */
   decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
     const head = this.#offset;
     const [kind, digits, width, gaps] = this.#bytes.subarray(head, head + 4) as unknown as [
@@ -118,7 +126,7 @@ export class ColumnReader {
     const from = base - gaps;
     if (width === 0) return { values: values.fill(base), digits };
     const [second, third] = [offset + count, offset + 2 * count];
-    // One pass for the widths of nearly all columns, since this takes most of the time to read a tape.
+    // One pass for each of the widths that nearly all columns have, because these loops take most of the time to read a tape.
     if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[offset + row]!;
     else if (width === 2)
       for (let row = 0; row < count; row++) values[row] = bytes[offset + row]! | (bytes[second + row]! << 8);
@@ -143,7 +151,7 @@ export class ColumnReader {
   }
 }
 
-/** Prefixes bytes with a magic number and a checksum. */
+/** Returns a blob that consists of a magic number, a checksum of the bytes, and the bytes. */
 export function sealed(magic: number, content: Uint8Array): Uint8Array {
   const blob = new Uint8Array(SEAL_BYTES + content.length);
   blob.set(content, SEAL_BYTES);
@@ -151,7 +159,10 @@ export function sealed(magic: number, content: Uint8Array): Uint8Array {
   return blob;
 }
 
-/** The bytes of a sealed blob. Throws `OperatorError` if the magic number or the checksum is wrong. `name` names the blob in the error. */
+/**
+ * Returns the bytes of a blob of `sealed`. Throws `OperatorError` if the magic number or the checksum is wrong. `name` is the name of the
+ * blob in the error.
+ */
 export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Array {
   const content = blob.subarray(SEAL_BYTES);
   const seal = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
@@ -168,10 +179,14 @@ export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Ar
   return content;
 }
 
-/** The number of decimals that makes all numbers of the columns whole. Returns `undefined` if a number has too many. Ignores gaps. */
+/**
+ * Returns the number of decimals with which all numbers of the columns can be written. Returns `undefined` if a number has more than
+ * DIGITS_MAX decimals. Ignores gaps.
+ */
 export function decimalDigitsOf(...columns: readonly Float64Array[]): number | undefined {
   let digits = 0;
-  // A number that is whole with fewer digits may not be whole with more, because of rounding. So all numbers are checked again.
+  // Because of rounding, a number that is whole after the multiplication by one power of ten may not be whole after the multiplication by a
+  // larger power. So all numbers are checked again after `digits` has changed.
   for (let before = -1; before !== digits; ) {
     before = digits;
     let times = 10 ** digits;
@@ -187,7 +202,7 @@ export function decimalDigitsOf(...columns: readonly Float64Array[]): number | u
   return digits;
 }
 
-/** Numbers of at most `digits` decimals as whole multiples of the last decimal. */
+/** Multiplies numbers of at most `digits` decimals by 10 ** `digits`, and returns the whole numbers. */
 export function wholes(values: Float64Array, digits: number): Float64Array {
   const times = 10 ** digits;
   return values.map((value) => Math.round(value * times));
@@ -202,13 +217,15 @@ const WHOLE = 1;
 const FLOAT = 2;
 const HEAD_BYTES = 12;
 const SEAL_BYTES = 8;
-/** Keeps the difference of two differences of such numbers exact. */
+/** Maximum whole number. With this bound, the difference of two differences of whole numbers is exact. */
 const WHOLE_MAX = 2 ** 50;
+/** Maximum number of bytes of a whole number. */
 const WIDTH_MAX = 7;
-/** More digits are noise. For noise, float64 takes no more bytes. */
+/** Maximum number of decimals. Further decimals are noise, and float64 takes no more bytes for noise. */
 const DIGITS_MAX = 13;
 const ZSTD_LEVEL = 3;
 
+/** Returns the number of bytes that the whole numbers up to `most` need. */
 function bytesOf(most: number): number {
   let bytes = 0;
   for (let left = most; left > 0; left = Math.floor(left / 256)) bytes++;

@@ -1,13 +1,16 @@
 import type { Database } from 'bun:sqlite';
 import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-ledger.ts';
 
-/** Most rejections and gaps stored per feed. The last few hundred of ten thousand bad files say as much as all of them. */
+/**
+ * Maximum number of rejections, and of gaps, that are stored per feed. If ten thousand files are bad, the last few hundred rejections are
+ * sufficient for an operator.
+ */
 export const LEDGER_ROWS_MAX = 200;
 
-/** Most tickers stored per feed: slightly more than a universe can have. */
+/** Maximum number of tickers that are stored per feed: slightly more than a universe can have. */
 export const TICKERS_MAX = 1_100;
 
-/** Reads the state of every feed. */
+/** Creates the function that reads the state of every feed. */
 export function feedStates(db: Database): FeedLedger['feedStates'] {
   const selectFeeds = db.prepare<FeedRow, []>(
     `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, data_at AS dataAt, error, connected,
@@ -46,7 +49,7 @@ interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 
   readonly connectionReason: string | null;
 }
 
-/** Periods in which the stream of a feed was down. */
+/** Creates the access to gaps: the times in which the stream of a feed was down. */
 export function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'> {
   const set = db.prepare<null, [number, number, string | null, string]>(
     'UPDATE feeds SET connected = ?, connection_at = ?, connection_reason = ? WHERE feed = ?',

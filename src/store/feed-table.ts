@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { EndedPoll, FeedLedger, OpenedFeed, ReceivedSnapshot, Rejection } from '../market/feed-ledger.ts';
 import { feedStates, gapTable, LEDGER_ROWS_MAX, TICKERS_MAX } from './feed-states.ts';
 
-/** The ledger of the feeds: their checkpoints, polls, tickers, rejections and gaps. */
+/** Creates the access to the ledger of the feeds: their checkpoints, polls, tickers, rejections and gaps. */
 export function feedTable(db: Database): FeedLedger {
   return { ...checkpointTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: feedStates(db) };
 }
@@ -25,7 +25,7 @@ function checkpointTable(db: Database): Pick<FeedLedger, 'checkpoints' | 'setChe
 function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | 'pollEnded'> {
   const add = db.prepare<null, [string, number]>('INSERT OR IGNORE INTO feeds (feed, simulated) VALUES (?, ?)');
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
-  // Gaps stay, because answers from the prints of those days still name them.
+  // Gaps of other feeds stay, because answers from the prints of these days still report the gaps.
   const dropOthers = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
     db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed NOT IN (SELECT value FROM json_each(?))`),
   );
@@ -58,10 +58,13 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   };
 }
 
-/** Rows removed at a time, because finding the rows attempted longest ago takes longer than writing one. */
+/** Number of tickers that are removed at a time. The search for the oldest tickers takes longer than the write of one ticker. */
 const THINNED = 100;
 
-/** Removes the tickers attempted longest ago if a feed has more than TICKERS_MAX. Tickers that were never attempted stay. */
+/**
+ * Creates a function that removes tickers if a feed has more than TICKERS_MAX. The tickers whose last attempt is oldest are removed first.
+ * Tickers without an attempt are removed last.
+ */
 function thinTickers(db: Database): (feed: string) => void {
   const thin = db.prepare<null, [string, number, number]>(
     `DELETE FROM feed_tickers WHERE feed = ?1 AND (SELECT count(*) FROM feed_tickers WHERE feed = ?1) > ?2 AND ticker NOT IN

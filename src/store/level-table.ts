@@ -19,9 +19,10 @@ type LevelTable = Pick<
 >;
 
 /**
- * Levels by snapshot. They are never removed by retention: one record takes about 200 bytes, a hundredth of a recorded snapshot. The
- * simulated market gives one record per minute. Of its earlier days only the last record is kept, so a ticker has one row per past day, and
- * the rows of the present day. The table is also a log, in the order in which the records were stored (`seq`).
+ * Creates the access to the level records of snapshots. Retention never removes a level record, because a record takes only about 200
+ * bytes, a hundredth of a recorded snapshot. The simulated market has one record per minute. Of an earlier simulated day, only the last
+ * record stays. So a simulated ticker has one row for each earlier day, and all rows of the present day. The table is also a log: `seq` is
+ * the order in which the records were stored.
  */
 export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectDue = db.prepare<{ id: number }, [number]>(
@@ -42,7 +43,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
      VALUES ($simulated, $underlying, $asOf, (SELECT source FROM snapshots WHERE id = $snapshotId), $advanced, $keptAt, $day, $spot, $netGex,
        $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
   );
-  // Only the day before: earlier days were thinned before.
+  // Removes the rows of the last stored day before the day ?2, except the last row of that day. Earlier days have one row each already.
   const thin = db.prepare<null, [string, string]>(
     `WITH before AS (
        SELECT day, as_of FROM levels WHERE simulated = 1 AND underlying = ?1 AND day < ?2
@@ -56,7 +57,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
-  // Steps from one day to the day before through the index, so the time grows with the days, not with the snapshots.
+  // Goes from one day to the day before through the index, so the time grows with the number of days and not of snapshots.
   const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
     `WITH RECURSIVE last (at, day) AS (
        SELECT * FROM (
@@ -81,14 +82,14 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  // Reads the index of each ticker in order, no further than the limit requires, and then the rows.
+  // Reads the index of each ticker in its order, only as far as the limit requires. Then reads the rows.
   const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `WITH wanted AS (
        SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // Rows of earlier versions have no `kept_at`. Their `as_of` is only slightly earlier.
+  // Rows of earlier versions have no `kept_at`, the moment at which the record was stored. Their `as_of` is only slightly earlier.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((
@@ -103,12 +104,12 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
   );
 
   const save = db.transaction((snapshotId: number, record: LevelRecord | undefined) => {
-    // The snapshot was removed, replaced or recorded meanwhile, by this process or another: its levels are not stored.
+    // If the levels are no longer due, this process or another one has meanwhile stored them, or removed or replaced the snapshot.
     if (deleteDue.run(snapshotId).changes === 0) return;
     deleteOf.run(snapshotId);
     if (record === undefined) return;
     const { underlying, asOf, simulated } = record;
-    // Snapshots dated further in the future are mistakes. They must not make present snapshots look old.
+    // A snapshot that is dated after `presentMs` is a mistake. It must not make present snapshots look old.
     const presentMs = nowMs() + AHEAD_MS;
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
     const advanced = Number(last === undefined || (last < asOf && asOf <= presentMs));

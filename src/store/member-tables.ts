@@ -2,7 +2,10 @@ import { type Database, SQLiteError } from 'bun:sqlite';
 import type { Member, MemberStore, TelegramLink } from '../access/members.ts';
 import { ClientError } from '../errors.ts';
 
-/** Members and their linked messaging accounts. A link needs a member; members are revoked, never removed. */
+/**
+ * Creates the access to members and to the messaging accounts that are linked to them. Each link belongs to a member. Members are revoked
+ * and never removed.
+ */
 export function memberTables(db: Database): Omit<MemberStore, 'version'> {
   const columns = 'uuid, tier, status, expires_at AS expiresAt, key_digest AS keyDigest';
   const selectByUuid = db.prepare<Member, [string]>(`SELECT ${columns} FROM members WHERE uuid = ?`);

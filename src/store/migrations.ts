@@ -2,13 +2,13 @@ import type { Database } from 'bun:sqlite';
 import { OperatorError } from '../errors.ts';
 
 /**
- * Migrates the database to the newest version, in one transaction per step. `user_version` counts the completed steps. If two processes
- * migrate at once, one waits for the other and then finds the work done.
+ * Migrates the database to the newest version. Each migration is one transaction. `user_version` is the number of completed migrations. If
+ * two processes migrate at once, the second one waits for the first one and then has nothing to do.
  *
- * @throws OperatorError if the database has a newer version. It is then left unchanged.
+ * @throws OperatorError if the database has a newer version than this program. The database stays unchanged.
  */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
-  const step = db.transaction((): boolean => {
+  const migrateOnce = db.transaction((): boolean => {
     const version = versionOf(db);
     if (version > migrations.length) {
       throw new OperatorError(
@@ -22,19 +22,19 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
     db.run(`PRAGMA user_version = ${version + 1}`);
     return true;
   });
-  // An up-to-date database, the usual case, is opened without the write lock.
-  while (versionOf(db) !== migrations.length && step.immediate());
+  // A database usually has the newest version. It is then opened without the write lock.
+  while (versionOf(db) !== migrations.length && migrateOnce.immediate());
 }
 
 function versionOf(db: Database): number {
   return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
-/** The migrations in order. A released migration is never edited: every change is a new migration. */
+/** The migrations in their order. The statements of a released migration never change: every change is a new migration. */
 export const MIGRATIONS: readonly string[] = [
   `
-  -- AUTOINCREMENT: the id of a deleted snapshot is never given again, so what was computed for an id stays true.
-  -- The blob comes last, so that reading the other columns does not page through it.
+  -- With AUTOINCREMENT, the id of a deleted snapshot is never used again. So a result that was computed for an id stays valid.
+  -- The blob is the last column, so that SQLite reads the other columns without the pages of the blob.
   CREATE TABLE snapshots (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
@@ -98,13 +98,13 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE prints ADD COLUMN sweep INTEGER NOT NULL DEFAULT 0 CHECK (sweep IN (0, 1));
   ALTER TABLE prints ADD COLUMN block INTEGER NOT NULL DEFAULT 0 CHECK (block IN (0, 1));
   ALTER TABLE closes ADD COLUMN volume REAL;
-  -- Large prints are few: the index tells them from the rest, and how many there are, without reading their rows.
+  -- Large prints are few. With the premium in the index, they are found and counted without reading the rows of prints.
   ALTER TABLE prints ADD COLUMN premium REAL GENERATED ALWAYS AS (price * size * multiplier) VIRTUAL;
   DROP INDEX prints_by_time;
   CREATE INDEX prints_by_time ON prints (simulated, underlying, at, canceled, premium);
   `,
   `
-  -- Of no snapshot's row: levels outlive their chain.
+  -- Levels have no reference to their snapshot, because they stay when the snapshot is removed.
   CREATE TABLE levels (
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     underlying TEXT NOT NULL,
@@ -127,14 +127,14 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX levels_by_day ON levels (simulated, underlying, day, as_of);
 
-  -- Snapshots whose levels are yet to be kept. A snapshot that goes takes its entry with it.
+  -- Snapshots whose levels have not been recorded yet. If a snapshot is removed, its entry is removed too.
   CREATE TABLE levels_due (
     snapshot INTEGER PRIMARY KEY REFERENCES snapshots (id) ON DELETE CASCADE
   ) STRICT;
   INSERT INTO levels_due SELECT id FROM snapshots;
   `,
   `
-  -- What feeds did, for operators: a row says what was last seen, whoever asks and after any restart.
+  -- The state of the feeds, for operators. It is stored, so that every process reads the same state, also after a restart.
   CREATE TABLE feeds (
     feed TEXT PRIMARY KEY,
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
@@ -170,7 +170,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (feed, origin)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX feed_refusals_by_time ON feed_refusals (feed, at);
-  -- Times in which a stream was down: its prints are missing.
+  -- Gaps: times in which a stream was down. The prints of these times are missing.
   CREATE TABLE feed_gaps (
     feed TEXT NOT NULL,
     from_at INTEGER NOT NULL,
@@ -178,7 +178,7 @@ export const MIGRATIONS: readonly string[] = [
     reason TEXT NOT NULL,
     PRIMARY KEY (feed, from_at)
   ) STRICT, WITHOUT ROWID;
-  -- What feeds remember across restarts.
+  -- Checkpoints: the texts that feeds need after a restart.
   CREATE TABLE feed_marks (
     feed TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -187,14 +187,15 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `
-  -- The levels become a log too. AUTOINCREMENT: a place is never given again, so what a subscriber has seen it has seen.
+  -- The levels become a log too. With AUTOINCREMENT, a sequence number is never used again. So a subscriber has seen all records up to the
+  -- sequence number of the last record that it has seen.
+  -- advanced: whether the record was the newest of its underlying when it was stored.
   CREATE TABLE level_log (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     underlying TEXT NOT NULL,
     as_of INTEGER NOT NULL,
     source TEXT NOT NULL,
-    -- Not before what was known of its underlying when it was kept.
     advanced INTEGER NOT NULL CHECK (advanced IN (0, 1)),
     day TEXT NOT NULL,
     spot REAL NOT NULL,
@@ -212,7 +213,7 @@ export const MIGRATIONS: readonly string[] = [
     atm_iv_30d REAL,
     UNIQUE (simulated, underlying, as_of)
   ) STRICT;
-  -- Recorded snapshots are there as long as their levels; the simulated ones that are not had one source.
+  -- Recorded snapshots are still stored, so the source of their levels is known. Simulated snapshots that were removed had one source.
   INSERT INTO level_log (simulated, underlying, as_of, source, advanced, day, spot, net_gex, gross_gex, gex_flip,
       flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
     SELECT simulated, underlying, as_of, ifnull(snapshots.source, 'simulated'), 1, levels.day, levels.spot, net_gex, gross_gex,
@@ -224,11 +225,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX levels_advanced ON levels (simulated, seq) WHERE advanced = 1;
   `,
   `
-  -- Large prints are one or two in a hundred: read without the rest. A least premium below this goes through all.
+  -- One or two of a hundred prints are large. With this index, large prints are read without the other prints. A query with a smaller
+  -- minimum premium than that of the index reads all prints.
   CREATE INDEX prints_large ON prints (simulated, underlying, at) WHERE canceled = 0 AND premium >= 25000;
 
-  -- Large prints of a New York day, added up: contracts are counted, premium in ten-thousandths of a dollar, which are whole, so
-  -- that what is taken out again leaves no rounding behind.
+  -- Sums of the large prints of a New York day. The premium is a whole number of ten-thousandths of a dollar, so that the subtraction of a
+  -- print leaves no rounding error.
   CREATE TABLE print_sums (
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     underlying TEXT NOT NULL,
@@ -244,20 +246,22 @@ export const MIGRATIONS: readonly string[] = [
     premium REAL NOT NULL,
     PRIMARY KEY (simulated, underlying, day, root, expiry, call_put, side, multi_leg, deep)
   ) STRICT, WITHOUT ROWID;
-  -- The least premium of what is added up; without a row, nothing is.
+  -- The minimum premium of the prints in print_sums. Without a row, print_sums has no sums.
   CREATE TABLE print_sums_from (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     premium REAL NOT NULL
   ) STRICT;
-  -- From when on all is kept: of days before, of 'intraday' the last snapshot may be left, of 'prints' nothing.
+  -- The moment from which on all data is kept. Of an earlier day, only the last snapshot may remain ('intraday'), or no print ('prints').
   CREATE TABLE kept_from (
     what TEXT PRIMARY KEY CHECK (what IN ('intraday', 'prints')),
     at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
   `
-  -- Closed stretches of the tape as columns, in the order of (from_at, to_at, place) within a day. What an entry was, is never changed:
-  -- what stands no more since its part was written is in tape_retired, until the part is written anew under another id.
+  -- Parts: packed stretches of the tape, stored as columns. Their order within a day is (from_at, to_at, place). An entry of a part never
+  -- changes. If an entry becomes invalid after its part was written, it is listed in tape_retired, until the part is written again with
+  -- another id.
+  -- standing: the number of valid entries. large: copies of the prints with a premium of at least large_from, if it is not null.
   CREATE TABLE tape_parts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
@@ -269,7 +273,6 @@ export const MIGRATIONS: readonly string[] = [
     entries INTEGER NOT NULL,
     standing INTEGER NOT NULL,
     last_at INTEGER,
-    -- Of prints of at least that premium there are copies, where there are columns of large ones.
     large_from REAL,
     large BLOB,
     columns BLOB NOT NULL,
@@ -277,14 +280,14 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX tape_parts_by_time
     ON tape_parts (simulated, underlying, to_at, from_at, place, day, entries, standing, last_at);
-  -- flag: 32 cancelled, 64 corrected.
+  -- flag: 32 for a cancelled entry, 64 for a corrected entry.
   CREATE TABLE tape_retired (
     part INTEGER NOT NULL REFERENCES tape_parts (id) ON DELETE CASCADE,
     entry INTEGER NOT NULL,
     flag INTEGER NOT NULL,
     PRIMARY KEY (part, entry)
   ) STRICT, WITHOUT ROWID;
-  -- Parts that follow each other, added up: good as long as those from the first to the last have these counts.
+  -- Sums of parts that follow each other. They are valid as long as the parts from the first to the last have these counts.
   CREATE TABLE tape_sums (
     first INTEGER NOT NULL REFERENCES tape_parts (id) ON DELETE CASCADE,
     last INTEGER NOT NULL REFERENCES tape_parts (id) ON DELETE CASCADE,
@@ -294,7 +297,7 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (first, last)
   ) STRICT;
   CREATE INDEX tape_sums_by_last ON tape_sums (last);
-  -- Days whose parts are joined and added up, as long as they have these counts.
+  -- Days whose parts have been joined and summed. A row is valid as long as its day has these counts.
   CREATE TABLE tape_days (
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     underlying TEXT NOT NULL,
@@ -305,13 +308,15 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `
-  -- When levels were kept, ms: a follower's place in the log is as old as what it has missed. Null from before this version.
+  -- When the record was stored, ms since the epoch. It is null for records of earlier versions. It shows how old the first record is that
+  -- a subscriber has missed.
   ALTER TABLE levels ADD COLUMN kept_at INTEGER;
-  -- The log of a ticker: one that hardly moves is read without the rows of the others.
+  -- The log of each ticker. With this index, the records of a ticker are read without the rows of other tickers.
   CREATE INDEX levels_of_ticker ON levels (simulated, underlying, seq) WHERE advanced = 1;
   `,
   `
-  -- Rows of prints by minute: how many there are is known without reading the index of a million. Rounded down before 1970 too.
+  -- Numbers of rows in prints by minute, so that a million rows are counted without reading their index. The minute of a time before 1970
+  -- is rounded down too.
   CREATE TABLE print_counts (
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     underlying TEXT NOT NULL,

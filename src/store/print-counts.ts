@@ -1,28 +1,29 @@
 import type { Database } from 'bun:sqlite';
 
-/** The fields of a row that decide where it is counted. */
+/** The fields of a row of `prints` that determine which counts the row changes. */
 interface Counted {
   readonly simulated: number;
   readonly underlying: string;
-  /** ms since the epoch */
+  /** Time of the print, ms since the epoch. */
   readonly at: number;
 }
 
 export interface PrintCounts {
-  /** Runs `work` within a transaction, and writes its counts at the end. */
+  /** Runs `work`, and then writes the counts that `work` changed. Call it within a transaction. */
   batch<T>(work: () => T): T;
-  /** Adds to the counts of rows and of cancelled rows; negative numbers subtract. Call it within `batch`. */
+  /** Adds to the counts of rows and of cancelled rows. Negative numbers are subtracted. Call it within `batch`. */
   count(row: Counted, entries: number, canceled: number): void;
-  /** Number of rows in [fromMs, toMs], and of cancelled rows among them. */
+  /** Returns the number of rows in [fromMs, toMs], and the number of cancelled rows among them. */
   of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
 }
 
-/** Length of a slot, ms. A released migration uses the same value. */
+/** Length of a slot, ms. Do not change it: a released migration counts rows with the same length. */
 export const SLOT_MS = 60_000;
 
 /**
- * Counts of print rows by minute, so that counting a million rows reads a few hundred. Each writer counts its rows and writes the counts
- * once per transaction. Triggers would work row by row and double the time of a save.
+ * Creates the access to the counts of print rows. There is one row of counts for each minute of an underlying. So a million print rows are
+ * counted with a few hundred rows of counts. Each writer of prints counts its rows, and writes the counts once per transaction. Triggers
+ * would count each row on its own, and double the time of a save.
  */
 export function printCounts(db: Database): PrintCounts {
   const add = db.prepare<null, [number, string, number, number, number]>(
@@ -62,7 +63,7 @@ export function printCounts(db: Database): PrintCounts {
 
   return {
     batch(work) {
-      // A failed transaction may have left counts.
+      // Remove the counts that a failed transaction may have left.
       clear();
       const result = work();
       for (const { simulated, underlying, slot, entries, canceled } of slots.values()) {
@@ -78,17 +79,18 @@ export function printCounts(db: Database): PrintCounts {
       slot.canceled += canceled;
     },
     of(simulated, underlying, fromMs, toMs) {
-      const kind = [simulated, underlying] as const;
-      const isWithout = (from: number, to: number) => from > to || selectAny.get(...kind, from, to)!.found === 0;
-      // A partial slot without rows outside the range counts as a full slot. The last slot of a day usually is one.
+      const tapeKey = [simulated, underlying] as const;
+      const hasNoRows = (from: number, to: number) => from > to || selectAny.get(...tapeKey, from, to)!.found === 0;
+      // The first and the last slot may be only partly in the range. Such a slot is read from the counts if all its rows are in the range.
+      // The last slot of a day usually has this property.
       const [first, last] = [slotOf(fromMs), slotOf(toMs)];
-      const from = isWithout(first * SLOT_MS, fromMs - 1) ? first : first + 1;
-      const to = isWithout(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;
-      if (from > to) return selectRows.get(...kind, fromMs, toMs)!;
+      const from = hasNoRows(first * SLOT_MS, fromMs - 1) ? first : first + 1;
+      const to = hasNoRows(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;
+      if (from > to) return selectRows.get(...tapeKey, fromMs, toMs)!;
       const counts = [
-        selectRows.get(...kind, fromMs, from * SLOT_MS - 1)!,
-        selectSlots.get(...kind, from, to)!,
-        selectRows.get(...kind, (to + 1) * SLOT_MS, toMs)!,
+        selectRows.get(...tapeKey, fromMs, from * SLOT_MS - 1)!,
+        selectSlots.get(...tapeKey, from, to)!,
+        selectRows.get(...tapeKey, (to + 1) * SLOT_MS, toMs)!,
       ];
       return {
         entries: counts.reduce((sum, { entries }) => sum + entries, 0),
@@ -98,6 +100,7 @@ export function printCounts(db: Database): PrintCounts {
   };
 }
 
+/** The counts of the rows of one minute, or changes of these counts. */
 interface Slot {
   readonly simulated: number;
   readonly underlying: string;
@@ -106,6 +109,7 @@ interface Slot {
   canceled: number;
 }
 
+/** Returns the number of the minute since the epoch. */
 function slotOf(atMs: number): number {
   return Math.floor(atMs / SLOT_MS);
 }

@@ -8,18 +8,24 @@ import { PREMIUM_UNITS } from '../market/tape-sums.ts';
 import { LAST_DATED_MS } from './tape-days.ts';
 
 export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFrom'> {
-  /** Adds a print to the sums of its day, or subtracts it (-1), unless it is small or adjusted. Call it within a transaction. */
+  /**
+   * Adds a print to the sums of its day, or subtracts it from them (`times` is -1). Ignores prints that are not large, and prints of
+   * contracts with an adjusted deliverable. Call it within a transaction.
+   */
   count(print: Print, times: 1 | -1): void;
-  /** Reads the threshold again, since another process may have changed it. Call it at the start of a transaction. */
+  /**
+   * Reads the minimum premium of a large print again, because another process may have changed it. Call it at the start of a transaction.
+   */
   refresh(): void;
 }
 
-/** Access to the prints. `rows` and `packed` return those of a range with at least a premium. */
+/** The access to the stored prints. */
 export interface PrintSource {
+  /** Returns the prints of a range that are rows and have at least a minimum premium. */
   readonly rows: MarketStore['prints'];
-  /** Packed prints, one part of a day at a time. */
+  /** Returns the prints of a range that are packed and have at least a minimum premium, one part of a day at a time. */
   readonly packed: (...range: Parameters<MarketStore['prints']>) => Iterable<PackedPrints>;
-  /** Whether a range may have prints, cancelled ones included. False means that it has none. */
+  /** Returns whether a range may have prints, including cancelled prints. False means that the range has no prints. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
 }
 
@@ -29,14 +35,15 @@ interface PackedPrints {
 }
 
 /**
- * Sums of large prints by New York day, series, side and kind, updated in the transaction that writes the prints. A window is read as the
- * sums of its full days plus the prints of its partial days, so the read is small however long the tape is.
+ * Creates the access to the sums of large prints. There is one sum for each New York day, series, side, and combination of the flags
+ * `multiLeg` and `deep`. The transaction that writes prints updates their sums. The sums of a window are read from the sums of its full
+ * days and from the prints of its partial days. So even for a long tape, little data is read.
  */
 export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');
   const putFloor = db.prepare<null, [number]>('INSERT OR REPLACE INTO print_sums_from VALUES (1, ?)');
   const clear = db.prepare<null, []>('DELETE FROM print_sums');
-  const selectKinds = db.prepare<{ simulated: number; underlying: string }, []>(
+  const selectTapes = db.prepare<{ simulated: number; underlying: string }, []>(
     'SELECT simulated, underlying FROM prints UNION SELECT simulated, underlying FROM tape_parts',
   );
   const add = db.prepare<null, [SumRow & { simulated: number; underlying: string; day: string }]>(
@@ -66,7 +73,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
     clear.run();
     putFloor.run(minPremiumUsd);
     refresh();
-    for (const { simulated, underlying } of selectKinds.all()) {
+    for (const { simulated, underlying } of selectTapes.all()) {
       const all = [underlying, 0, Number.MAX_SAFE_INTEGER, simulated === 1, minPremiumUsd] as const;
       for (const { day, columns } of packed(...all)) {
         for (const row of sumsOfColumns(columns)) add.run({ ...row, underlying, simulated, day });
@@ -92,11 +99,11 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
         addPrints(fromMs, toMs);
         return [...sums.values()].map(printSumOf);
       }
-      const isWithout = (from: number, to: number) => from > to || !mayHave(underlying, from, to, simulated);
-      // A partial day without prints outside the window counts as a full day.
+      const hasNoPrints = (from: number, to: number) => from > to || !mayHave(underlying, from, to, simulated);
+      // The first and the last day may be only partly in the window. Such a day counts as a full day if all its prints are in the window.
       const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_DATED_MS))];
-      const from = isWithout(startOf(first), fromMs - 1) ? first : addDays(first, 1);
-      const to = isWithout(toMs + 1, startOf(addDays(last, 1)) - 1) ? last : addDays(last, -1);
+      const from = hasNoPrints(startOf(first), fromMs - 1) ? first : addDays(first, 1);
+      const to = hasNoPrints(toMs + 1, startOf(addDays(last, 1)) - 1) ? last : addDays(last, -1);
       if (from > to) addPrints(fromMs, toMs);
       else {
         for (const row of select.all(Number(simulated), underlying, from, to)) addTo(sums, row);
@@ -108,9 +115,10 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
   };
 }
 
-/** A sum as SQLite stores it: booleans are 0 and 1, premium is in PREMIUM_UNITS. */
+/** A sum as SQLite stores it: booleans are 0 and 1, and the premium is in units of 1 / PREMIUM_UNITS dollars. */
 type SumRow = Omit<PrintSum, 'multiLeg' | 'deep'> & { multiLeg: number; deep: number };
 
+/** Returns a print as a sum. If `times` is -1, the counts and the premium are negative. */
 function rowOf(print: Print, times: 1 | -1): SumRow {
   const { multiLeg, deep, prints, contracts, premium, ...same } = sumOf(print);
   return {
@@ -123,14 +131,14 @@ function rowOf(print: Print, times: 1 | -1): SumRow {
   };
 }
 
-/** Adds up prints in columns without an object per print, because a day can have a million prints. */
+/** Yields the sums of prints in columns. Creates no object per print, because a day can have a million prints. */
 function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const sums = new Map<number, { prints: number; contracts: number; premium: number }>();
   for (let row = 0; row < count; row++) {
     const side = flags[row]! & FLAG.side || sideByQuote(price[row]!, bid[row]!, ask[row]!);
-    const kind = (flags[row]! & FLAG.multiLeg ? 2 : 0) + (isDeep(delta[row]!) ? 1 : 0);
-    const key = (contracts.seriesIndex[contract[row]!]! * 4 + side) * 4 + kind;
+    const sumFlags = (flags[row]! & FLAG.multiLeg ? 2 : 0) + (isDeep(delta[row]!) ? 1 : 0);
+    const key = (contracts.seriesIndex[contract[row]!]! * 4 + side) * 4 + sumFlags;
     let sum = sums.get(key);
     if (sum === undefined) {
       sum = { prints: 0, contracts: 0, premium: 0 };
@@ -147,10 +155,10 @@ function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   }
 }
 
-/** Sides by the side bits of a print's flags. */
+/** The side for each value of the side bits in a print's flags. */
 const SIDES = ['none', 'bid', 'ask', 'mid'] as const;
 
-/** Side bits of a print by its quote, with the same rule as `sumOf`. */
+/** Returns the side bits of a print from its quote, with the same rule as `sumOf`. */
 function sideByQuote(price: number, bid: number, ask: number): number {
   if (!(ask > bid)) return 0;
   return { 1: FLAG.ask, 0: FLAG.mid, [-1]: FLAG.bid }[change((bid + ask) / 2, price)];
@@ -171,7 +179,7 @@ function printSumOf({ multiLeg, deep, premium, ...same }: SumRow): PrintSum {
   return { ...same, multiLeg: multiLeg === 1, deep: deep === 1, premium: premium / PREMIUM_UNITS };
 }
 
-/** Whether the contract has an adjusted deliverable. Such prints are left out of every sum. */
+/** Returns whether the contract of a print has an adjusted deliverable. No sum contains such prints. */
 function isAdjusted({ root }: Print): boolean {
   return rootOf(root).adjusted;
 }

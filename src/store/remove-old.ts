@@ -4,11 +4,15 @@ import type { MarketStore, Retention } from '../market/store.ts';
 import { printCounts } from './print-counts.ts';
 import { tapesIn } from './print-rows.ts';
 
-/** Most rows that one transaction removes. Requests have their turn between two transactions. */
+/** Maximum number of rows of prints that one transaction removes. Requests have their turn between two transactions. */
 const PRINTS_MAX = 250;
+/** Maximum number of snapshots that one statement removes. */
 const SNAPSHOTS_MAX = 20;
 
-/** Removes data after its retention. Levels stay when their snapshot is removed. The sums of a day are removed with its prints. */
+/**
+ * Creates the removal of data whose retention has ended. Levels stay when their snapshot is removed. The sums of a day are removed when the
+ * prints of the day have been removed.
+ */
 export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
   const selectTapes = tapesIn(db);
   const counts = printCounts(db);
@@ -16,14 +20,14 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     `DELETE FROM prints WHERE rowid IN
        (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?) RETURNING at, canceled`,
   );
-  // A part belongs to one day, and retention removes whole days.
+  // Selects a part whose last print is too old. Retention removes whole days, and a part belongs to one day.
   const selectPart = db.prepare<{ id: number; entries: number }, [number]>(
     'SELECT id, entries FROM tape_parts WHERE to_at < ? LIMIT 1',
   );
   const deletePart = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
   const deleteDays = db.prepare<null, [string]>('DELETE FROM tape_days WHERE day < ?');
   const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
-  // The newest snapshot of a ticker stays, however old it is. A snapshot without levels stays until they are recorded.
+  // The newest snapshot of a ticker always stays. A snapshot whose levels are due stays until they are recorded.
   const old = `SELECT id FROM snapshots AS candidate WHERE id NOT IN (SELECT snapshot FROM levels_due)
     AND as_of < (SELECT max(as_of) FROM snapshots
       WHERE simulated = candidate.simulated AND underlying = candidate.underlying AND as_of <= ?1)`;
@@ -37,13 +41,13 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
      ) LIMIT ?3)`,
   );
 
-  const noteKept = db.prepare<null, ['intraday' | 'prints', number]>(
+  const saveKept = db.prepare<null, ['intraday' | 'prints', number]>(
     'INSERT INTO kept_from VALUES (?1, ?2) ON CONFLICT DO UPDATE SET at = max(at, ?2)',
   );
   const selectKept = db.prepare<{ at: number }, ['intraday' | 'prints']>('SELECT at FROM kept_from WHERE what = ?');
   const removePrints = (fromMs: number): number => {
-    // Before the first print is removed, so that answers that lack prints say so.
-    noteKept.run('prints', fromMs);
+    // Record the moment before the first print is removed, so that answers report that prints are missing.
+    saveKept.run('prints', fromMs);
     let removed = 0;
     for (const { simulated, underlying } of selectTapes.all()) {
       const deleted = deletePrints.all(simulated, underlying, fromMs, PRINTS_MAX - removed);
@@ -56,7 +60,7 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
       deletePart.run(part.id);
       return part.entries;
     }
-    // Retention removes whole days: when all prints of a day are removed, its sums are too.
+    // All old prints have been removed, so remove the sums of their days.
     if (removed < PRINTS_MAX) {
       deleteSums.run(newYorkDate(fromMs));
       deleteDays.run(newYorkDate(fromMs));
@@ -64,7 +68,7 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     return removed;
   };
   const removeIntraday = (presentMs: number, fromMs: number): number => {
-    noteKept.run('intraday', fromMs);
+    saveKept.run('intraday', fromMs);
     return deleteIntraday.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
   };
   const remove = db.transaction(({ printsFromMs, chainsFromMs, intradayFromMs, presentMs }: Retention) => ({

@@ -18,11 +18,11 @@ type ChainTable = Pick<
 >;
 
 /**
- * Snapshots of chains. All recorded snapshots are stored. Of the simulated snapshots, only the newest of each New York day is stored, so
- * that a server that runs on simulated data for long does not fill the disk.
+ * Creates the access to the snapshots of chains. All recorded snapshots are stored. Of the simulated snapshots of a ticker, only the newest
+ * of each New York day is stored. So a server that runs on simulated data for a long time does not fill the disk.
  */
 export function chainTable(db: Database): ChainTable {
-  // REPLACE deletes and inserts: the replacement gets a new id, so caches do not return the old snapshot.
+  // REPLACE deletes the old row and inserts a row with a new id, so caches do not return the old snapshot.
   const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
      VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
@@ -38,7 +38,7 @@ export function chainTable(db: Database): ChainTable {
   const selectById = db.prepare<SnapshotRow, [number]>(
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
   );
-  // Steps from one name to the next through the index, so the time grows with the underlyings, not with the snapshots.
+  // Goes from one name to the next through the index, so the time grows with the number of underlyings and not of snapshots.
   const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
     `WITH RECURSIVE names (name) AS (
        SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2
@@ -47,7 +47,7 @@ export function chainTable(db: Database): ChainTable {
        FROM names WHERE name IS NOT NULL
      ) SELECT name FROM names WHERE name IS NOT NULL LIMIT ?3`,
   );
-  // With max(), SQLite takes the other columns from the row with the maximum.
+  // With max(), SQLite takes the id from the row with the maximum.
   const selectDaily = db.prepare<{ id: number }, [number, string, number, number]>(
     `SELECT id, max(as_of) FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ?
      GROUP BY day ORDER BY day`,
@@ -125,6 +125,7 @@ function fieldsOf({ columns, simulated, ...same }: SnapshotRow) {
   return { ...same, simulated: simulated === 1 };
 }
 
+/** Returns the name of a snapshot in an error. */
 function nameOf(id: number, { underlying }: SnapshotRow): string {
   return `snapshot ${id} of ${underlying}`;
 }

@@ -14,11 +14,11 @@ import { printTable } from './print-table.ts';
 import { retention } from './remove-old.ts';
 import { chainTable } from './snapshot-table.ts';
 
-/** All stored data, in one SQLite file that several processes can have open. */
+/** The access to all stored data. The data is in one SQLite file, which several processes can have open. */
 export interface Store extends MarketStore, FeedLedger, MemberStore {
   /**
-   * Runs `work` in one transaction: all of its writes are committed, or none if it throws. `work` must not await. Transactions can be
-   * nested.
+   * Runs `work` in one transaction, and returns its result. If `work` throws, none of its writes is committed. `work` must not await. A
+   * transaction can contain another transaction.
    */
   transaction<T>(work: () => T): T;
   /** Closes the file. A second call does nothing. */
@@ -26,8 +26,8 @@ export interface Store extends MarketStore, FeedLedger, MemberStore {
 }
 
 /**
- * Opens the store at `path`, or a store in memory for `:memory:`. Creates a missing file (mode 0600, in a folder of mode 0700) and migrates
- * an older database to this version. `nowMs` is the wall clock, ms since the epoch.
+ * Opens the store at `path`, or a store in memory if `path` is `:memory:`. Creates the file with mode 0600 and its folder with mode 0700 if
+ * they do not exist. Migrates an older database to this version. `nowMs` is the wall clock, ms since the epoch.
  *
  * @throws OperatorError if the file is not a database, has a newer version or cannot be used.
  */
@@ -48,9 +48,13 @@ export function openStore(path: string, nowMs: () => number): Store {
 
 const MEMORY = ':memory:';
 
-/** How long a write waits for a write of another process. Such writes take milliseconds, so a longer wait means that the process hangs. */
+/**
+ * Maximum time that a write waits for a write of another process. Such writes take milliseconds, so a longer wait means that the other
+ * process hangs.
+ */
 const BUSY_TIMEOUT_MS = 5_000;
 
+/** Pause between two tries to switch a file to WAL. */
 const BUSY_PAUSE_MS = 5;
 
 /** Size to which SQLite truncates the write-ahead log after a burst of writes. */
@@ -70,17 +74,18 @@ function storeOn(db: Database, nowMs: () => number): Store {
     ...retention(db),
     ...memberTables(db),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
-    // close(true) also finalizes the statements. Without it, the file stays open until they are garbage-collected.
+    // close(true) also finalizes the statements. After close(), the file would stay open until the statements are garbage-collected.
     close: () => db.close(true),
   };
 }
 
-/** How often the store checks whether another process has written. A check locks the file, which costs as much as a read. */
+/** Minimum time between two checks whether another process has written. A check locks the file, which takes as much time as a read. */
 const OTHERS_CHECK_MS = 10;
 
 /**
- * The version of what the store says. SQLite counts the rows changed by this connection, and the commits of others. Steps that only change
- * how data is stored are `unchanged`: results that are cached by version stay good.
+ * Creates the version of the stored data. `version` returns a text that changes when the data changes. It consists of two counts of SQLite:
+ * the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps that change only the form in
+ * which data is stored. These steps do not change the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
@@ -114,7 +119,10 @@ function versionOf(db: Database) {
   };
 }
 
-/** Throws `TypeError` if `work` returns a promise: the transaction would be committed before `work` is done. */
+/**
+ * Runs `work` and returns its result. Throws `TypeError` if the result is a promise, because the transaction would be committed before
+ * `work` has completed.
+ */
 function atOnce<T>(work: () => T): T {
   const result = work();
   if (result instanceof Promise) throw new TypeError('a transaction cannot await');
@@ -122,13 +130,13 @@ function atOnce<T>(work: () => T): T {
 }
 
 /**
- * With WAL, readers continue while one process writes. With FULL, each commit syncs the log. If the process is killed, nothing is lost with
- * FULL or NORMAL. But with NORMAL, a power cut could restore a revoked member. Market data arrives in a few large transactions, so the sync
- * (up to a few ms) costs little.
+ * Sets the options of a connection. With the journal mode WAL, readers continue while one process writes. With the synchronous mode FULL,
+ * each commit syncs the log. If the process is killed, no commit is lost with FULL or with NORMAL. But with NORMAL, a power cut could undo
+ * the revocation of a member. Market data arrives in a few large transactions, so their syncs (up to a few ms each) take little time.
  */
 function configure(db: Database): void {
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  // Takes effect for new files only. Packing leaves free pages behind, which then can be returned to the disk.
+  // This option has an effect on new files only. With it, the pages that packing frees can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
   db.run('PRAGMA synchronous = FULL');
@@ -136,7 +144,7 @@ function configure(db: Database): void {
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
 }
 
-/** Switches a file to WAL permanently. Retries, because SQLite itself does not wait if two processes switch a new file at once. */
+/** Switches a file to WAL permanently. Tries again, because SQLite itself does not wait if two processes switch a new file at once. */
 function switchToWal(db: Database): void {
   const deadlineMs = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
@@ -151,21 +159,21 @@ function switchToWal(db: Database): void {
   }
 }
 
-/** Makes the database readable by its owner only. SQLite gives its log files the same mode. */
+/** Makes the database file readable and writable by its owner only. Creates the file if it does not exist. Log files get the same mode. */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    // By path, because closing a descriptor of the database would drop the locks of this process's other connections.
+    // Change the mode by path, because closing a descriptor of the file would release the locks of this process's other connections.
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   }
 }
 
 function hintFor(error: unknown): string {
   if (error instanceof SQLiteError && (error.code === 'SQLITE_NOTADB' || error.code === 'SQLITE_CORRUPT')) {
-    return 'Restore the file from a backup, or move it away to start anew: it is not a complete SQLite database.';
+    return 'The file is not a complete SQLite database. Restore it from a backup, or move it away to start with an empty database.';
   }
-  return 'Check that the folder exists, that this user may write to it, and that the disk has room.';
+  return 'Check that the folder exists, that this user may write to it, and that the disk has free space.';
 }

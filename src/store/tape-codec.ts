@@ -4,19 +4,19 @@ import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes }
 import type { TapeEntries } from './tape-entries.ts';
 
 /**
- * Encodes entries as two blobs, of about 8 bytes per print each. The digests have a separate blob, because they do not compress and are
- * rarely read.
+ * Encodes entries as two blobs, each of about 8 bytes per print. The digests of the ids have a separate blob, because they cannot be
+ * compressed and are rarely read.
  *
  *     "ZTP1" | CRC-32 | zstd of: JSON of the head | columns
  *     "ZTI1" | CRC-32 | ids
  *
- * A bid is stored as the difference from the contract's last bid. The offer and the price are stored as differences from the bid, or, if
- * there is no bid, the offer as it is and the price as the difference from the contract's last price.
+ * A bid is stored as the difference from the contract's last bid. The ask and the price are stored as differences from the bid. If there is
+ * no bid, the ask itself is stored, and the price is stored as the difference from the contract's last price.
  */
 export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids: Uint8Array } {
   const { count, contract, at, price, size, multiplier, bid, ask, delta, flags } = entries;
   const writer = new ColumnWriter();
-  const { contracts, numbers } = used(entries);
+  const { contracts, numbers } = usedContracts(entries);
   const quote = decimalDigitsOf(bid, ask);
   const paid = quote === undefined ? undefined : decimalDigitsOf(price, bid, ask);
   const from = at[0] ?? 0;
@@ -44,7 +44,7 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
   return { columns: writer.sealed(MAGIC.columns), ids: sealed(MAGIC.ids, ids) };
 }
 
-/** Decodes the columns of entries, including entries that are not valid. Throws `OperatorError` if the blob is damaged. */
+/** Decodes the columns of all entries, valid or not. Throws `OperatorError` if the blob is damaged. `name` is its name in the error. */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = new ColumnReader(blob, MAGIC.columns, name);
   const { count, from, contracts: contractCount, quote, paid, series } = JSON.parse(reader.text()) as Head;
@@ -60,7 +60,7 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   return { count, contracts, contract, at, price, size, multiplier, bid, ask, delta, flags };
 }
 
-/** Decodes the digests of entries' ids, two words each. Throws `OperatorError` if the blob is damaged. */
+/** Decodes the digests of ids, two words each. Throws `OperatorError` if the blob is damaged. `name` is its name in the error. */
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
   const content = unsealed(blob, MAGIC.ids, name);
   return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
@@ -83,7 +83,7 @@ export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Arr
   return writer.sealed(MAGIC.sums);
 }
 
-/** Decodes a blob of encodeSums. Throws `OperatorError` if the blob is damaged. */
+/** Decodes a blob of `encodeSums`. Throws `OperatorError` if the blob is damaged. `name` is its name in the error. */
 export function decodeSums(blob: Uint8Array, name: string): TapeSums {
   const reader = new ColumnReader(blob, MAGIC.sums, name);
   const head = JSON.parse(reader.text()) as SumsHead;
@@ -112,26 +112,36 @@ interface Head {
   readonly count: number;
   /** Time of the first entry, ms since the epoch. */
   readonly from: number;
+  /** Number of contracts. */
   readonly contracts: number;
-  /** Decimals of quotes and of prices. If absent, the columns have no differences but the values themselves. */
+  /** Number of decimals of quotes. If `quote` or `paid` is absent, bids, asks and prices are stored as they are. */
   readonly quote?: number;
+  /** Number of decimals of prices. */
   readonly paid?: number;
   readonly series: TapeContracts['series'];
 }
 
 interface SumsHead {
+  /** Number of contracts. */
   readonly count: number;
+  /** Number of cells. */
   readonly cells: number;
-  /** Indices of the stored columns: fields of cells (below CELL.width), then their rounding errors. Columns of zeros are left out. */
+  /**
+   * The stored columns of the cells. A number below CELL.width is the index of a field. A number from CELL.width on is the rounding error
+   * of the field `number - CELL.width`. Columns of zeros are not stored.
+   */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
 }
 
-/** "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use another number. */
+/** The magic numbers of the formats: "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use another number. */
 const MAGIC = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
 
-/** The contracts of entries, renumbered with the most traded first, because small numbers compress best. `numbers`: new number by old. */
-function used({ count, contract, contracts }: TapeColumns) {
+/**
+ * Returns the contracts that entries have, with new numbers. The contract with most prints has the number 0, because small numbers compress
+ * best. `numbers` has the new number of each old number.
+ */
+function usedContracts({ count, contract, contracts }: TapeColumns) {
   const prints = new Uint32Array(contracts.strike.length);
   for (let row = 0; row < count; row++) prints[contract[row]!]!++;
   const order = Uint32Array.from(prints.keys())
@@ -160,10 +170,12 @@ function readContracts(reader: ColumnReader, count: number, series: TapeContract
   return { series, seriesIndex: Uint32Array.from(reader.numbers(count)), strike: reader.numbers(count) };
 }
 
+/** Returns the difference of each value from the value before it. The first difference is from `from`. */
 function differences(values: Float64Array, from = 0): Float64Array {
   return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
 }
 
+/** Restores in place the values from their `differences`. */
 function sums(values: Float64Array, from = 0): Float64Array {
   let sum = from;
   for (let row = 0; row < values.length; row++) {
@@ -173,6 +185,7 @@ function sums(values: Float64Array, from = 0): Float64Array {
   return values;
 }
 
+/** Quotes and prices as whole multiples of their last decimal. */
 interface Quotes {
   readonly bids: Float64Array;
   readonly asks: Float64Array;
@@ -181,6 +194,7 @@ interface Quotes {
   readonly times: number;
 }
 
+/** Returns the differences that are stored in place of quotes and prices. */
 function quoteDifferences(contract: Uint32Array, contracts: number, { bids, asks, prices, times }: Quotes) {
   const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
   const out = { bids: bids.slice(), asks: asks.slice(), prices: prices.slice() };
@@ -205,6 +219,7 @@ interface StoredQuotes {
   readonly paid: number;
 }
 
+/** Restores in place the quotes and prices, in dollars, from `quoteDifferences`. */
 function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price, quote, paid }: StoredQuotes) {
   const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
   const [times, overQuote, overPaid] = [10 ** (paid - quote), 10 ** quote, 10 ** paid];
@@ -223,10 +238,12 @@ function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price,
   return { bid, ask, price };
 }
 
+/** Returns one field of all rows. `values` has `width` fields for each row. */
 function fieldOf(values: Float64Array, field: number, width: number): Float64Array {
   return Float64Array.from({ length: values.length / width }, (_, row) => values[row * width + field]!);
 }
 
+/** Writes one field of all rows. `values` has `width` fields for each row. */
 function putField(values: Float64Array, column: Float64Array, field: number, width: number): void {
   for (let row = 0; row < column.length; row++) values[row * width + field] = column[row]!;
 }

@@ -73,7 +73,7 @@ describe('the stored snapshot stays, and the rejection names the reason', () => 
     ['90 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 9), polled, undefined],
     ['80 % of the contracts, from a file', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
     ['80 % of the contracts five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), polled, undefined],
-    ['much older quotes, polled', chain(AS_OF - 20 * MINUTE_MS), polled, /older than the stored ones of 2026-01-05/],
+    ['much older quotes, polled', chain(AS_OF - 20 * MINUTE_MS), polled, /older than the stored quotes of 2026-01-05/],
     ['older quotes, from a file', chain(AS_OF - MINUTE_MS), {}, undefined],
     ['without any price', unpriced(AS_OF + MINUTE_MS), {}, /no contract has a quote, a price or a volatility/],
   ])('%s', (_name, sent, rules, reason) =>

@@ -131,7 +131,7 @@ test('reports a file that no longer contains market data', async () => {
   expect(service.observations).toContainEqual({
     kind: 'data_refused',
     origin: 'a.csv',
-    reason: 'no longer holds market data',
+    reason: 'no longer contains market data',
   });
 });
 

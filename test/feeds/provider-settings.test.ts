@@ -48,7 +48,13 @@ test.each<[string, Texts, string | undefined, RegExp]>([
   ['an interval of 0', { feed: 'cboe', feedEvery: '0' }, undefined, /--feed-every must be 1 or more/],
   ['unknown hours', { feed: 'cboe', feedHours: 'night' }, undefined, /--feed-hours "night" is not known/],
   ['an unknown feed', { feed: 'nyse' }, undefined, /"nyse" is not a feed/],
-  ['a feed named twice', { feed: 'cboe, cboe' }, undefined, /two feeds cboe/],
+  [
+    'a missing folder with a comma in its name',
+    { feed: 'files:/missing/a,b' },
+    undefined,
+    /"\/missing\/a,b" is not a f/,
+  ],
+  ['a feed named twice', { feed: 'cboe, cboe' }, undefined, /the feed "cboe" is named twice/],
   ['the simulated market beside another', { feed: 'simulated,cboe' }, undefined, /cannot be combined/],
 ])('%s is an operator error', (_what, settings, credential, message) => {
   if (credential !== undefined) for (const name of ENV) process.env[name] = credential;

@@ -11,8 +11,8 @@ import { readQuotesIsolated } from '../reader/isolated-reader.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * Creates the feed of the exchange's delayed quotes, which returns a whole chain in one answer. The service is undocumented, gives no
- * guarantee, and restricts automated use in its terms: whoever chooses this feed needs permission.
+ * Creates the feed of the delayed quotes of the exchange (Cboe). The exchange returns a whole chain in one answer. Its service has no
+ * documentation and no guarantee, and its terms restrict automated use. Whoever uses this feed needs permission.
  */
 export function createCboeFeed(options: ProviderOptions): Feed {
   const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
@@ -53,10 +53,13 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
   return undefined;
 }
 
-/** The service states no limit. One request every two seconds is what a person with a browser might send. */
+/** Maximum number of requests per minute. The exchange states no limit. A person with a browser might send a request every two seconds. */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
-/** Fifteen minutes, plus the time that the service takes to write the quotes. */
+/** Delay of the quotes: fifteen minutes, plus the time that the exchange takes to publish them. */
 const DELAY_MS = 16 * 60_000;
-/** The quotes are delayed. If they are further ahead than two clocks may differ, they are of another day or zone. */
+/**
+ * How far ahead of the clock the quotes may be dated, because two clocks may differ. The quotes are delayed. If they are dated further
+ * ahead, their date or time zone is wrong.
+ */
 const AHEAD_MS_MAX = 5 * 60_000;

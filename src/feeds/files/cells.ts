@@ -2,45 +2,49 @@ import Papa from 'papaparse';
 import { unreadable } from '../rejections.ts';
 import { withPlainBreaks } from './lines.ts';
 
-/** A table found in a text: its header in lower case, and the rows below the header. */
+/** A table that was found in a text. The names in its header are in lower case. */
 export interface Table {
   readonly header: readonly string[];
-  /** Lines above the header, each cut at PREAMBLE_CHARS_MAX characters. */
+  /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
-  /** Can be iterated once. Rows are read one by one, so the whole table is never in memory. Throws a `ClientError` if the table is rejected. */
+  /**
+   * The rows below the header, which can be iterated once. Each row is read when it is requested, so the whole table is never in memory.
+   * The iteration throws a `ClientError` if the table is rejected.
+   */
   readonly rows: Iterable<readonly string[]>;
 }
 
-/** Larger than the largest chain, which has 200,000 contracts. */
+/** Maximum number of rows of a table. A chain may have 200,000 contracts. */
 export const FILE_ROWS_MAX = 250_000;
-/** Files that vendors sell have up to 40 columns. */
+/** Maximum number of columns of a table. Files that vendors sell have up to 40 columns. */
 export const COLUMNS_MAX = 100;
-/** Every second line may be empty. */
+/** Maximum number of lines of a text with a table. Every second line may be empty. */
 const LINES_MAX = 2 * FILE_ROWS_MAX;
-/** A row of a hundred columns is shorter. */
+/** Maximum length of a row, characters. A row of a hundred columns is shorter. */
 export const ROW_CHARS_MAX = 64 * 1024;
-/** A cell with a number has no line breaks. Comments that people write into cells have a few. */
+/** Maximum number of lines of a row. A number in a cell has no line breaks. Comments that people write into cells have a few. */
 const LINES_OF_ROW_MAX = 16;
-/** Titles and dates are short. */
+/** Length after which a line above the header is cut, characters. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/** How many lines are searched for a header. Tables have a title, a date and other lines above their header. */
+/** Number of lines that are searched for a header. Tables have a title, a date and other lines above their header. */
 export const PREAMBLE_LINES_MAX = 50;
 
 /** Characters that people and spreadsheets put between cells. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
+/** Returns whether the cells of a line, in lower case, are the header of a table. */
 type IsHeader = (cells: readonly string[]) => boolean;
 
-/** Whether `isHeader` accepts one of the first lines, split into cells in lower case. */
+/** Returns whether one of the first PREAMBLE_LINES_MAX lines is a header. */
 export function hasHeader(text: string, isHeader: IsHeader): boolean {
   return findHeader(firstLines(text), isHeader) !== undefined;
 }
 
 /**
  * Reads the table below the first line that is a header. Throws a `ClientError` if there is no header, or if the header has more than
- * COLUMNS_MAX columns. The iteration of its rows throws a `ClientError` if there are too many rows, if a row is too long, if a quote never
- * closes, or if the file ends within a row, because the amount of missing data is then unknown.
+ * COLUMNS_MAX columns. The iteration of the rows throws a `ClientError` if there are too many rows, if a row is too long, or if a quotation
+ * mark is never closed. It also throws a `ClientError` if the file ends within a row, because the amount of missing data is then unknown.
  */
 export function readTable(text: string, isHeader: IsHeader): Table {
   const lines = firstLines(text);
@@ -59,8 +63,8 @@ export function assertColumnCount({ length }: readonly string[]): void {
 }
 
 /**
- * Returns the text with `\n` as its line break. Throws a `ClientError` if the text has more than LINES_MAX lines. The lines are counted before
- * anything is built from them.
+ * Returns the text with `\n` as its line break. Throws a `ClientError` if the text has more than LINES_MAX lines. The lines are counted
+ * before they are split.
  */
 export function boundedLines(text: string): string {
   let lines = 0;
@@ -74,7 +78,7 @@ export function boundedLines(text: string): string {
   return withPlainBreaks(text);
 }
 
-/** Yields the rows that are not empty, from the index `from` in the text. */
+/** Yields the rows that are not empty. The first row begins at the index `from` of the text. */
 function* rowsOf(text: string, from: number, delimiter: string, columns: number): Generator<readonly string[]> {
   let count = 0;
   for (let start = from; start < text.length; ) {
@@ -82,7 +86,7 @@ function* rowsOf(text: string, from: number, delimiter: string, columns: number)
     let cells = splitRow(text.slice(start, checkedEnd(start, end, count)), delimiter);
     for (let lines = 1; cells === undefined; lines++) {
       const isLast = end >= text.length || lines === LINES_OF_ROW_MAX;
-      if (isLast) throw unreadable(`a quote opened in row ${count + 1} is never closed`);
+      if (isLast) throw unreadable(`a quotation mark in row ${count + 1} is never closed`);
       end = endOfLine(text, end + 1);
       cells = splitRow(text.slice(start, checkedEnd(start, end, count)), delimiter);
     }
@@ -99,23 +103,23 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Returns `end`, the end of the row. Throws a `ClientError` if the row is too long. */
+/** Returns `end`, the index at which the row ends. Throws a `ClientError` if the row is too long. */
 function checkedEnd(start: number, end: number, rowsBefore: number): number {
   if (end - start > ROW_CHARS_MAX) throw unreadable(`row ${rowsBefore + 1} has more than ${ROW_CHARS_MAX} characters`);
   return end;
 }
 
-/** The cells of a row. Returns `undefined` if a quote does not close. */
+/** Returns the cells of a row, or `undefined` if a quotation mark is not closed. */
 function splitRow(row: string, delimiter: string): readonly string[] | undefined {
   if (!row.includes('"')) return row.split(delimiter);
   const { data, errors } = Papa.parse<string[]>(row, { delimiter, newline: NO_BREAK });
   return errors.some(({ code }) => code === 'MissingQuotes') ? undefined : data[0];
 }
 
-/** The row separator for Papa. All line breaks of the text are inside quotes, so Papa reads it as one row. */
+/** The row separator for Papa. All line breaks in the text of a row are within quotation marks, so Papa reads the text as one row. */
 const NO_BREAK = '\n';
 
-/** The row, delimiter and cells of the first line that is a header. Returns `undefined` if no line is a header. */
+/** Returns the index, the delimiter and the cells of the first line that is a header, or `undefined` if no line is a header. */
 export function findHeader(lines: readonly string[], isHeader: IsHeader) {
   for (const [row, line] of lines.entries()) {
     for (const delimiter of DELIMITERS) {
@@ -126,7 +130,10 @@ export function findHeader(lines: readonly string[], isHeader: IsHeader) {
   return undefined;
 }
 
-/** Whether a row has a cell for every column, and any further cells are empty. A truncated or shifted row would give wrong values. */
+/**
+ * Returns whether a row has a cell for each of `columns` columns, and whether all further cells are empty. A truncated or shifted row would
+ * give wrong values.
+ */
 export function isWholeRow(row: readonly string[], columns: number): boolean {
   return row.length >= columns && row.slice(columns).every((cell) => cell.trim() === '');
 }
@@ -142,7 +149,7 @@ function firstLines(text: string): string[] {
   return lines;
 }
 
-/** Cells of a header line in lower case, without the empty cells at the end that some tables have. */
+/** Returns the cells of a header line in lower case, without the empty cells at the end that some tables have. */
 function headerCells(line: string, delimiter: string): string[] {
   if (line.length > HEADER_CHARS_MAX) return [];
   const cells = (Papa.parse<string[]>(line, { delimiter }).data[0] ?? []).map((cell) => cell.trim().toLowerCase());
@@ -150,5 +157,5 @@ function headerCells(line: string, delimiter: string): string[] {
   return cells;
 }
 
-/** A longer line is not a header. It may be a JSON document on one line. */
+/** Maximum length of a header line, characters. A longer line may be a JSON document on one line. */
 export const HEADER_CHARS_MAX = 10_000;

@@ -2,7 +2,7 @@ import { hasHeader, readTable } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-rows.ts';
 import type { Format } from './format.ts';
 
-/** Zomma's own chain table as CSV text. */
+/** The format of Zomma's own chain table as CSV text. */
 export const chainCsv: Format = {
   claims: (text) => hasHeader(text, isChainHeader),
   *read(file) {

@@ -19,11 +19,11 @@ import { type FileFacts, sourceOf } from './format.ts';
 import { rootOn } from './roots.ts';
 
 /**
- * Reads Zomma's own chain table: `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma` in
- * any order. Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`,
- * `put_call` and `strike`. A file may have several underlyings and times. It gives one chain for each combination of an underlying and a
- * time. Without `as_of`, the modification time of the file is the time of the quotes. Without `spot`, the quotes imply the spot. Throws a
- * `ClientError` if no row can be read.
+ * Reads Zomma's own chain table. Its columns are `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest`
+ * and `iv,delta,gamma,multiplier`, in any order. Other columns are ignored. The required columns are `underlying`, `open_interest`, and
+ * either `symbol` or all of `expiry`, `put_call` and `strike`. A file may have several underlyings and times. Each combination of an
+ * underlying and a time becomes one chain. Without `as_of`, the time of the quotes is the modification time of the file. Without `spot`,
+ * the quotes imply the spot. Throws a `ClientError` if no row can be read.
  */
 export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
   const tickers = new Set<string>();
@@ -40,7 +40,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = asOfFrom(cell('as_of'));
     if (typeof contract === 'string' || asOf === undefined) {
-      // Tables list one chain after the other, so a row that cannot be read is counted for the chain before it.
+      // Tables list one chain after the other. So a row that cannot be read is counted for the chain of the row before.
       countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
@@ -58,7 +58,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     latest.rows.push(rowOf(contract, cell));
   }
   const [first] = snapshots.values();
-  if (first === undefined) throw unreadable(`none of ${count} rows can be read ${JSON.stringify(refusedBefore)}`);
+  if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
   for (const [reason, count] of Object.entries(refusedBefore))
     first.refused[reason] = (first.refused[reason] ?? 0) + count;
   const deliveries: Delivery[] = [];
@@ -69,9 +69,15 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
   return deliveries;
 }
 
-/** A table with the maximum number of rows holds some hundred whole chains. Each underlying becomes a ticker that members can query. */
+/**
+ * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can query. A table with the maximum number of rows
+ * has room for only some hundred whole chains.
+ */
 const TICKERS_MAX = 1_000;
-/** A table with the maximum number of rows has this many snapshots if each snapshot has 25 rows, the size of the smallest chains. */
+/**
+ * Maximum number of snapshots in a file. A table with the maximum number of rows has this number of snapshots if each snapshot has 25 rows,
+ * the size of the smallest chains.
+ */
 const SNAPSHOTS_MAX = 10_000;
 
 /** Throws a `ClientError` if a file has more underlyings or snapshots than it may have. */
@@ -80,8 +86,8 @@ function assertAtMost(count: number, max: number, what: string): void {
 }
 
 /**
- * Whether a line consists of plain column names, and is not prose about them. Other option tables use `option_type` and
- * `underlying_symbol`.
+ * Returns whether a line is the header of Zomma's chain table: it consists of plain column names, and is not a sentence about them. Other
+ * option tables have columns named `option_type` and `underlying_symbol` instead.
  */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
@@ -98,14 +104,14 @@ interface Snapshot {
 }
 
 /**
- * A snapshot with less than this share of the rows of the largest snapshot of its underlying in the file is stray: it comes from wrong
- * times in a few rows.
+ * A snapshot is stray if it has less than this share of the rows of the largest snapshot of its underlying in the file. A stray snapshot
+ * comes from wrong times in a few rows.
  */
 const STRAY_SHARE = 0.1;
 
 /**
- * Removes the snapshots of stray rows, whose time differs from the rest of their table, and counts those rows as rejected. One wrong digit
- * must not create a separate chain that is newer than the real one.
+ * Removes stray snapshots, and counts their rows as rejected. One wrong digit in a time must not create a separate chain that is newer than
+ * the real chain.
  */
 function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   const largest = new Map<string, Snapshot>();
@@ -121,11 +127,17 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   });
 }
 
-/** The median. The rows are quoted within moments of each other, and one wrong value must not change the result. */
+/**
+ * Returns the median, because one wrong value must not change the result. The rows of a snapshot are quoted within moments of each other.
+ */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
+/**
+ * Returns a function that finds the index of a column, or -1 for a column that the table does not have. Throws a `ClientError` if a
+ * required column is missing, or if two columns have the same name.
+ */
 function columnFinder(header: readonly string[]): (name: string) => number {
   const columns = new Map(header.map((name, i) => [name, i]));
   const missing = ['underlying', 'open_interest'].filter((name) => !columns.has(name));
@@ -136,12 +148,13 @@ function columnFinder(header: readonly string[]): (name: string) => number {
   return (name) => columns.get(name) ?? -1;
 }
 
+/** Returns the cell of a row in the column of this name. */
 type Cell = (name: string) => string;
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
 /**
- * Returns a reader of a row's contract. The reader returns a reason if the contract cannot be read. If the row has a symbol, the symbol
- * decides.
+ * Returns a function that reads the contract of a row, or returns the reason why the contract cannot be read. If the row has a symbol, the
+ * contract is read from the symbol only.
  */
 function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
   const seriesOf = cacheLast((underlying, expiry) => {
@@ -160,7 +173,10 @@ function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contra
   };
 }
 
-/** Caches the last result. Tables list one chain and one series after the other, so most rows repeat the values of the row before. */
+/**
+ * Returns a function that works like `read`, but caches the last result. Tables list one chain and one series after the other, so most rows
+ * repeat the values of the row before.
+ */
 function cacheLast<T>(read: (first: string, second: string) => T): (first: string, second?: string) => T {
   let last: { readonly first: string; readonly second: string; readonly value: T } | undefined;
   return (first, second = '') => {
@@ -189,7 +205,7 @@ function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): Contrac
 }
 
 /**
- * Builds the chain of a snapshot. A snapshot that cannot be built becomes a rejection, so that the other snapshots of the file are still
+ * Builds the chain of a snapshot. If the chain cannot be built, returns a rejection, so that the other snapshots of the file are still
  * delivered.
  */
 function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
@@ -205,7 +221,8 @@ function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
 }
 
 /**
- * Parses an ISO 8601 instant, in ms since the epoch. Returns `undefined` without an offset, because the time zone would then be unknown.
+ * Parses an ISO 8601 instant, in ms since the epoch. Returns `undefined` if the text is not an instant, or has no offset from UTC, because
+ * its time zone is then unknown.
  */
 function instantOf(text: string): number | undefined {
   try {

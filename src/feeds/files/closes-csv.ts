@@ -8,7 +8,7 @@ import { unreadable } from '../rejections.ts';
 import { hasHeader, readTable, type Table } from './cells.ts';
 import type { FileFacts, Format } from './format.ts';
 
-/** Daily closes: the columns `date,ticker,close` in any order, and optionally `volume` (shares traded). */
+/** The format of daily closes: the columns `date,ticker,close` in any order, and optionally `volume` (shares traded). */
 export const closesCsv: Format = {
   claims: (text) => hasHeader(text, isClosesHeader),
   *read(file) {
@@ -16,7 +16,9 @@ export const closesCsv: Format = {
   },
 };
 
-/** Reads the closes of a table into deliveries that take a few milliseconds each to write. Throws a `ClientError` if no row is a close. */
+/**
+ * Reads the closes of a table. Adds a rejection if some rows are not closes. Throws a `ClientError` if no row is a close.
+ */
 export function* closesOf(
   { header, rows }: Pick<Table, 'header' | 'rows'>,
   { origin }: FileFacts,
@@ -48,6 +50,7 @@ export function* closesOf(
   return deliveries;
 }
 
+/** Maximum number of closes in a delivery, so that each delivery is written in a few milliseconds. */
 const DELIVERED_CLOSES = 500;
 
 const COLUMNS = ['date', 'ticker', 'close'];

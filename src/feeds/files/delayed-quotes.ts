@@ -11,8 +11,8 @@ import { type Format, sourceOf } from './format.ts';
 import { underlyingOfMost } from './roots.ts';
 
 /**
- * The exchange's delayed-quotes JSON: `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The quotes have the time
- * `data.last_trade_time` (New York), else `timestamp` (UTC).
+ * The format of the exchange's delayed quotes (Cboe): the JSON `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The
+ * time of the quotes is `data.last_trade_time` (New York time) or, without this field, `timestamp` (UTC).
  */
 export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),
@@ -23,7 +23,10 @@ export const delayedQuotes: Format = {
   },
 };
 
-/** Like `quotedChain`, for an answer as text. Also throws a `ClientError` if the text is not JSON, or exceeds the bounds of MARKET_JSON. */
+/**
+ * Builds the chain of an answer as text, like `quotedChain`. Throws a `ClientError` also if the text is not JSON, or if it exceeds the
+ * bounds of MARKET_JSON.
+ */
 export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
   const answer = parse(text);
   yield;
@@ -31,8 +34,9 @@ export function* writtenChain(text: string, source: string, ticker?: string): Re
 }
 
 /**
- * Builds the chain of a delayed-quotes answer. Its underlying is `ticker`, or else the underlying of most options. `offered` is the number
- * of options that were listed. Returns `undefined` if the JSON is of another kind. Throws a `ClientError` if no chain can be built from it.
+ * Builds the chain of an answer with delayed quotes. Its underlying is `ticker` or, without `ticker`, the underlying of most options.
+ * `offered` is the number of options that the answer lists. Returns `undefined` if the JSON is of another kind. Throws a `ClientError` if
+ * no chain can be built from the answer.
  */
 export function* quotedChain(
   answer: unknown,
@@ -82,7 +86,10 @@ function contractOf(symbol: OptionSymbol, option: JsonRecord): ContractRow {
   };
 }
 
-/** The exchange's largest answer has 200,000 contracts with twenty values each. Other services send thirty values, in two objects. */
+/**
+ * Bounds of the JSON of a chain: CONTRACTS_MAX contracts. The exchange's answers have twenty values in one object for each contract. Other
+ * services send thirty values in two objects.
+ */
 const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };
 
 function parse(text: string): unknown {
@@ -95,6 +102,7 @@ function parse(text: string): unknown {
   }
 }
 
+/** Returns the time of the quotes, ms since the epoch. Throws a `ClientError` if there is no valid time. */
 function quotedAt(lastTradeTime: unknown, timestamp: unknown): number {
   const traded = typeof lastTradeTime === 'string' ? LOCAL_TIME.exec(lastTradeTime) : null;
   if (traded !== null) return instant(() => newYorkInstant(traded[1] ?? '', traded[2] ?? ''));
@@ -105,7 +113,7 @@ function quotedAt(lastTradeTime: unknown, timestamp: unknown): number {
 
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)Z?$/;
 
-/** Text of the right form may still be an invalid time, such as February 30. */
+/** Returns the result of `read`. Throws a `ClientError` if `read` throws, because a text of the right form may still name February 30. */
 function instant(read: () => number): number {
   try {
     return read();

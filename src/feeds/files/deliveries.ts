@@ -11,32 +11,36 @@ import { claimsPrints, readPrints } from './prints-csv.ts';
 import { decode, readMarketFile } from './read-market-file.ts';
 import type { FoundFile } from './walk.ts';
 
-/** Twice the size of the largest chain that is accepted. A file other than a tape is in memory as a whole while it is read. */
+/**
+ * Maximum size of a file that is not a tape: twice the size of the largest chain that is accepted. The whole file is in memory while it is
+ * read.
+ */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Larger files, except plain tapes, are read in another process, because parsing one of their pieces blocks the event loop for long. Most
- * chains are smaller.
+ * Maximum size of a file that this process reads, except plain tapes. A larger file is read in another process, because the parsing of one
+ * of its pieces would block the event loop for long. Most chains are smaller.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
-/** JSON that is made to take long to parse takes 75 ms at this size. */
+/** Maximum size of JSON that this process parses. At this size, JSON that was made to take long to parse takes 75 ms. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Enough for the first lines, which show whether a file is a tape. */
+/** Size of the start of a file. It contains the first lines, which show whether the file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
   readonly nowMs: number;
   /** Called with the number of bytes read so far. */
   readonly onProgress?: (bytes: number) => void;
-  /** Reads a plain tape in another way than from its first byte to its last. */
+  /** Reads a plain tape. If omitted, a plain tape is read from its first byte to its last. */
   readonly readTape?: (content: Content) => AsyncIterable<Delivery>;
-  /** Reads files that may need much memory in another process: Parquet, packed and large files. */
+  /** Reads a file that may need much memory in another process: Parquet, packed and large files. If omitted, this process reads it. */
   readonly readIsolated?: (content: Content) => AsyncIterable<Delivery>;
 }
 
 /**
- * Reads a file of a folder, or with `isNamed` a file that a person named; see `contentsOf`. Yields nothing if the path is no longer a
- * regular file. Throws errors of the file system.
+ * Reads a file, as `contentsOf` does. `dir` is the folder of the file, and `origin` is the path of the file in this folder. `isNamed` is
+ * whether a person named the file itself. Only such a file may be a link that leads out of the folder. Yields nothing if the path is no
+ * longer a regular file. Throws errors of the file system.
  */
 export async function* deliveriesOf(
   dir: string,
@@ -51,8 +55,8 @@ export async function* deliveriesOf(
 }
 
 /**
- * Reads an open file: Parquet or text, plain or packed with gzip. A tape is delivered in batches, whatever its size. Anything else is
- * delivered after the whole file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
+ * Reads an open file: Parquet, text, or text that is packed with gzip. Yields a tape of any size in batches. Yields other contents after
+ * the whole file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
  */
 export async function* contentsOf(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   try {
@@ -91,7 +95,7 @@ function isJson(head: string | undefined): boolean {
   return /^\s*[[{]/.test(head ?? '');
 }
 
-/** The first bytes, `bytesMax` at most. */
+/** Returns the first bytes, at most `bytesMax`. */
 async function firstBytes(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -103,7 +107,7 @@ async function firstBytes(pieces: AsyncIterable<Uint8Array>, bytesMax: number): 
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/** Passes pieces on, and reports the number of bytes so far. */
+/** Yields the pieces unchanged, and reports the number of bytes that have been read so far. */
 async function* withProgress(
   pieces: AsyncIterable<Buffer>,
   onProgress: (bytes: number) => void,

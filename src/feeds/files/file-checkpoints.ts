@@ -1,17 +1,21 @@
 import type { Stats } from 'node:fs';
 import type { Delivery } from '../../market/feed.ts';
 
-/** Incremented when the formats change such that files must be read again: a file that was rejected may now be readable. */
+/**
+ * The version of the code that reads files. It is incremented when the formats change and all files must be read again, because a file that
+ * was rejected may now be readable.
+ */
 const READER = 1;
 
-/** The result of reading a file: market data, no market data, or rejected with the reason. */
+/** The result of the reading of a file: the file has market data, it has no market data, or it was rejected for a reason. */
 export type Outcome = 'data' | 'none' | { readonly rejection: string };
 
 type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
 /**
- * The versions of one folder's files that have been read, stored as checkpoints of the feed. The key of a checkpoint is the folder and the
- * file's path in the folder. The value is the file's size, its modification time and the outcome of reading it.
+ * The versions of one folder's files that have been read. They are stored as checkpoints of the feed. The key of a checkpoint consists of a
+ * digest of the folder's path and of the origin of the file, which is the file's path in the folder. The value consists of the file's
+ * version (see `versionOf`) and the outcome of its reading.
  */
 export class FileCheckpoints {
   readonly #folder: string;
@@ -23,8 +27,8 @@ export class FileCheckpoints {
   }
 
   /**
-   * The checkpoints of one folder among all checkpoints of the feed. Folders are identified by their path without links, because a path may
-   * be another folder tomorrow, and one folder may have two paths.
+   * Returns the checkpoints of one folder among all checkpoints of the feed. `root` is the folder's path without links. A path with links
+   * may lead to another folder tomorrow, and one folder may have several paths.
    */
   static of(root: string, checkpoints: ReadonlyMap<string, string>): FileCheckpoints {
     const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
@@ -33,52 +37,52 @@ export class FileCheckpoints {
     return new FileCheckpoints(folder, new Map(ofFolder.map(([key, value]) => [key.slice(prefix.length), value])));
   }
 
-  /** Whether this version was read. */
+  /** Returns whether the present version of a file is the version that was read last. */
   has(origin: string, stats: Stats): boolean {
     return this.isLast(origin, versionOf(stats));
   }
 
-  /** Whether this is the version that was stored last. */
+  /** Returns whether a version of a file is the version that was read last. */
   isLast(origin: string, version: string): boolean {
     return this.#values.get(origin)?.startsWith(`${version} `) ?? false;
   }
 
-  /** Whether any version was read. */
+  /** Returns whether any version of a file has been read. */
   isKnown(origin: string): boolean {
     return this.#values.has(origin);
   }
 
-  /** Whether a version of the file had market data, or was rejected as market data. If a later version has none, this is reported. */
+  /** Returns whether an earlier version of the file had market data or was rejected. If a later version has no data, this is reported. */
   hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }
 
-  /** Why the version that was read last was rejected. Returns `undefined` if it was not rejected. */
+  /** Returns why the version that was read last was rejected, or `undefined` if it was not rejected. */
   rejection(origin: string): string | undefined {
     const outcome = this.#outcome(origin);
     return outcome?.startsWith(REJECTED) ? outcome.slice(REJECTED.length) : undefined;
   }
 
-  /** The checkpoint that this version was read. Deliver it after the contents of the file. */
+  /** Returns the checkpoint which records that this version was read. Deliver it after the contents of the file. */
   checkpointFor(origin: string, stats: Stats, outcome: Outcome): Checkpoint {
     const lasting = outcome === 'none' && this.hadData(origin) ? 'data' : outcome;
     const text = typeof lasting === 'string' ? lasting : `${REJECTED}${lasting.rejection}`;
     return this.#checkpoint(origin, `${versionOf(stats)} ${text}`);
   }
 
-  /** The checkpoint that removes the stored one of a file. */
+  /** Returns the delivery that removes the stored checkpoint of a file. */
   removalFor(origin: string): Checkpoint {
     return this.#checkpoint(origin, null);
   }
 
-  /** Deliveries that remove the checkpoints and the rejections of files that are no longer present. */
+  /** Returns the deliveries that remove the checkpoints and the rejections of files that are no longer present. */
   removalsOfMissing(present: ReadonlySet<string>): Delivery[] {
     return [...this.#values.keys()]
       .filter((origin) => !present.has(origin))
       .flatMap((origin) => [this.removalFor(origin), { kind: 'resolved', origin }]);
   }
 
-  /** The outcome, which follows the three words of the version. */
+  /** Returns the stored outcome of a file. It follows the three words of the version. */
   #outcome(origin: string): string | undefined {
     return this.#values.get(origin)?.split(' ').slice(3).join(' ');
   }
@@ -89,10 +93,10 @@ export class FileCheckpoints {
 }
 
 const FOLDER_DIGITS = 16;
-/** Begins the stored outcome of a rejected file. The reason follows. Databases have this text, so it never changes. */
+/** The start of the stored outcome of a rejected file. The reason follows. Databases contain this text, so it never changes. */
 const REJECTED = 'refused ';
 
-/** A text that changes whenever the file changes. */
+/** Returns the version of a file: a text of three words that changes if the file or the reader changes. */
 export function versionOf(stats: Stats): string {
   return `${READER} ${stats.size} ${stats.mtimeMs}`;
 }

@@ -9,22 +9,24 @@ import { TemporaryErrors } from './temporary-errors.ts';
 import { type FoundFile, type SkippedFile, walk } from './walk.ts';
 
 export interface FilesFeedOptions {
-  /** The checkpoints of this feed, stored together with its data. They alone decide which files have been read. */
+  /** Returns the checkpoints of this feed, which are stored together with its data. A file has been read if it has a checkpoint. */
   readonly checkpoints: () => ReadonlyMap<string, string>;
   /** Folder to which rejected files are moved. If omitted, the feed never writes to the drop folder. */
   readonly setAside?: string | undefined;
-  /** File that records which file is being read. If omitted, a file that crashes the process is read again at each start. */
+  /** Path of the journal, which records which file is being read. If omitted, a file that ends the process is read again at each start. */
   readonly journal?: string | undefined;
   readonly pollIntervalMs?: number;
-  /** Waits between two checks of a file that was written to just before. */
+  /** Waits between two checks of a file that was written a short time ago. */
   readonly pause?: () => Promise<void>;
 }
 
 /**
- * Reads market data from a folder and its sub-folders. Every poll reads the files that are new or changed since they were last stored,
- * judged by size and modification time, also across restarts. Files that may need much memory are read in another process. A file that is
- * still being written is left for the next poll, except for tapes, whose rows so far are valid. A problem with a file is reported once,
- * until the file changes. Polls must not overlap.
+ * Creates the feed of a drop folder and its sub-folders. Each poll reads the files that are new, or whose size or modification time differs
+ * from their checkpoint. Checkpoints survive a restart. Files that may need much memory are read in another process. A file that is still
+ * being written is left for the next poll, unless the file is a tape: the rows of a tape that have been written so far are valid. A problem
+ * with a file is reported once, and again after the file has changed. Polls must not overlap.
+ *
+ * The origin of a file, and of its rejections, is the path of the file in the drop folder. The origin of the folder itself is `dir`.
  */
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(STABILITY_PAUSE_MS));
@@ -33,15 +35,15 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   let journal: ReadingJournal | undefined;
   let isFirstPoll = true;
   /**
-   * Reasons of the problems that the last poll found, by path. At the start it contains the folder itself, because an earlier process may
-   * have reported the folder.
+   * Reasons of the problems that the last poll found, by origin. At the start, the map contains the folder itself, because an earlier
+   * process may have reported a problem with the folder.
    */
   let reported = new Map([[dir, '']]);
 
   async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     journal ??= new ReadingJournal(options.journal);
     const opened = journal;
-    // If the service is stopped while it reads a file, this does not count as a crash.
+    // If the service is stopped while it reads a file, do not count this as a crash.
     const endReading = () => opened.end();
     signal?.addEventListener('abort', endReading);
     try {
@@ -73,11 +75,12 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield* processFile(journal, file, root, checkpoints, nowMs);
     }
     isFirstPoll = false;
-    // Files that come back are read again. In a folder that cannot be read, the files may still exist.
+    // Remove the checkpoints of missing files, so that a file which comes back is read again. If a folder could not be read, its files may
+    // still exist.
     if (isComplete) yield* checkpoints.removalsOfMissing(present);
   }
 
-  /** Delivers the contents of a new or changed file, and then its checkpoint. */
+  /** Yields the contents of a new or changed file, and then its checkpoint. */
   async function* processFile(
     journal: ReadingJournal,
     file: FoundFile,
@@ -93,8 +96,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield checkpoints.checkpointFor(origin, stats, { rejection: CRASHED });
       return;
     }
-    // The ledger may still have a rejection for a temporary error that an earlier process reported. So the first poll clears the rejections
-    // of all files that it reads. Later polls need to do this only for files with a checkpoint.
+    // The ledger of feeds may still have a rejection for a temporary error that an earlier process reported. So the first poll clears the
+    // rejections of all files that it reads. Later polls clear only the rejections of files with a checkpoint.
     if (isFirstPoll || checkpoints.isKnown(origin)) yield { kind: 'resolved', origin };
     journal.begin(origin, version);
     let outcome = yield* clearErrorOnRead(
@@ -117,9 +120,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     yield checkpoints.checkpointFor(origin, stats, outcome);
   }
 
-  /**
-   * Passes the deliveries of a file on. Once the file can be read, first reports that its temporary error is resolved.
-   */
+  /** Yields the deliveries of a file. If the file had a temporary error and can be read now, first yields that the error is resolved. */
   async function* clearErrorOnRead<Outcome extends object | string | undefined>(
     origin: string,
     deliveries: AsyncGenerator<Delivery, Outcome>,
@@ -137,7 +138,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
   }
 
-  /** Moves rejected files whose rejections are stored to the set-aside folder. Returns the files that could not be moved. */
+  /** Moves rejected files to the folder `to` once their rejections are stored. Returns the files that could not be moved. */
   async function* moveRejectedFiles(
     root: string,
     files: readonly FoundFile[],
@@ -162,21 +163,21 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 }
 
 /**
- * Why a file without market data is reported: it had market data before, or its name suggests it. Notes and pictures are ignored, with
- * `undefined`.
+ * Returns why a file without market data is reported: the file had market data before, or its name suggests market data. Returns
+ * `undefined` for a file that is ignored, such as a note or a picture.
  */
 function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoints): string | undefined {
-  if (checkpoints.hadData(origin)) return 'no longer holds market data';
-  return stats.size > 0 && DATA_NAME.test(origin) ? 'holds no market data of a known format' : undefined;
+  if (checkpoints.hadData(origin)) return 'no longer contains market data';
+  return stats.size > 0 && DATA_NAME.test(origin) ? 'contains no market data of a known format' : undefined;
 }
 
 const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
 const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times: change or replace the file to have it read again`;
 
-/** Soon enough for a person who drops a file. Rare enough for a folder on a network. */
+/** Interval between two polls. It is short for a person who drops a file, and long enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;
-/** A file that has not changed for this long is stable. */
+/** A file that has not changed for this time is stable. */
 const STABLE_AFTER_MS = 2_000;
-/** Pause between two checks of a file that was written to just before. */
+/** Pause between two checks of a file that was written a short time ago. */
 const STABILITY_PAUSE_MS = 100;

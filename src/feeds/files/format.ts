@@ -8,20 +8,21 @@ export interface MarketFile extends FileFacts {
 
 /** Facts about a file, without its content. */
 export interface FileFacts {
-  /** Path inside the drop folder, with forward slashes. */
+  /** Path of the file in the drop folder, with forward slashes. Rejections of the file have this origin. */
   readonly origin: string;
-  /** When the file last changed, ms since the epoch. */
+  /** When the content of the file last changed, ms since the epoch. */
   readonly modifiedMs: number;
 }
 
 /** A format of market data. Formats are detected from the content, because names can be wrong. */
 export interface Format {
-  /** Whether the content is meant to be in this format, even if it is damaged. */
+  /** Returns whether a file with these first lines is meant to be in this format, even if the file is damaged. */
   claims(text: string): boolean;
   /** Reads the file. Throws a `ClientError` if nothing can be read from it. */
   read(file: MarketFile): InPieces<Delivery[]>;
 }
 
+/** Returns the source of the chains in a file. */
 export function sourceOf(file: Pick<FileFacts, 'origin'>): string {
   return `files:${file.origin}`;
 }

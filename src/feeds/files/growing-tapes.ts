@@ -2,35 +2,42 @@ import type { Content } from './opened-file.ts';
 import { PrintsCsvReader, type PrintsDelivery } from './prints-csv.ts';
 import { RejectedRows } from './rejected-rows.ts';
 
-/** Few tapes grow at the same time. The state of a reader takes some 10 MB, most of it the trades that it has seen. */
+/**
+ * Maximum number of tapes whose state is in memory. Few tapes grow at the same time. The state of a tape takes some 10 MB, mostly for the
+ * trades that its reader has seen.
+ */
 const TAPES_MAX = 4;
-/** Bytes that are searched at a time for the last line break. */
+/** Number of bytes that are read at a time to find the last line break. */
 const PIECE_BYTES = 64 * 1024;
 
-/** The state after a read of a tape. The next read continues from it. */
+/** The state of a tape after it was read. The next read continues from this state. */
 interface ReadState {
   readonly version: string;
   readonly tape: PrintsCsvReader;
   readonly rejectedRows: RejectedRows;
-  /** Length in bytes of all whole lines from the start of the file. `digest` is the digest of these bytes. */
+  /** Number of bytes from the start of the file to the end of the last whole line. */
   readonly bytes: number;
+  /** SHA-256 digest of these bytes. */
   readonly digest: string;
 }
 
 /**
- * Reads tapes that grow, each from where the last read ended, so that the cost of a day's tape grows with its length and not with the
- * square of its length. The reader stays in memory with the rows that it has seen: without them, a row that equals an earlier one would be
- * taken for a copy. After a restart, the tape is read once from the start. A read continues only if the bytes before its start have not
- * changed, because a tape may also be rewritten in place. To verify this, these bytes are digested again, at some 1.5 GB a second.
+ * Reads tapes that grow. Each read continues where the last read of the tape ended. So the time for a day's tape grows with its length, and
+ * not with the square of its length. The reader of a tape stays in memory and knows the rows that it has read. A new reader would take a
+ * row for a copy of an equal row before it. After a restart, the tape is read once from the start.
+ *
+ * A tape may also be rewritten in place. So a read continues only if the bytes that were read before have not changed. To check this, these
+ * bytes are digested again, at some 1.5 GB a second.
  */
 export class GrowingTapes {
   readonly #states = new Map<string, ReadState>();
 
   /**
-   * Yields the prints of a version of a tape that are new since the version before, or all of them.
+   * Yields the prints of a version of a tape that are new since the version that was read last. Yields all prints of the tape if the read
+   * cannot continue.
    *
-   * @param isStored whether the contents of a version have been stored.
-   * @returns how many rows of the tape are not prints, and whether the tape was still as long as this version.
+   * @param isStored returns whether the contents of a version have been stored.
+   * @returns the counts of all rejected rows of the tape, and whether the file still had all whole lines of this version.
    */
   async *read(
     file: Content,
@@ -62,8 +69,8 @@ export class GrowingTapes {
     if (end > from) yield* addRejected(tape.read(lines(), nowMs), rejectedRows);
     const digest = digested.digest('hex');
 
-    // A last line without a line break changes no state: it is read again once it is complete. If it is a print already, it is delivered
-    // now, and the next read starts anew.
+    // A last line without a line break may be incomplete. It is not part of the state, so the next read reads it again. If the line is
+    // already a print, it is delivered now. No state is stored then, and the next read begins at the start of the tape.
     const total = rejectedRows.copy();
     let isLastLineDelivered = false;
     if (end < size || end === 0) {
@@ -86,7 +93,7 @@ export class GrowingTapes {
   }
 }
 
-/** Passes deliveries on, and counts their rejected rows. */
+/** Yields the deliveries unchanged, and adds their rejected rows to the counts. */
 async function* addRejected(deliveries: AsyncIterable<PrintsDelivery>, rejectedRows: RejectedRows) {
   for await (const delivery of deliveries) {
     rejectedRows.add(delivery);
@@ -94,13 +101,13 @@ async function* addRejected(deliveries: AsyncIterable<PrintsDelivery>, rejectedR
   }
 }
 
-/** Whether a file begins with the bytes that were read before. Afterwards, `hasher` has digested these bytes. */
+/** Returns whether a file begins with the bytes that were read before. Digests these bytes with `hasher`. */
 async function beginsWith(file: Content, { bytes, digest }: ReadState, hasher: Bun.CryptoHasher): Promise<boolean> {
   for await (const piece of file.pieces(0, bytes)) hasher.update(piece);
   return hasher.copy().digest('hex') === digest;
 }
 
-/** The end of the last whole line after `from`. Returns `from` if there is no whole line. */
+/** Returns where the last whole line between `from` and `to` ends. Returns `from` if there is no whole line. */
 async function endOfLines(file: Content, from: number, to: number): Promise<number> {
   for (let end = to; end > from; end -= PIECE_BYTES) {
     const start = Math.max(from, end - PIECE_BYTES);
@@ -112,7 +119,10 @@ async function endOfLines(file: Content, from: number, to: number): Promise<numb
 
 const LINE_FEED = 0x0a;
 
-/** Detected by the byte-order mark. In UTF-16, half a character can look like a line break. */
+/**
+ * Returns whether the file begins with a byte-order mark of UTF-16. Such a tape is always read from the start, because one of the two bytes
+ * of a UTF-16 character can look like a line break.
+ */
 async function isUtf16(file: Content): Promise<boolean> {
   const [first, second] = await file.slice(0, 2);
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

@@ -4,21 +4,21 @@ import { unreadable } from '../rejections.ts';
 import type { Content } from './opened-file.ts';
 
 /**
- * Text with numbers packs to a tenth of its size, and a file of equal rows to a hundredth. A file that unpacks to more was made to exhaust
- * memory or disk.
+ * Maximum ratio of the unpacked size to the packed size. Text with numbers packs to a tenth of its size, and a file of equal rows to a
+ * hundredth. A file with a larger ratio was made to exhaust the memory or the disk.
  */
 export const INFLATION_MAX = 200;
-/** Below this size the ratio is not checked: a short file of equal rows may pack better, and does no harm. */
+/** Unpacked size from which the ratio is checked. A shorter file of equal rows may have a larger ratio, and does no harm. */
 export const INFLATED_BYTES_FREE = 1024 * 1024;
 
-/** Whether the first bytes are those of a gzip file. */
+/** Returns whether these first bytes are the first bytes of a gzip file. */
 export function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }
 
 /**
- * Unpacks a gzip file piece by piece. `onProgress` is called with the number of packed bytes read so far. Throws a `ClientError` if the file is
- * damaged, truncated or unpacks to too much. Throws errors of the file system.
+ * Unpacks a gzip file piece by piece. Calls `onProgress` with the number of packed bytes that have been read so far. Throws a `ClientError`
+ * if the file is damaged or truncated, or if it unpacks to more than INFLATION_MAX times its size. Throws errors of the file system.
  */
 export async function* inflated(
   content: Content,
@@ -41,7 +41,7 @@ export async function* inflated(
     for await (const piece of gunzip) {
       bytes += piece.length;
       if (bytes > INFLATED_BYTES_FREE && bytes > INFLATION_MAX * content.facts.size) {
-        throw unreadable(`it unpacks to more than ${INFLATION_MAX} times its size`);
+        throw unreadable(`the file unpacks to more than ${INFLATION_MAX} times its size`);
       }
       onProgress(packedBytes);
       yield piece;

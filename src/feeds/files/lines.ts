@@ -3,18 +3,18 @@ import { unreadable } from '../rejections.ts';
 export interface Lines {
   /** Whole lines, without their line breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
-  /** Whether this is a single line without a line break at the end of the text. The line may be incomplete. */
+  /** Whether `lines` is only the last line of the text, which has no line break. The line may be incomplete. */
   readonly isUnterminated: boolean;
 }
 
-/** No row of a table is longer. This bounds the memory. */
+/** Maximum length of a line, characters. The bound limits the memory. Rows of tables are shorter. */
 const LINE_LENGTH_MAX = 1024 * 1024;
 
 /**
- * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the text. Throws a `ClientError` if the
- * text is binary, or if a line is longer than LINE_LENGTH_MAX.
+ * Splits a text that arrives in pieces of any size into lines. The memory does not grow with the length of the text. Throws a `ClientError`
+ * if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
  *
- * @param decoder the decoder, if the text continues one whose encoding is known.
+ * @param decoder the decoder of the text. If omitted, the first bytes of the text show its encoding.
  */
 export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: TextDecoder): AsyncGenerator<Lines> {
   let head: Uint8Array = new Uint8Array();
@@ -27,7 +27,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: Text
     decoder ??= decoderOf(head);
     if (!decoder) throw unreadable('the file is not text');
     rest += decoder.decode(bytes, { stream: true });
-    // A CR at the end may be the first half of a CRLF.
+    // A CR at the end of a piece may be the first half of a CRLF.
     const returned = rest.endsWith('\r') ? '\r' : '';
     const lines = withPlainBreaks(returned ? rest.slice(0, -1) : rest).split('\n');
     rest = lines.pop()! + returned;
@@ -48,9 +48,13 @@ export function withPlainBreaks(text: string): string {
 
 /** Length of a byte-order mark of UTF-16. */
 const BOM_BYTES = 2;
+/** Number of first bytes that are checked for a 0, which only binary data contains. */
 const BINARY_PROBE_BYTES = 8_192;
 
-/** Whether this is UTF-16 text without a byte-order mark. In UTF-16 text of ASCII characters, every other byte is 0. */
+/**
+ * Returns whether a file with these first bytes is UTF-16 text of ASCII characters without a byte-order mark. In such a text, every other
+ * byte is 0.
+ */
 export function isUnmarkedUtf16(head: Uint8Array): boolean {
   const probe = head.subarray(0, head.length < UTF16_PROBE_BYTES ? head.length & ~1 : UTF16_PROBE_BYTES);
   const zeros = (from: number) => probe.filter((byte, i) => i % 2 === from && byte === 0).length;
@@ -67,8 +71,8 @@ function isBreak(byte: number): boolean {
 }
 
 /**
- * A decoder for UTF-8, or for UTF-16 if there is a byte-order mark. Returns `undefined` for binary data. Bytes that are not UTF-8 become
- * `U+FFFD`, so that they spoil only their row.
+ * Returns a decoder for UTF-16 if the text begins with its byte-order mark, and otherwise for UTF-8. Returns `undefined` for binary data.
+ * The decoder turns bytes that are not UTF-8 into `U+FFFD`, so that they damage only their own row.
  */
 export function decoderOf(head: Uint8Array): TextDecoder | undefined {
   const start = `${head[0]} ${head[1]}`;

@@ -3,26 +3,27 @@ import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { errorCode } from '../../errors.ts';
 
-/** Some hundred rows of a tape, which take two or three milliseconds to read. Between two pieces, requests are served. */
+/** Size of a piece: some hundred rows of a tape, which are read in two or three milliseconds. Requests are served between two pieces. */
 const PIECE_BYTES = 64 * 1024;
 
 /** Facts about a file, without its content. */
 export interface ContentFacts {
-  /** Path inside the drop folder, with forward slashes. */
+  /** Path of the file in the drop folder, with forward slashes. Rejections of the file have this origin. */
   readonly origin: string;
+  /** Length of the file, bytes. */
   readonly size: number;
-  /** When the file last changed, ms since the epoch. */
+  /** When the content of the file last changed, ms since the epoch. */
   readonly modifiedMs: number;
 }
 
-/** An open file, read by position. Its path is not used again, because another file may be there by then. */
+/** An open file that is read by position. The path of the file is not used again, because another file may have the path by then. */
 export class Content {
   constructor(
     readonly fd: number,
     readonly facts: ContentFacts,
   ) {}
 
-  /** The bytes from `from` to `to`, fewer if the file ends before. */
+  /** Returns the bytes from `from` to `to`. Returns fewer bytes if the file ends before `to`. */
   async slice(from: number, to: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
     let filled = 0;
@@ -34,7 +35,7 @@ export class Content {
     return bytes.subarray(0, filled);
   }
 
-  /** Yields the bytes from `from` to `to`, fewer if the file ends before. Each piece is valid until the next one is requested. */
+  /** Yields the bytes from `from` to `to`, or to the end of the file. A piece is valid until the next piece is requested. */
   async *pieces(from = 0, to = this.facts.size): AsyncGenerator<Buffer> {
     const piece = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, to - from)));
     for (let position = from; position < to; ) {
@@ -58,12 +59,12 @@ export interface OpenedFile extends AsyncDisposable {
   readonly content: Content;
 }
 
-/** Does not wait for the writer of a FIFO, and does not follow a link. */
+/** With these flags, opening neither waits for the writer of a FIFO nor follows a link. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Opens a file of a folder. A link to a regular file within the folder opens that file. Returns `undefined` if there is no longer a regular
- * file within the folder at this path. Throws errors of the file system.
+ * Opens a file of a folder. If the path is a link to a file in the folder, opens that file. Returns `undefined` if the path no longer leads
+ * to a regular file in the folder. Throws errors of the file system.
  *
  * @param root the folder's path without links.
  */
@@ -89,7 +90,8 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
 }
 
 /**
- * Opens a file that a person named, also through a link. Returns `undefined` if it is not a regular file. Throws errors of the file system.
+ * Opens a file that a person named. The path may be a link to any place. Returns `undefined` if the path does not lead to a regular file.
+ * Throws errors of the file system.
  */
 export async function openNamed(path: string, origin: string): Promise<OpenedFile | undefined> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -105,8 +107,8 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
 }
 
 /**
- * Errors which mean that the path has changed since the folder was scanned. The next scan finds what is there now. Opening a socket fails
- * with ENXIO.
+ * Codes of errors which mean that the path has changed since the folder was scanned. The next scan finds the new state. ENXIO is the error
+ * for a path that has become a socket.
  */
 const PATH_CHANGED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
 
@@ -115,17 +117,17 @@ function openedFile(handle: FileHandle, origin: string, stats: { size: number; m
   return { handle, content: new Content(handle.fd, facts), [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** Whether the open file is in the folder: a folder on the path may have become a link. */
+/** Returns whether the open file is in the folder `root`. It may be outside, because a folder on the path may have become a link. */
 async function isWithin(root: string, handle: FileHandle, path: string): Promise<boolean> {
   const known = pathOf(handle.fd);
   if (known !== undefined) return known.startsWith(root + sep);
-  // The system does not report the path of an open file. Check that the file at the path now is the open file.
+  // The system does not report the path of an open file. So check that the present file at the path is the open file.
   const real = await realpath(path);
   const [atPath, opened] = [await lstat(real), await handle.stat()];
   return real.startsWith(root + sep) && atPath.dev === opened.dev && atPath.ino === opened.ino;
 }
 
-/** The path of an open file or folder. Returns `undefined` if the system does not report it. */
+/** Returns the path of an open file or folder, or `undefined` if the system does not report the path. */
 export function pathOf(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);

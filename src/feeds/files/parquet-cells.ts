@@ -3,11 +3,11 @@ import { type Compressors, type ParquetParsers, type SchemaElement, snappyUncomp
 import { DAY_MS } from '../../market/calendar.ts';
 import { unreadable } from '../rejections.ts';
 
-/** Writers make pages of 1 MB. */
+/** Maximum size of an unpacked page. The common writers make pages of 1 MB. */
 const PAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * All compression codecs in common use except LZ4, as the runtime provides them. The size that a page declares bounds what it unpacks to.
+ * The compression codecs in common use, except LZ4. A page unpacks to at most the size that it declares.
  */
 export const CODECS: Compressors = {
   SNAPPY(packed, length) {
@@ -38,19 +38,19 @@ export const PARSERS: Partial<ParquetParsers> = {
 
 const DAY_MICROS = BigInt(DAY_MS) * 1_000n;
 
-/** `2026-08-17T13:30:00.007140`, or a text that no format accepts as a time. */
+/** Formats an instant as `2026-08-17T13:30:00.007140`. Outside the years 1970 to 9999, returns a text that no reader accepts as a time. */
 function instant(micros: bigint): string {
   const ms = Number(micros / 1_000n);
   if (Math.abs(ms) > MS_MAX || micros < 0n) return 'out of range';
   return `${new Date(ms).toISOString().slice(0, 23)}${String(micros % 1_000n).padStart(3, '0')}`;
 }
 
-/** The end of the year 9999. */
+/** The end of the year 9999, ms since the epoch. */
 const MS_MAX = 253_402_300_799_999;
 
 /**
- * Returns a function that formats the values of a column as the cells of a text table. Null and NaN, which data frames write for "none",
- * become an empty cell.
+ * Returns a function that formats the values of a column as the cells of a text table. Null and NaN become an empty cell. Data frames write
+ * NaN for a missing value.
  */
 export function cellReader({
   name,
@@ -69,19 +69,21 @@ export function cellReader({
     if (isDay && typeof value === 'string') return value.replace(MIDNIGHT, '');
     if (typeof value === 'string') return isInstant ? `${value}Z` : value;
     if (typeof value !== 'number') return String(value);
-    // hyparquet has multiplied by a power of ten, which is not exact as a double.
+    // hyparquet has multiplied the whole number by a power of ten such as 0.01, which is not exact as a double.
     if (decimals !== undefined) return value.toFixed(decimals);
     return type === 'FLOAT' ? shortest(value) : String(value);
   };
 }
 
-/** Data frames have no dates. They write the midnight of the day. */
+/** Columns of dates. Data frames have no type for dates, and write the midnight of the day. */
 const DAYS: ReadonlySet<string> = new Set(['expiry', 'date']);
 const MIDNIGHT = /T00:00:00\.000000$/;
 
 const TIMESTAMPS: ReadonlySet<string> = new Set(['TIMESTAMP_MILLIS', 'TIMESTAMP_MICROS', 'INT96']);
 
-/** The shortest decimal that rounds to the same single-precision number: 5000.3 is meant, not 5000.2998046875. */
+/**
+ * Formats a single-precision number as the shortest decimal that rounds to this number. The writer meant 5000.3, and not 5000.2998046875.
+ */
 function shortest(single: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const decimal = Number(single.toPrecision(digits));

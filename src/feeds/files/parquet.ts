@@ -18,26 +18,32 @@ import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf } from './print-columns.t
 import { rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 
-/** All columns of a row group are in memory at once. The common writers make groups of 1,048,576 rows by default. */
+/**
+ * Maximum number of rows in a row group, because all columns of a row group are in memory at once. The common writers make groups of
+ * 1,048,576 rows by default.
+ */
 const GROUP_ROWS_MAX = 1_200_000;
-/** Rows that are built at a time. */
+/** Maximum number of rows in a slice. */
 const SLICE_ROWS = 50_000;
-/** Enough for the columns of some thousand row groups. Parsed metadata takes some twenty times as much memory. */
+/**
+ * Maximum size of the metadata, which is sufficient for the columns of some thousand row groups. Parsed metadata takes some twenty times as
+ * much memory.
+ */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * Rows of a tape pack to 5 to 20 bytes each. A file with more rows than bytes repeats one row, and was made to fill a disk. 10,000 rows are
- * always allowed.
+ * Number of rows that a file may have in addition to one row for each of its bytes. Rows of a tape pack to 5 to 20 bytes each. A file with
+ * more rows than bytes repeats one row, and was made to fill a disk.
  */
 const ROWS_FREE = 10_000;
 
-/** Whether the first bytes are those of a Parquet file. */
+/** Returns whether these first bytes are the first bytes of a Parquet file. */
 export function isParquet(head: Uint8Array): boolean {
   return Buffer.from(head.subarray(0, 4)).toString('latin1') === MAGIC;
 }
 
 /**
- * Reads a Parquet file with the columns of a chain table, of closes or of a tape, by the same rules as text. Yields nothing for a file with
- * other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file system.
+ * Reads a Parquet file with the columns of a chain table, of closes or of a tape. The rules for text files with these columns apply. Yields
+ * nothing for a file with other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file system.
  */
 export async function* readParquet(
   content: Content,
@@ -50,7 +56,8 @@ export async function* readParquet(
     byteLength: size,
     slice(start, end = size) {
       const bytes = bytesOf(start, end);
-      // hyparquet requests several ranges at once and handles only the first failure. The others must not count as unhandled rejections.
+      // hyparquet requests several ranges at once and handles only the first failure. The other failures are handled here, so that they do
+      // not become unhandled rejections.
       bytes.catch(() => {});
       return bytes;
     },
@@ -80,13 +87,18 @@ export async function* readParquet(
 const MAGIC = 'PAR1';
 
 interface ParquetTable {
-  /** Names of the columns that hold plain values, in lower case. */
+  /** Names of the columns with plain values, in lower case. */
   readonly header: readonly string[];
+  /** Number of rows. */
   readonly rows: number;
-  /** Yields the cells of these columns as text, in slices that never span two row groups. The cells of a missing column are empty. */
+  /**
+   * Yields the rows with the cells of these columns as text. The rows come in slices. A slice never has rows of two row groups. The cells
+   * of a missing column are empty.
+   */
   slices(columns: readonly string[]): AsyncGenerator<string[][]>;
 }
 
+/** Reads the metadata of a file. Throws a `ClientError` if the file is truncated or exceeds a bound. */
 async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   const tail = new DataView(await file.slice(Math.max(0, file.byteLength - 8)));
   if (tail.byteLength < 8 || tail.getUint32(0, true) > METADATA_BYTES_MAX)
@@ -130,7 +142,7 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
 
 async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
   const names = PRINT_COLUMNS.filter((name) => table.header.includes(name));
-  // Check the whole header for missing and repeated columns, and throw a `ClientError`.
+  // Throws a `ClientError` if a column of the whole header is missing or repeated.
   printColumnsOf(table.header);
   const read = rowReader(printColumnsOf(names));
   for await (const rows of table.slices(names)) {
@@ -147,7 +159,10 @@ async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<Pri
   }
 }
 
-/** Throws a `ClientError` for an error of hyparquet: the file is damaged. Errors of the file system are passed on. */
+/**
+ * Returns the result of `work`. Throws a `ClientError` for an error of hyparquet, which means that the file is damaged. Throws errors of
+ * the file system unchanged.
+ */
 async function rejectDamaged<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 import { unreadable } from '../rejections.ts';
 
-/** All columns that are read. */
+/** All columns of a tape that are read. */
 export const PRINT_COLUMNS = [
   ...['executed_at', 'option_chain_id', 'underlying_symbol', 'expiry', 'option_type', 'strike', 'price', 'size'],
   ...['side', 'tags', 'nbbo_bid', 'nbbo_ask', 'delta', 'exchange', 'report_flags', 'canceled'],
@@ -8,9 +8,10 @@ export const PRINT_COLUMNS = [
 ] as const;
 const CONTRACT_COLUMNS = ['underlying_symbol', 'expiry', 'option_type', 'strike'] as const;
 
-/** Index of each column, -1 for a column that the tape does not have. */
+/** Index of each column. The index is -1 for a column that the tape does not have. */
 export type Columns = Readonly<Record<(typeof PRINT_COLUMNS)[number], number>>;
 
+/** Finds the columns of a tape. Throws a `ClientError` if a required column is missing, or if a column that is read appears twice. */
 export function printColumnsOf(header: readonly string[]): Columns {
   const needed = ['price', 'size', ...(header.includes('option_chain_id') ? [] : CONTRACT_COLUMNS)];
   const missing = needed.filter((name) => !header.includes(name));
@@ -20,7 +21,7 @@ export function printColumnsOf(header: readonly string[]): Columns {
   return Object.fromEntries(PRINT_COLUMNS.map((name) => [name, header.indexOf(name)])) as Columns;
 }
 
-/** Whether a line consists of plain column names, and is not prose about them. */
+/** Returns whether a line is the header of a tape: it names the time of the trade, and the contract or the underlying. */
 export function isPrintsHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
   return has('executed_at') && (has('option_chain_id') || has('underlying_symbol'));

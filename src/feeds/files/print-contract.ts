@@ -16,18 +16,20 @@ import { rootOn } from './roots.ts';
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
 export interface PrintedContract extends Contract {
-  /** The symbol in its canonical form, as part of the print's identity. */
+  /** The symbol in its canonical form, which is part of the print's identity. */
   readonly symbol: string;
+  /** Start of the expiry date in UTC, ms since the epoch. */
   readonly expiryMs: number;
 }
 
+/** Why the contract of a row cannot be read. */
 export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_columns';
 
 type Cells = readonly [symbol: string, ticker: string, expiry: string, type: string, strike: string];
 
 /**
- * Returns a reader of a row's contract that caches contracts by symbol. A tape repeats the other cells of a symbol, so they are compared
- * with those of the last row with this symbol, and not parsed again.
+ * Returns a function that reads the contract of a row, and caches contracts by symbol. The rows of one symbol usually repeat its other
+ * cells. So the cells of a row are compared with those of the last row with its symbol, and are not parsed again if they are equal.
  */
 export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();
@@ -42,7 +44,7 @@ export function contractReader(): (...cells: Cells) => PrintedContract | NoContr
     const key = [symbol, ticker, expiry, type, strike].join('\n');
     const contract = byCells(key);
     if (key.length > KEY_CHARS_MAX) return contract;
-    // Copies the text, because a substring in the cache keeps the whole piece of the file in memory.
+    // Copy the text, because a substring in the cache would hold its whole piece of the file in memory.
     const cells = Buffer.from(key).toString().split('\n') as unknown as Cells;
     if (bySymbol.size >= MEMOIZED_MAX) bySymbol.clear();
     if (symbol !== '') bySymbol.set(cells[0], { cells, contract });
@@ -50,7 +52,7 @@ export function contractReader(): (...cells: Cells) => PrintedContract | NoContr
   };
 }
 
-/** The contract of a row. If the row has a symbol, the symbol decides, and the other columns must agree with it. */
+/** Reads the contract of a row from its symbol, or else from its other cells. If there is a symbol, the other cells must agree with it. */
 function contractOf(cells: ContractCells): PrintedContract | NoContract {
   const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
   const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);
@@ -66,7 +68,7 @@ function contractOf(cells: ContractCells): PrintedContract | NoContract {
 
 type ContractCells = readonly string[];
 
-/** Strikes in a symbol have three decimals. */
+/** The smallest difference between two strikes. Strikes in a symbol have three decimals. */
 const STRIKE_STEP = 0.001;
 const STRIKE_MAX = 1e5;
 
@@ -78,7 +80,10 @@ function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: Co
   return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
 }
 
-/** Whether a ticker of a tape fits the contract of the symbol: it is the underlying or the root (`SPXW`), with or without a dot. */
+/**
+ * Returns whether a ticker of a tape agrees with the contract of the symbol: the ticker is the underlying or the root (`SPXW`), with or
+ * without a dot.
+ */
 function fitsTicker({ root, underlying }: Contract, ticker: string): boolean {
   return ticker === underlying || rootOf(ticker).underlying === underlying || rootOfTicker(ticker) === root;
 }

@@ -1,20 +1,29 @@
-/** How many different trades are cached to recognise equal rows. Equal rows of a tape are close to each other. */
+/**
+ * Size of each of the two caches of trades that recognise equal rows. Equal rows of a tape are close to each other, so small caches are
+ * sufficient.
+ */
 const RECENT_MAX = 20_000;
 
 /**
- * Derives ids for the prints of one file from their content, for files without an id column. An id is a digest of the trade. The second and
- * further equal rows also get their ordinal. So a print has the same id if a file is read twice or two files overlap, but two equal fills
- * in the same moment both count. Values that may differ in a later copy (`canceled`, condition, flags, quotes and Greeks) are not part of
- * the id. A cancelled row is a copy of the first such print that is not yet cancelled. If there is none, the cancelled row is a
- * separate print.
+ * Derives the ids of the prints of one file from their content, for files without an id column. An id consists of the time of the trade and
+ * a digest of the trade. From the second of several equal rows on, the id also ends with a number: 2 for the second row, and so on. So a
+ * print has the same id if its file is read twice, or if two files overlap. But two equal fills of the same moment have different ids, and
+ * both are stored. Values that may differ in a later copy of a row are not part of the id: `canceled`, condition, flags, quotes and Greeks.
  *
- * Memory is bounded: if more than 20,000 to 40,000 other trades are between two equal rows, the second one counts as a copy.
+ * A cancelled row gets the id of the first equal print that is not yet cancelled, so it cancels that print. If there is no such print, the
+ * cancelled row is a print of its own.
+ *
+ * The memory is bounded: a trade is forgotten after 20,000 to 40,000 other trades. An equal row that comes later gets the same id as the
+ * first row, so the two rows are stored as one print.
  */
 export class PrintIdentity {
   #recent = new Map<string, Seen>();
   #older = new Map<string, Seen>();
 
-  /** `trade` is the identity of the trade in canonical form. `at` (ms since the epoch) comes first in the id, so that the store appends. */
+  /**
+   * Returns the id of the next row. `trade` is the text that identifies the trade. The id begins with `at` (ms since the epoch). So ids
+   * sort by time, and the store adds new ids at the end of its index.
+   */
   of(at: number, trade: string, isCanceled: boolean): string {
     const id = `${at.toString(36)}-${Bun.hash.xxHash64(trade).toString(36)}`;
     const seen = this.#recent.get(id) ?? this.#older.get(id) ?? { prints: 0, canceled: 0 };
@@ -31,8 +40,10 @@ export class PrintIdentity {
   }
 }
 
-/** Counts of equal rows: how many prints they are, and how many of these prints, from the first one, are cancelled. */
+/** The counts of rows with an equal trade. */
 interface Seen {
+  /** Number of prints that these rows are. */
   prints: number;
+  /** Number of these prints that are cancelled. They are the first ones. */
   canceled: number;
 }

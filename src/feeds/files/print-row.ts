@@ -9,13 +9,13 @@ import { contractReader, type NoContract, type PrintedContract } from './print-c
 import { PrintIdentity } from './print-identity.ts';
 import { executedMicros } from './print-time.ts';
 
-/** Reads the cells of one row. Returns the print, or the reason why the row is rejected. `nowMs` is the wall clock. */
+/** Returns the print of a row, or the reason why the row is rejected. `nowMs` is the wall clock, ms since the epoch. */
 export type RowReader = (cells: readonly string[], nowMs: number) => Print | RejectReason;
 
 /**
- * Returns a reader for the rows of one tape. `columns` has the index of each column. The reader tells equal rows apart by their order, so
- * call it once per row, in the order of the tape. A trade dated more than a day after the wall clock is rejected, because flow is measured
- * back from the last trade.
+ * Returns a function that reads the rows of one tape. The ids of equal rows depend on the order of the rows, so call this function once for
+ * each row, in the order of the tape. The function rejects a trade that is dated more than a day after the wall clock, because flow is
+ * measured back from the last trade.
  */
 export function rowReader(columns: Columns): RowReader {
   const contractOf = contractReader();
@@ -80,23 +80,26 @@ export function rowReader(columns: Columns): RowReader {
 
 type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
 
-/**
- * Trades before AT_MIN are older than electronic records. Trades further ahead than AHEAD_MS_MAX cannot be explained by differing clocks.
- */
+/** The earliest time of a trade, ms since the epoch. Earlier trades are older than electronic records. */
 const AT_MIN = Date.UTC(1990, 0, 1);
+/** How far ahead of the wall clock a trade may be dated. A difference of clocks does not explain a later date. */
 const AHEAD_MS_MAX = DAY_MS;
+/** Maximum length of an id, characters. */
 const ID_LENGTH_MAX = 100;
 
 const TRUE = /^(?:t|true|1|y|yes)$/i;
 
-/** Exchanges restart their trade numbers each day, and some number the trades of each contract separately. */
+/**
+ * Returns an id from the number that an exchange gave to a trade, or an empty text if there is no number. Exchanges restart their numbers
+ * each day, and some exchanges number the trades of each contract separately. So the day and the contract are part of the id.
+ */
 function idOfDay(ms: number, { symbol }: PrintedContract, number: string): string {
   return number && `${Math.floor(ms / DAY_MS)}-${symbol}-${number}`;
 }
 
 /**
- * The side as tapes write it (`ask`, `above_ask`, `buy`). Any other word, such as `no_side`, gives null. If the cell is empty, the side is
- * read from the tags (`ask_side`).
+ * Returns the side of a print from the words of tapes, such as `ask`, `above_ask` and `buy`. Returns null for any other word, such as
+ * `no_side`. If the cell is empty, reads the side from the tags, such as `ask_side`.
  */
 export function sideOf(cell: string, tags: string): Print['side'] {
   const usual = SIDES.get(cell);

@@ -4,9 +4,9 @@ import { parseDigits } from '../../market/digits.ts';
 /**
  * Parses the time of a trade, in microseconds since the epoch. Returns NaN if the text is not a time.
  *
- * Accepts `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, and seconds, milliseconds or microseconds since the epoch, which
- * are told apart by their magnitude. A time without a zone is UTC: the vendor writes the `timestamptz` column of the end-of-day tape in UTC
- * (`+00`), and programs that pass the tape on (spreadsheets, data frames) drop the zone but do not change the hour.
+ * Accepts `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, and numbers of seconds, milliseconds or microseconds since the
+ * epoch. The magnitude of the number shows its unit. A time without a zone is in UTC: the vendor writes the `timestamptz` column of the
+ * end-of-day tape in UTC (`+00`), and programs that copy the tape (spreadsheets, data frames) remove the zone but do not change the hour.
  */
 export function executedMicros(text: string): number {
   const usual = usualMicros(text);
@@ -26,8 +26,8 @@ const EPOCH = /^\d{9,16}(?:\.\d+)?$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(?:Z|UTC|([+-])(\d\d)(?::?(\d\d))?)?$/i;
 
 /**
- * A fast path for `2026-08-17 13:30:00.007140+00` (or with `T`, `Z`, or no zone), because a tape has millions of times. Returns NaN for
- * anything else.
+ * Parses times such as `2026-08-17 13:30:00.007140+00` on a fast path, because a tape has millions of times. Also accepts a `T` before the
+ * hour, and a `Z` or no zone at the end. Returns NaN for any other text.
  */
 function usualMicros(text: string): number {
   const zoneStart = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0);
@@ -52,18 +52,19 @@ function usualMicros(text: string): number {
 const [SPACE, POINT, COLON, LETTER_T] = [0x20, 0x2e, 0x3a, 0x54];
 
 /**
- * Seconds are below 10^11 until the year 5138. Milliseconds have been above 10^11 since 1973. The bound between milliseconds and
- * microseconds follows the same pattern.
+ * Converts a number of seconds, milliseconds or microseconds since the epoch to microseconds. Seconds are below 10^11 until the year 5138,
+ * and milliseconds have been above 10^11 since 1973. In the same way, 10^14 separates milliseconds from microseconds.
  */
 function epochMicros(value: number): number {
   if (value < 1e11) return Math.round(value * 1e6);
   return value < 1e14 ? Math.round(value * 1e3) : Math.floor(value);
 }
 
-// A tape covers one day, so its date is parsed once.
+// Caches the last date: a tape covers one day, so its date is then parsed once.
 let lastDate = '';
 let lastMidnight = Number.NaN;
 
+/** Returns midnight of a date in UTC, in microseconds since the epoch. Returns NaN if the text is not a date. */
 function midnight(date: string): number {
   if (date !== lastDate) {
     lastMidnight = isDate(date) ? Date.parse(`${date}T00:00:00Z`) * 1e3 : Number.NaN;

@@ -9,12 +9,12 @@ import { linesOf } from './lines.ts';
 import { type Columns, isPrintsHeader, printColumnsOf } from './print-columns.ts';
 import { type RowReader, rowReader } from './print-row.ts';
 
-/** Prints per delivery. A delivery is written in a few transactions. */
+/** Number of prints that completes a delivery. A delivery is written in a few transactions. */
 export const BATCH_PRINTS = 2_000;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
 
-/** Whether the first lines of a text have the header of a tape. */
+/** Returns whether the first lines of a text contain the header of a tape. */
 export function claimsPrints(head: string): boolean {
   return hasHeader(head, isPrintsHeader);
 }
@@ -25,22 +25,23 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
 }
 
 /**
- * Reads option trades in the format of the common end-of-day tape:
+ * Reads option trades in the format of the common end-of-day tape. Its columns are
  * `executed_at,underlying_symbol,option_chain_id,side,strike,option_type,expiry,nbbo_bid,nbbo_ask` and
- * `price,size,delta,exchange,report_flags,canceled,upstream_condition_detail`, in any order. Other columns are ignored. The required
- * columns are `executed_at`, `price`, `size`, and either `option_chain_id` or the columns of the contract.
+ * `price,size,delta,exchange,report_flags,canceled,upstream_condition_detail`, in any order. The columns `tags`, `id`, `trade_id` and
+ * `sequence` are read too. Other columns are ignored. The required columns are `executed_at`, `price`, `size`, and either `option_chain_id`
+ * or the columns of the contract.
  *
  * A day's tape has gigabytes, so it is read in pieces and delivered in batches, at least one. A bad row is rejected and counted. A last row
- * that may be incomplete is rejected too, while other tables are then rejected as a whole. A tape is only appended to, so the rows before
- * the last one are valid, and the last row arrives with the rest of the file.
+ * that may be incomplete is rejected too. Any other table is then rejected as a whole. But a tape grows only at its end, so its rows before
+ * the last row are valid, and the last row can be read again when the tape has grown.
  */
 export class PrintsCsvReader {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;
   #row: RowReader | undefined;
 
   /**
-   * Reads the next section of the tape, which begins at the start of a row. `nowMs` is the wall clock. A section that follows another one
-   * must be UTF-8. Throws a `ClientError` if the text is not a tape.
+   * Reads the next section of the tape, which begins at the start of a row. `nowMs` is the wall clock. A second or later section must be
+   * UTF-8. Throws a `ClientError` if the text is not a tape.
    */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
     const preamble: string[] = [];
@@ -75,7 +76,11 @@ export class PrintsCsvReader {
     yield { kind: 'prints', prints, refused };
   }
 
-  /** @param isUnterminated whether the text ends with the line, without a line break. */
+  /**
+   * Reads a row. Returns the print, or the reason why the row is rejected.
+   *
+   * @param isUnterminated whether the line is the last line of the text and has no line break.
+   */
   #print(line: string, isUnterminated: boolean, nowMs: number): Print | string {
     const { cells: header, delimiter, columns } = this.#header!;
     const cells = line.length <= ROW_CHARS_MAX ? cellsOf(line, delimiter) : undefined;
@@ -85,12 +90,12 @@ export class PrintsCsvReader {
   }
 }
 
-/** The decoder for a later section of a text: a byte-order mark within a text is an ordinary character. */
+/** Returns the decoder for a later section of a text, in which a byte-order mark is an ordinary character. */
 function continuationDecoder(): TextDecoder {
   return new TextDecoder('utf-8', { ignoreBOM: true });
 }
 
-/** Cells of a row. Returns `undefined` if a quote never closes. Cells of a tape have no line breaks. */
+/** Returns the cells of a row, or `undefined` if a quotation mark is never closed. Cells of a tape have no line breaks. */
 function cellsOf(line: string, delimiter: string): readonly string[] | undefined {
   if (!line.includes('"')) return line.split(delimiter);
   const { data, errors } = Papa.parse<string[]>(line, { delimiter, newline: '\n' });
@@ -98,7 +103,8 @@ function cellsOf(line: string, delimiter: string): readonly string[] | undefined
 }
 
 /**
- * Whether a row without a line break may be incomplete: `1` may be the start of `100`. A row that ends with a known condition is complete.
+ * Returns whether a last row without a line break may have lost a part of a value that is read: `1` may be the start of `100`. A row that
+ * ends with a known condition is complete.
  */
 function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], columns: Columns): boolean {
   if (cells === undefined || cells.length < header.length) return true;

@@ -2,9 +2,10 @@ import { isDate, newYorkInstant } from '../../market/calendar.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * The time of a quote table in ms since the epoch, from the lines above its header, quoted or not.
- * Accepts `Date: December 12, 2022 at 8:30 PM EST`, `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT` and
- * `Jul 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New York time. Throws a `ClientError` if no line has such a date.
+ * Returns the time of a quote table, ms since the epoch. Reads it from the lines above the header of the table, with or without quotation
+ * marks. Accepts `Date: December 12, 2022 at 8:30 PM EST`, `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT` and
+ * `Jul 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New York time. Throws a `ClientError` if no line has a valid date, or
+ * if the zone is unknown.
  */
 export function quoteDate(preamble: readonly string[]): number {
   for (const line of preamble) {
@@ -16,7 +17,9 @@ export function quoteDate(preamble: readonly string[]): number {
     if (month > 0 && isDate(day) && time !== undefined) return inZone(day, time, date.groups.zone);
   }
   const line = preamble.find((text) => /\bdate:/i.test(text));
-  throw unreadable(line === undefined ? 'no date line above the header' : `date line not understood: ${excerpt(line)}`);
+  throw unreadable(
+    line === undefined ? 'no date line above the header' : `the date line cannot be read: ${excerpt(line)}`,
+  );
 }
 
 const TIME =
@@ -26,11 +29,12 @@ const MONTH_FIRST = new RegExp(`\\b(?<month>[A-Z]{3,9})\\.?\\s+(?<day>\\d{1,2}),
 const DAY_FIRST = new RegExp(`\\b(?<day>\\d{1,2})\\s+(?<month>[A-Z]{3,9})\\.?,?\\s+(?<year>\\d{4})${TIME}`, 'i');
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Offsets from UTC, in hours, of the zones that North American clocks name. */
+/** Offsets from UTC, in hours, of UTC itself and of the time zones of the United States by their names. */
 const ZONE_HOURS: Readonly<Record<string, number>> = {
   ...{ UTC: 0, GMT: 0, Z: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
 };
 
+/** Returns the time of a match as `HH:MM:SS`, or `undefined` if the time is invalid. */
 function timeOf(groups: Record<string, string | undefined>): string | undefined {
   const half = groups.half?.toUpperCase();
   const shown = Number(groups.hour);
@@ -40,12 +44,13 @@ function timeOf(groups: Record<string, string | undefined>): string | undefined 
   return `${twoDigits(hour)}:${groups.minute}:${groups.second ?? '00'}`;
 }
 
+/** Converts a date and a time in a zone to ms since the epoch. Throws a `ClientError` if the zone is unknown. */
 function inZone(date: string, time: string, zone: string | undefined): number {
   const name = zone?.toUpperCase() ?? 'ET';
   if (name === 'ET') return newYorkInstant(date, time);
   const offset = /^(?:UTC|GMT)([+-])(\d{1,2}):?(\d\d)?$/.exec(name);
   const hours = offset ? Number(`${offset[1]}${Number(offset[2]) + Number(offset[3] ?? 0) / 60}`) : ZONE_HOURS[name];
-  if (hours === undefined) throw unreadable(`time zone of the date line not understood: ${name}`);
+  if (hours === undefined) throw unreadable(`the time zone of the date line is unknown: ${name}`);
   return Date.parse(`${date}T${time}Z`) - hours * 3_600_000;
 }
 

@@ -10,8 +10,9 @@ import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './roots.ts';
 
 /**
- * The exchange's quote-table download: a title line with `Last: 658.05`, a date line, a header, then one row per strike. The call's columns
- * are left of `Strike`, the put's columns are right of it. Columns are found by name, in any order on their side.
+ * The format of the quote table that the exchange (Cboe) offers for download: a title line with `Last: 658.05`, a date line, a header, and
+ * then one row for each expiry and strike. The columns of the call are left of the column `Strike`, and the columns of the put are right of
+ * it. The columns of the call, and those of the put, may be in any order.
  */
 export const quoteTable: Format = {
   claims: (text) =>
@@ -61,7 +62,7 @@ const LAST = /\blast:\s*\$?([\d,]*\d(?:\.\d+)?)/i;
 const CALLS = ['calls', 'call'];
 const PUTS = ['puts', 'put'];
 
-/** Names of each column. Older downloads use the short ones. */
+/** The names of each column, in lower case. Older downloads have the short names. */
 const NAMES = {
   last: ['last sale', 'last', 'last trade'],
   bid: ['bid'],
@@ -79,14 +80,18 @@ interface Columns extends Record<Field, number> {
   readonly symbol: number;
 }
 
-/** Index of each column of one side, -1 for a column that the side does not have. */
-function columnsOf(header: readonly string[], side: readonly string[], from: number, to: number): Columns {
+/**
+ * Finds the columns of the calls or of the puts, which are the columns from index `from` to index `to`. The index of a column that is not
+ * there is -1. Throws a `ClientError` if the column of symbols or of open interest is missing. `symbolNames` are the names of the column of
+ * symbols.
+ */
+function columnsOf(header: readonly string[], symbolNames: readonly string[], from: number, to: number): Columns {
   const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
-  const symbol = find(side);
+  const symbol = find(symbolNames);
   const fields = Object.entries(NAMES).map(([field, names]) => [field, find(names)]);
   const columns: Columns = { symbol, ...(Object.fromEntries(fields) as Record<Field, number>) };
-  if (symbol < 0) throw unreadable(`missing column ${side[0]}`);
-  if (columns.openInterest < 0) throw unreadable(`missing column Open Interest of the ${side[0]}`);
+  if (symbol < 0) throw unreadable(`missing column ${symbolNames[0]}`);
+  if (columns.openInterest < 0) throw unreadable(`missing column Open Interest of the ${symbolNames[0]}`);
   return columns;
 }
 
@@ -109,7 +114,7 @@ function contractOf(symbol: OptionSymbol, columns: Columns, row: readonly string
   };
 }
 
-/** The underlying's price: `Last: 3,990.56`, or in older downloads the second cell of the title. */
+/** Returns the price of the underlying: `Last: 3,990.56`, or in older downloads the second cell of the title. */
 function lastSale(preamble: readonly string[]): number | undefined {
   for (const pattern of [LAST, /^[^,"]+\([^)]*\)"?,\s*(\d+(?:\.\d+)?)\s*(?:,|$)/]) {
     for (const line of preamble) {

@@ -14,19 +14,21 @@ export interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsola
 }
 
 /**
- * The reading failed with a temporary error, such as missing permissions or a lack of file descriptors. Nothing is known about the file.
+ * The result of a reading that failed with a temporary error, such as missing permissions or a lack of file descriptors. The error does not
+ * show whether the file is valid.
  */
 export interface TemporaryError {
+  /** The reason of the error, in words. */
   readonly temporaryError: string;
-  /** Whether the process that read the file has ended. */
+  /** Whether the separate process that read the file ended early. */
   readonly isCrash: boolean;
 }
 
 /**
- * Delivers the contents of a file of the drop folder. Returns their outcome, or `undefined` while the file is changing. If a tape is
- * changing, its prints so far are delivered all the same, because a tape is only appended to.
+ * Yields the contents of a file of the drop folder. Returns the outcome of the reading, or `undefined` if the file changed meanwhile.
+ * Yields the prints of a tape even if the tape changes meanwhile, because a tape grows only at its end.
  *
- * @param root the folder's path without links.
+ * @param root the drop folder's path without links.
  */
 export async function* readFile(
   root: string,
@@ -43,7 +45,7 @@ export async function* readFile(
   let reason: string | undefined;
   async function* readTape(content: Content) {
     isTape = true;
-    // Use the length at the time of the scan. Bytes that were appended since belong to another version.
+    // Use the length at the time of the scan. Bytes that have been appended since then belong to a later version.
     const seen = new Content(content.fd, { ...content.facts, size });
     const tape = yield* tapes.read(seen, version, nowMs, (stored) => checkpoints.isLast(origin, stored));
     rejectedRows = tape.rejectedRows;
@@ -55,7 +57,7 @@ export async function* readFile(
     const checkStable = async () => versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
     for await (const delivery of contentsOf(file.content, reading)) {
-      // Check after the reading, so that writes before and during the reading are noticed.
+      // Check here, after the reading, so that writes before and during the reading are noticed.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;
       else outcome = 'data';
@@ -64,7 +66,7 @@ export async function* readFile(
     }
     const isStable = await checkStable();
     if (isTape ? !isWhole : !isStable) return undefined;
-    // If a tape is still growing, its last row is likely to be incomplete. So its rejected rows are not reported yet.
+    // The last row of a tape that is still growing is likely to be incomplete. So the rejected rows of such a tape are not reported yet.
     const summary = isTape && !isStable ? undefined : rejectedRows.summary();
     if (summary !== undefined) yield rejectionOf({ origin, reason: summary });
   } catch (error) {
@@ -76,6 +78,7 @@ export async function* readFile(
   return outcome === 'data' || reason === undefined ? outcome : { rejection: reason };
 }
 
+/** Returns the rejection of a file. Its origin is the path of the file in the drop folder. */
 export function rejectionOf({ origin, reason }: SkippedFile): Delivery {
   return { kind: 'rejection', origin, reason };
 }

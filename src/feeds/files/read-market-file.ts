@@ -10,15 +10,15 @@ import { decoderOf, isUnmarkedUtf16, withPlainBreaks } from './lines.ts';
 import { quoteTable } from './quote-table.ts';
 
 /**
- * Reads a file, whose format is detected from the content: chains, closes, or a rejection with the reason. Returns nothing for files
- * without market data, such as notes and pictures.
+ * Reads a whole file that is not a tape. The format is detected from the content. Returns chains, closes, or a rejection with the reason.
+ * Returns an empty list for files without market data, such as notes and pictures.
  */
 export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): InPieces<Delivery[]> {
   if (isUnmarkedUtf16(bytes)) {
     return [{ kind: 'rejection', origin: file.origin, reason: 'UTF-16 without its byte-order mark: save it as UTF-8' }];
   }
   const text = decoderOf(bytes)?.decode(bytes);
-  // Only the first lines decide on the format, so a long file without market data is not searched to its end.
+  // The format is detected from the first lines only, so that a long file without market data is not searched to its end.
   const head = text && withPlainBreaks(text.slice(0, HEAD_CHARS));
   const format = head && FORMATS.find(({ claims }) => claims(head));
   if (!text || !format) return [];
@@ -31,12 +31,12 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
   }
 }
 
-/** Length of the lines that are searched for a header. */
+/** Maximum length of the lines that are searched for a header, characters. */
 const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 
 const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv];
 
-/** The text of a file, with `\n` as its line break. Returns `undefined` for binary data. */
+/** Returns the bytes of a file as text with the line break `\n`, or `undefined` for binary data. */
 export function decode(bytes: Uint8Array): string | undefined {
   const text = decoderOf(bytes)?.decode(bytes);
   return text && withPlainBreaks(text);

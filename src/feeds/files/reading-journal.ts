@@ -1,24 +1,28 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/** One crash may be chance: other work of the process, or a person, may have ended it. */
+/**
+ * Number of crashes after which a file is no longer read. A crash is an early end of the process that reads the file. One crash is not
+ * enough, because other work of the process, or a person, may have ended it.
+ */
 export const CRASHES_MAX = 2;
 
+/** A version of a file. */
 interface Entry {
   readonly origin: string;
   readonly version: string;
 }
 
 interface Journal {
-  /** The file that was being read when the journal was written, and the process that read it. */
+  /** The file that was being read when the journal was written, and the process that was reading. Null if no file was being read. */
   readonly reading: (Entry & { readonly pid: number }) | null;
-  /** Files during whose reading the process ended. */
+  /** The files whose reading ended in a crash, and the number of these crashes. */
   readonly crashed: readonly (Entry & { readonly times: number })[];
 }
 
 /**
- * Records which file is being read, before it is parsed. If the process ends repeatedly while it reads the same file, the next start knows
- * that file. The journal must survive the process but not the machine, so it is written and never synced. Without a path, nothing is
- * written.
+ * Records which file is being read, before the file is parsed. If the process has ended repeatedly while it read one file, the next start
+ * finds this file in the journal. The journal must survive the end of the process but not of the machine. So it is written but never
+ * synced. Without a path, nothing is written.
  */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
@@ -33,30 +37,31 @@ export class ReadingJournal {
     this.#write(null);
   }
 
-  /** How often the process has ended while it read this version of a file, since the last successful read. */
+  /** Returns the number of crashes of this version of a file since its last successful read. */
   crashCount(origin: string, version: string): number {
     const known = this.#crashed.get(origin);
     return known?.version === version ? known.times : 0;
   }
 
+  /** Records that the reading of a file begins. `origin` is the path of the file in the drop folder. */
   begin(origin: string, version: string): void {
     this.#isReading = true;
     this.#write({ origin, version });
   }
 
-  /** Counts a crash of a separate process that read a version of a file. */
+  /** Counts a crash of a process that read a version of a file. */
   recordCrash(origin: string, version: string): void {
     this.#crashed.set(origin, { origin, version, times: this.crashCount(origin, version) + 1 });
   }
 
-  /** The file was read, or the service stopped the reading. */
+  /** Records that no file is being read any more: the file was read, or the service stopped the reading. */
   end(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
     this.#write(null);
   }
 
-  /** The outcome of the file is stored, whatever it is, so its crashes no longer matter. */
+  /** Removes the crashes of a file. They no longer matter when the file has an outcome. */
   forget(origin: string): void {
     this.#crashed.delete(origin);
   }
@@ -71,12 +76,14 @@ export class ReadingJournal {
       if (reading === null && this.#crashed.size === 0) rmSync(this.path, { force: true });
       else writeFileSync(this.path, JSON.stringify(journal), { mode: 0o600 });
     } catch {
-      // The disk may be full. Files are read all the same.
+      // The disk may be full. Files are also read without the journal.
     }
   }
 }
 
-/** Whether another process with this id is running. A service that takes over from one that is still ending finds such an id. */
+/**
+ * Returns whether another process with this id is running. A service that starts while the service before is still ending finds such an id.
+ */
 function isOtherProcess(pid: number): boolean {
   try {
     return pid !== process.pid && process.kill(pid, 0);

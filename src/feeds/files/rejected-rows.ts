@@ -1,6 +1,6 @@
 import type { PrintsDelivery } from './prints-csv.ts';
 
-/** Counts the rows of one tape that are not prints, over all batches. */
+/** Counts the rejected rows of one tape over all its batches. */
 export class RejectedRows {
   #rows = 0;
   readonly #counts: Record<string, number> = {};
@@ -20,7 +20,7 @@ export class RejectedRows {
     return copy;
   }
 
-  /** The counts in words. Returns `undefined` if every row is a print. */
+  /** Returns the counts in words, or `undefined` if no row was rejected. */
   summary(): string | undefined {
     const counts = Object.entries(this.#counts);
     if (counts.length === 0) return undefined;

@@ -2,8 +2,8 @@ import { nthWeekday } from '../../market/calendar.ts';
 import { rootOf, rootOfTicker } from '../../market/option-symbol.ts';
 
 /**
- * The underlying of most rows of a file, the first one on a tie. A file with one spot is one chain: `buildChain` rejects options of other
- * underlyings.
+ * Returns the underlying that most rows of a file have. If several underlyings have the same number of rows, returns the first of them. A
+ * file with one spot is one chain, and `buildChain` rejects the options of other underlyings.
  */
 export function underlyingOfMost(rows: readonly { readonly root: string }[]): string {
   const counts = new Map<string, number>();
@@ -16,7 +16,10 @@ export function underlyingOfMost(rows: readonly { readonly root: string }[]): st
   return most;
 }
 
-/** The root of an option without a symbol. Of the large indices' options, only those of the third Friday are AM-settled. */
+/**
+ * Returns the root of an option without a symbol. Options of SPX, NDX and RUT that expire on a third Friday have the root of the index and
+ * are AM-settled. The other options of these indices have a different root and are PM-settled.
+ */
 export function rootOn(ticker: string, expiry: string): string {
   const thirdFriday = nthWeekday(Number(expiry.slice(0, 4)), Number(expiry.slice(5, 7)), 5, 3);
   const weekly = WEEKLY_ROOTS[ticker];

@@ -6,14 +6,14 @@ import { versionOf } from './file-checkpoints.ts';
 import { pathOf } from './opened-file.ts';
 import type { FoundFile } from './walk.ts';
 
-/** Names that are tried for one file. */
+/** Maximum number of names that are tried for one file. */
 const NUMBER_MAX = 1_000;
 
 /**
- * Moves a rejected file from the drop folder to the same path in another folder. The result says in words what happened. Never overwrites a
- * file there: if the name is in use, the file gets a number. The file stays if it has changed since the scan, or if its folder is outside
- * the drop folder. A link stays too, because it would lead nowhere from another place. Never throws: the result says if the file cannot be
- * moved.
+ * Moves a rejected file from the drop folder to the same path in the folder `to`. Never overwrites a file there: if the name is in use,
+ * adds a number to the name. Does not move a file that has changed since the scan, or whose folder is outside the drop folder. Does not
+ * move a link either, because the link may not work at another place. Never rejects: the result says whether the file was moved, and why
+ * not.
  *
  * @param root the drop folder's path without links.
  */
@@ -45,13 +45,13 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
 
 interface SetAsideResult {
   readonly isMoved: boolean;
-  /** What happened, in words. */
+  /** What happened to the file, in words. */
   readonly message: string;
 }
 
 /**
- * Opens a folder within the drop folder. Returns `undefined` if the folder is elsewhere. If the system has `/proc/self/fd`, the returned
- * path names the open folder, so that moved folders or new links cannot redirect it.
+ * Opens a folder within the drop folder. Returns `undefined` if the folder is outside the drop folder. If the system has `/proc/self/fd`,
+ * the returned path leads to the open folder, even if a folder of its real path is moved or becomes a link.
  */
 async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
   const path = join(root, folder);
@@ -71,7 +71,7 @@ async function openFolder(root: string, folder: string): Promise<({ path: string
   return undefined;
 }
 
-/** Links the file into the other folder, or copies it if links are not possible. Returns its path in that folder. */
+/** Links the file into the folder `to`, or copies it if links are not possible. Returns the path of the file in the folder `to`. */
 async function copyTo(to: string, origin: string, path: string): Promise<string> {
   const { dir, name, ext } = parse(origin);
   await mkdir(join(to, dir), { recursive: true });
@@ -89,10 +89,10 @@ async function copyTo(to: string, origin: string, path: string): Promise<string>
   }
 }
 
-/** Errors that mean that the folder is on another file system, or on one without hard links. */
+/** Codes of errors which mean that the other folder is on another file system, or on a file system without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** Copies a file. Never overwrites a file. */
+/** Copies a file. Throws an error with the code EEXIST if there is a file at the path `to`. */
 async function copyNew(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);

@@ -4,29 +4,33 @@ import { join, resolve, sep } from 'node:path';
 import { errorCode } from '../../errors.ts';
 
 export interface FoundFile {
-  /** Path inside the folder, with forward slashes. */
+  /** Path of the file in the folder, with forward slashes. */
   readonly origin: string;
   readonly stats: Stats;
 }
 
+/** A file or a folder that cannot be read. */
 export interface SkippedFile {
+  /** Path in the folder, with forward slashes. The origin of the folder itself is its whole path. */
   readonly origin: string;
   readonly reason: string;
 }
 
-/** The contents of a folder. `root` is its path without links. If a sub-folder cannot be read, its files may still exist. */
+/** The contents of a folder. */
 export interface FolderContents {
+  /** The path of the folder without links. */
   readonly root: string;
   readonly files: readonly FoundFile[];
   readonly problems: readonly SkippedFile[];
-  /** Whether every folder could be read, and no file was left out. */
+  /** Whether all folders could be read, and no file was left out. If not, files that are missing from `files` may still exist. */
   readonly isComplete: boolean;
 }
 
 /**
- * Finds all regular files of a folder and its sub-folders, in order of their paths. Each folder is read once, and `except` never. Links to
- * files within the folder are followed. A link to a folder, or out of the folder, is a problem. Names that begin with a dot are ignored,
- * because editors and copy programs use them for unfinished files. Never throws: what cannot be read is a problem.
+ * Finds all regular files of a folder and its sub-folders, in the order of their paths. Reads each folder once, and never reads the folder
+ * `except`. Follows links to files within the folder. A link to a folder, or to a place outside the folder, is a problem. Ignores names
+ * that begin with a dot, because editors and copy programs use such names for incomplete files. Never rejects: a file or a folder that
+ * cannot be read is a problem.
  */
 export async function walk(dir: string, except?: string): Promise<FolderContents> {
   const files: FoundFile[] = [];
@@ -42,7 +46,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
     try {
-      // The folder itself may be a link. A sub-folder must not have become a link since its parent was read.
+      // The drop folder itself may be a link. A sub-folder may not: it may have become a link since its parent was read.
       const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
         problems.push({ origin: folder, reason: ALREADY_SCANNED });
@@ -70,7 +74,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   /** @param stats the file's `Stats`, or the error that prevented reading them. */
   async function visit(origin: string, stats: unknown): Promise<void> {
     if (!(stats instanceof Stats)) {
-      // The file existed a moment ago and has been renamed.
+      // The file existed a moment ago and has been renamed or removed since.
       if (errorCode(stats) === 'ENOENT') return;
       isComplete = false;
       problems.push({ origin, reason: readErrorReason(stats) });
@@ -79,15 +83,19 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
     else if (stats.isFile() && files.length < FILES_MAX) files.push({ origin, stats });
     else if (stats.isFile()) {
       if (isComplete)
-        problems.push({ origin, reason: `beyond the limit of ${FILES_MAX} files: not read, nor are any after it` });
+        problems.push({
+          origin,
+          reason: `this file and all later files are not read: the limit is ${FILES_MAX} files`,
+        });
       isComplete = false;
     }
   }
 
+  /** Visits the file that a link leads to, under the path of the link. */
   async function follow(origin: string): Promise<void> {
     const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
     if (typeof target !== 'string') {
-      // A broken link hides no file.
+      // A broken link leads to no file, so the files are still complete.
       if (errorCode(target) !== 'ENOENT') isComplete = false;
       problems.push({ origin, reason: readErrorReason(target) });
     } else if (target !== root && !target.startsWith(root + sep)) {
@@ -102,9 +110,9 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
 
 const ALREADY_SCANNED = 'a link to a folder that is already scanned';
 
-/** Every poll checks each file. 10,000 files take some 30 ms. */
+/** Maximum number of files, because each poll checks each file. The check of 10,000 files takes some 30 ms. */
 const FILES_MAX = 50_000;
-/** If the calls ran one by one, each would wait for a thread, or for the network. */
+/** Number of `lstat` calls that run at once. If the calls ran one by one, each call would wait for a thread or for the network. */
 const STATS_AT_ONCE = 64;
 
 function readErrorReason(error: unknown): string {

@@ -2,10 +2,11 @@ import { OperatorError } from '../../errors.ts';
 import { isLoopback } from '../../loopback.ts';
 
 /**
- * Checks a provider's address from a setting, and returns it without a slash at its end. Throws `OperatorError` if the text is not an
- * address, if it contains a credential (addresses are written to logs), or if a credential would be sent unencrypted over a network.
+ * Checks the address of a provider from the setting `flag`, and returns the address without a slash at its end. `hasCredential` is whether
+ * the feed sends a credential to this address. Throws `OperatorError` in three cases: the text is not an address; the address contains a
+ * user, a password, a query or a fragment, because addresses are written to logs; or a credential would be sent unencrypted over a network.
  */
-export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', secret: boolean): string {
+export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', hasCredential: boolean): string {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== `${scheme}:` && url.protocol !== `${scheme}s:`)) {
     throw new OperatorError(`${flag} is not an address`, `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`);
@@ -16,16 +17,16 @@ export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', secre
       `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`,
     );
   }
-  if (secret && url.protocol === `${scheme}:` && !isLoopback(hostOf(url))) {
+  if (hasCredential && url.protocol === `${scheme}:` && !isLoopback(hostOf(url))) {
     throw new OperatorError(
-      `${flag} would send the credential in the clear`,
+      `${flag} would send the credential unencrypted`,
       `Use ${scheme}s, or ${scheme} on loopback.`,
     );
   }
   return url.href.replace(/\/+$/, '');
 }
 
-/** Returns the host of a URL. An IPv6 address has no brackets. */
+/** Returns the host of a URL. If the host is an IPv6 address, returns it without its brackets. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }

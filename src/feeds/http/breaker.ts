@@ -1,7 +1,7 @@
 /**
- * A circuit breaker for a provider that fails, so that neither the provider nor the log is flooded. After FAILURES_MAX failures in a row it
- * opens, and no request is sent for a minute. Then one request is sent as a probe. If the probe succeeds, the breaker closes. If it fails,
- * the breaker opens for twice as long.
+ * A circuit breaker. It protects a provider that fails from many requests, and the log from many entries. After FAILURES_MAX failures in a
+ * row the breaker opens, and no request is sent for a minute. Then one request is sent as a probe. If the probe succeeds, the breaker
+ * closes. If the probe fails, the breaker opens for twice as long as before.
  */
 export class Breaker {
   #failures = 0;
@@ -13,31 +13,40 @@ export class Breaker {
     this.#now = now;
   }
 
-  /** Whether a request may be sent now, normally or as the probe. Otherwise returns until when not (ms since the epoch), and why. */
+  /**
+   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as the probe. If the breaker is open, returns until
+   * when it is open (ms since the epoch) and why.
+   */
   state(): 'closed' | 'probe' | { readonly openUntil: number; readonly reason: string } {
     if (this.#now() < this.#openUntil) return { openUntil: this.#openUntil, reason: this.#reason };
     return this.#failures < FAILURES_MAX ? 'closed' : 'probe';
   }
 
+  /** Records that a request succeeded. */
   succeeded(): void {
     this.#failures = 0;
   }
 
+  /** Records that a request failed, and opens the breaker if enough requests in a row have failed. */
   failed(reason: string): void {
     this.#failures++;
     const opened = this.#failures - FAILURES_MAX;
     if (opened >= 0) this.hold(Math.min(OPEN_MS_MAX, OPEN_MS * 2 ** opened), reason);
   }
 
-  /** Keeps the breaker open for at least `forMs`, but never longer than OPEN_MS_MAX, so that data does not become too old. */
+  /** Opens the breaker for at least `forMs`. A `forMs` above OPEN_MS_MAX counts as OPEN_MS_MAX, so that data does not become too old. */
   hold(forMs: number, reason: string): void {
     this.#openUntil = Math.max(this.#openUntil, this.#now() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
   }
 }
 
-/** Failed requests in a row, each after its own retries. More than one, so that a single failing ticker does not open the breaker. */
+/**
+ * Number of failed requests in a row that opens the breaker. A request has failed if all its tries have failed. The number is greater than
+ * one, so that a single failing ticker does not open the breaker.
+ */
 const FAILURES_MAX = 4;
+/** For how long the breaker opens for the first time. */
 const OPEN_MS = 60_000;
-/** A provider that works again is noticed within a quarter of an hour. */
+/** Maximum time for which the breaker opens. A provider that works again is noticed within a quarter of an hour. */
 const OPEN_MS_MAX = 15 * 60_000;

@@ -9,7 +9,7 @@ import { retryAfterMs } from './retry.ts';
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
-/** A body that may take long to parse: more than PARSED_BYTES_MAX or QUICK_JSON. It has not been parsed. */
+/** A body that has not been parsed, because its parsing may take long: it exceeds PARSED_BYTES_MAX or the bounds of QUICK_JSON. */
 export interface LargeResponse {
   readonly kind: 'large';
   readonly body: Uint8Array;
@@ -19,27 +19,31 @@ export interface LargeResponse {
 export interface FetchError {
   readonly kind: 'temporary' | 'permanent' | 'item';
   readonly reason: string;
-  /** How long the provider asks not to be called, ms. */
+  /** For how long the provider asks to receive no requests, ms. */
   readonly afterMs?: number | undefined;
 }
 
 export interface FetchJsonOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** From the connection to the last byte: a source that sends very slowly would delay the tickers after it. */
+  /** Maximum time from the start of the connection to the last byte. A very slow answer would delay the tickers after it. */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Three times the largest known answer: SPX of the delayed quotes has 13 MB. */
+/** Maximum size of a body after unpacking: three times the largest known answer. The delayed quotes of SPX have 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
-/** Usual JSON of this size is parsed in some five milliseconds. Parsing more would delay requests, and take memory that nothing bounds. */
+/**
+ * Maximum size of a body that this process parses. Usual JSON of this size is parsed in some five milliseconds. The parsing of a larger
+ * body would delay requests and take memory without a bound.
+ */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 
 /**
- * Sends one GET request for JSON, with bounds on time, size and redirects. Reasons are in Zomma's own words, because a server's message may
- * contain the credential. Throws only the reason of `signal`.
+ * Sends one GET request for JSON. The time, the size of the body and the number of redirects are bounded. The reasons of errors are in
+ * Zomma's own words, because a server's message may contain the credential. Throws the reason of `signal` if it is aborted. Returns all
+ * other errors.
  */
 export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<ProviderResponse> {
   const deadline = new AbortController();
@@ -92,8 +96,8 @@ async function request(
 }
 
 /**
- * Returns the same response with its body unpacked. `fetch` does not unpack it, because the runtime writes a line to standard error if a
- * body cannot be unpacked. A response with an encoding that was not requested gets no body.
+ * Returns the same response with its body unpacked. `fetch` is told not to unpack, because the runtime would write a line to standard error
+ * for a damaged body. A response with an encoding that was not requested gets an empty body.
  */
 function unpacked(packed: Response): Response {
   const coding = packed.headers.get('content-encoding') ?? 'identity';
@@ -105,7 +109,7 @@ function unpacked(packed: Response): Response {
 
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
-/** Reads the body. Returns the reason instead if the body exceeds a bound. */
+/** Reads the unpacked body. Returns an error if the body exceeds a bound. */
 async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   const { headers, body } = response;
   const statedBytes = Number(headers.get('content-length'));
@@ -114,11 +118,11 @@ async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    // Leaving the loop cancels the rest of the body.
+    // A return from the loop cancels the rest of the body.
     if (Math.max(statedBytes, bytes) > PROVIDER_BODY_BYTES_MAX)
       return permanent(`more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
     if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {
-      return permanent(`it unpacks to more than ${INFLATION_MAX} times its size`);
+      return permanent(`the answer unpacks to more than ${INFLATION_MAX} times its size`);
     }
     chunks.push(chunk);
   }
@@ -146,7 +150,7 @@ function permanent(reason: string): FetchError {
   return { kind: 'permanent', reason };
 }
 
-/** `ECONNREFUSED`, `ENOTFOUND`, ...: the code only, because the message may contain the address. */
+/** Returns the code of an error, such as `ECONNREFUSED`. The message of the error is not shown, because it may contain the address. */
 function shownCode(error: unknown): string {
   const code = errorCode(error);
   return code !== undefined && /^\w{1,40}$/.test(code) ? code : 'no reason given';

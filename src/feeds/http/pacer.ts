@@ -1,6 +1,9 @@
 import type { Clock } from '../clock.ts';
 
-/** Spreads requests evenly at a rate per minute, without bursts. Providers count requests in windows that clients cannot see. */
+/**
+ * Spreads requests evenly at a rate per minute, without bursts. Providers count requests in windows of time, and clients cannot see when a
+ * window begins.
+ */
 export class Pacer {
   #next = Number.NEGATIVE_INFINITY;
   readonly #intervalMs: number;

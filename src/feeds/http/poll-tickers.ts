@@ -2,7 +2,10 @@ import { ClientError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { ProviderSnapshot } from './provider-snapshot.ts';
 
-/** Polls the tickers one after the other. Yields for each ticker its whole snapshot, or a rejection with the reason. */
+/**
+ * Polls the tickers one after the other. Yields for each ticker its whole snapshot, or a rejection with the reason. The origin of the
+ * rejection names the feed and the ticker, such as `cboe:SPY`.
+ */
 export async function* pollTickers(
   feed: string,
   tickers: readonly string[],
@@ -28,10 +31,10 @@ export async function* pollTickers(
   }
 }
 
-/** The quotes of one snapshot must be as close in time as requests allow. */
+/** Maximum duration of the requests for one snapshot. The quotes of a snapshot must be as close in time as requests allow. */
 const SNAPSHOT_MS_MAX = 600_000;
 
-/** Interval between polls, ms: `leastMs`, or longer if the requests of one poll need more time at this rate. */
+/** Returns the interval between two polls, ms: `leastMs`, or longer if the requests of one poll take longer at this rate. */
 export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs: number): number {
   return Math.max(leastMs, Math.ceil(requests / ratePerMinute) * 60_000);
 }

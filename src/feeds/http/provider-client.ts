@@ -8,25 +8,26 @@ import { backoffMs } from './retry.ts';
 /** Options of every feed over HTTP. */
 export interface ProviderOptions {
   readonly baseUrl: string;
-  /** In Zomma's spelling: `SPY`, `SPX`, `BRK.B`. */
+  /** The tickers in Zomma's spelling: `SPY`, `SPX`, `BRK.B`. */
   readonly tickers: readonly string[];
-  /** Requests per minute. If omitted, a rate that suits the provider. */
+  /** Maximum number of requests per minute. If omitted, the feed uses a rate that suits the provider. */
   readonly ratePerMinute?: number | undefined;
+  /** Maximum duration of one request, ms. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
 }
 
 export interface ProviderClient {
   /**
-   * Returns the JSON at a path under the base address, or at a complete address of the same origin. Throws a `ClientError` with the reason if
-   * there is none. Throws the reason of `signal` if it is aborted.
+   * Returns the JSON at a path below the base address, or at a complete address with the same scheme, host and port. Throws a `ClientError`
+   * with the reason if the answer is not JSON or takes long to parse. Throws the reason of `signal` if it is aborted.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
-  /** Like `get`, but returns an answer that may take long to parse unparsed, as bytes. */
+  /** Works like `get`, but returns the bytes of an answer that may take long to parse. */
   getLarge(address: string, signal?: AbortSignal): Promise<{ readonly json: unknown } | LargeResponse>;
 }
 
-/** Creates a client for one provider. Requests are paced and retried, and none is sent while the circuit breaker is open. */
+/** Creates a client for one provider. Requests are paced and retried. While the circuit breaker is open, no request is sent. */
 export function createProviderClient(
   base: string,
   headers: Readonly<Record<string, string>>,
@@ -40,8 +41,9 @@ export function createProviderClient(
 
   function urlOf(address: string): URL {
     const url = URL.parse(address.startsWith('/') ? base + address : address);
-    // The request would send the credential to that origin.
-    if (url === null || url.origin !== origin) throw unavailable('the next address is invalid or of another origin');
+    // A request to another origin would send the credential there.
+    if (url === null || url.origin !== origin)
+      throw unavailable('the address of the next page is invalid or has another origin');
     return url;
   }
 
@@ -49,7 +51,7 @@ export function createProviderClient(
     const url = urlOf(address);
     const state = breaker.state();
     if (typeof state === 'object') {
-      throw unavailable(`no request until ${new Date(state.openUntil).toISOString()}: ${state.reason}`);
+      throw unavailable(`${state.reason}, so no request is sent until ${new Date(state.openUntil).toISOString()}`);
     }
     const triesMax = state === 'probe' ? 1 : TRIES_MAX;
     for (let tries = 1; ; tries++) {
@@ -66,13 +68,12 @@ export function createProviderClient(
     }
   }
 
-  /** Reports an error to the breaker, and returns the `ClientError` to throw. */
+  /** Reports the error of a request's last try to the breaker. Returns the `ClientError` to throw. */
   function recordError({ kind, reason, afterMs }: FetchError, tries: number): ClientError {
-    const reasonWithTries = tries === 1 ? reason : `${reason}, ${tries} times`;
     if (kind === 'item') breaker.succeeded();
-    else breaker.failed(reasonWithTries);
-    if (afterMs !== undefined && afterMs > 0) breaker.hold(afterMs, reasonWithTries);
-    return unavailable(reasonWithTries);
+    else breaker.failed(reason);
+    if (afterMs !== undefined && afterMs > 0) breaker.hold(afterMs, reason);
+    return unavailable(tries === 1 ? reason : `${reason} in the last of ${tries} tries`);
   }
 
   async function get(address: string, signal?: AbortSignal): Promise<unknown> {
@@ -84,10 +85,10 @@ export function createProviderClient(
   return { get, getLarge };
 }
 
-/** The largest answer takes some seconds over a slow line. */
+/** Maximum duration of one try of a request. The largest answer takes some seconds over a slow line. */
 const TIMEOUT_MS = 30_000;
 const TRIES_MAX = 3;
-/** If the provider asks to wait longer than this, the request fails, because other tickers wait behind it. */
+/** If the provider asks for a longer wait than this, the request fails at once, because other tickers wait for the request. */
 const WAIT_MS_MAX = 60_000;
 
 function unavailable(reason: string): ClientError {

@@ -6,15 +6,16 @@ import { unreadable } from '../rejections.ts';
 /** A chain as a provider delivered it. */
 export interface ProviderSnapshot {
   readonly chain: Chain;
-  /** Number of contracts that the provider listed. */
+  /** Number of contracts that the provider listed, usable or not. */
   readonly offered: number;
 }
 
-/** Contracts collected from the answers that make one snapshot. */
+/** Contracts that a feed collected from the answers for one snapshot. */
 export interface CollectedContracts {
   readonly rows: readonly ContractRow[];
+  /** Counts of rejected contracts, by reason. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Number of contracts that were listed. */
+  /** Number of contracts that the provider listed, usable or not. */
   readonly offered: number;
   /** Price of the underlying, if the provider gives it. */
   readonly spot: number | undefined;

@@ -1,14 +1,16 @@
-/** The bound of the first wait before a retry, and the largest bound. */
+/** Upper bound of the random wait for `failures` of 0. */
 const BACKOFF_MS = 1_000;
+/** Upper bound of the random wait after many failures. */
 const BACKOFF_MS_MAX = 30_000;
 
-/** How long to wait before the next try, ms: a random time below a bound that doubles with each failure ("full jitter"). */
+/** Returns how long to wait before the next try, ms: a random time below a bound that doubles with each failure ("full jitter"). */
 export function backoffMs(failures: number, random: () => number): number {
   return random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** failures);
 }
 
 /**
- * The wait that a `Retry-After` header asks for, seconds or an HTTP date, as ms from now. Returns `undefined` if the header has neither.
+ * Returns the wait that a `Retry-After` header asks for, ms. The header contains seconds or an HTTP date. Returns `undefined` if it
+ * contains neither.
  */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
@@ -17,5 +19,5 @@ export function retryAfterMs(header: string | null, nowMs: number): number | und
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/** `Fri, 20 Nov 2026 21:00:00 GMT`. `Date.parse` would guess at texts of another form. */
+/** The form of an HTTP date: `Fri, 20 Nov 2026 21:00:00 GMT`. `Date.parse` also accepts other forms and guesses their meaning. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;

@@ -3,30 +3,34 @@ import type { Print } from '../../market/prints.ts';
 
 /**
  * A bounded queue of deliveries between a source that does not wait and a reader that may be slow. Deliveries that arrive while the queue
- * is full are lost. The reader gets this time as one in which the connection was down.
+ * is full are lost. The reader then gets a delivery which says that the connection was down in this time.
  */
 export class Mailbox {
   #queue: Delivery[] = [];
-  /** The last delivery in the queue, while more prints can be added to it. */
+  /** The last delivery in the queue, if it has prints and more prints may be added to it. */
   #batch: { kind: 'prints'; prints: Print[]; refused: Record<string, number> } | undefined;
   #prints = 0;
+  /** When the first delivery since the last read was lost, ms since the epoch. */
   #lostSince: number | undefined;
   #isUp = false;
   #wake: () => void = () => {};
 
   constructor(private readonly nowMs: () => number) {}
 
+  /** Adds a delivery which says that the connection went up or down at a moment. */
   connection(up: boolean, at: number, reason?: string): void {
     this.#isUp = up;
     this.#batch = undefined;
     this.#put({ kind: 'connection', up, at, ...(reason !== undefined && { reason }) });
   }
 
+  /** Adds a rejection. `origin` names the source of the rejected data. */
   rejection(origin: string, reason: string): void {
     this.#batch = undefined;
     this.#put({ kind: 'rejection', origin, reason });
   }
 
+  /** Adds prints, and the counts of rejected trades by reason. */
   prints(prints: readonly Print[], refused: Readonly<Record<string, number>>): void {
     if (this.#prints + prints.length > PRINTS_MAX) this.#lostSince ??= this.nowMs();
     if (this.#lostSince !== undefined) return;
@@ -60,6 +64,7 @@ export class Mailbox {
     }
   }
 
+  /** Empties the queue and returns its deliveries. If deliveries were lost, adds when the loss began and ended. */
   #drain(): Delivery[] {
     const queue = this.#queue;
     if (this.#lostSince !== undefined) {
@@ -75,9 +80,9 @@ export class Mailbox {
   }
 }
 
-/** Some 30 MB: the number of trades of the tracked tickers in the two busiest minutes of a day. */
+/** Maximum number of prints in the queue, some 30 MB. In the two busiest minutes of a day, the tracked tickers have this many trades. */
 export const PRINTS_MAX = 100_000;
-/** Written in one transaction, for which requests wait. */
+/** A delivery with at least this number of prints gets no further prints. */
 const BATCH_PRINTS = 5_000;
-/** Connections may open and close for a long time while nobody reads. */
+/** Maximum number of deliveries in the queue. Connections may open and close for a long time while no reader takes deliveries. */
 const DELIVERIES_MAX = 1_000;

@@ -13,11 +13,11 @@ import { tradeStream } from './trade-stream.ts';
 export interface MassiveOptions extends ProviderOptions {
   readonly key: string;
   readonly socketUrl: string;
-  /** How long the socket may be silent, without even the answer to a ping, ms. */
+  /** Maximum time in which the socket receives nothing, not even the answer to a ping, ms. */
   readonly silenceMs?: number;
 }
 
-/** Creates the feed of Massive (formerly Polygon): chain snapshots, page by page, and trades as they happen. */
+/** Creates the feed of Massive (formerly Polygon). It polls the snapshot of each chain page by page, and streams trades as they happen. */
 export function createMassiveFeed(options: MassiveOptions): Feed {
   const base = baseUrl(options.baseUrl, '--massive-url', 'http', true);
   const socketUrl = baseUrl(options.socketUrl, '--massive-socket-url', 'ws', true);
@@ -31,12 +31,12 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
     const requested = new Set<string>();
     let next: string | undefined = `/v3/snapshot/options/${encodeURIComponent(name)}?limit=${PAGE_CONTRACTS}`;
     while (next !== undefined) {
-      if (requested.has(next)) throw unreadable(`page ${requested.size} leads back to an earlier one`);
+      if (requested.has(next)) throw unreadable(`page ${requested.size} leads back to an earlier page`);
       if (requested.size === PAGES_MAX) throw unreadable(`more than ${PAGES_MAX} pages`);
       requested.add(next);
       next = collected.add(await client.get(next, signal));
     }
-    // After the close the underlying still trades, but its options do not.
+    // After the close, the underlying still trades but its options do not. So the quotes are not newer than the close.
     const asOf = Math.min(collected.newestMs ?? began, lastQuoted(clock.now()));
     return snapshotFrom('massive', ticker, asOf, collected);
   }
@@ -52,13 +52,15 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   };
 }
 
-/** Paid plans have no limit. Requests that are sent one after the other reach ten a second. */
+/** Maximum number of requests per minute. Paid plans have no limit. Requests that are sent one after the other reach ten a second. */
 const RATE_PER_MINUTE = 600;
-/** The most that the service returns on one page. */
+/** Number of contracts on a page, the maximum that Massive allows. */
 const PAGE_CONTRACTS = 250;
-/** Five times the largest chain of the exchange. */
+/** Maximum number of pages of a snapshot: five times the pages of the largest chain of the exchanges. */
 const PAGES_MAX = 600;
+/** Estimated number of pages of a ticker. */
 const PAGES_PER_TICKER = 15;
+/** Minimum time between two polls. */
 const EVERY_MS = 60_000;
-/** Two clocks differ by less than this. Times further ahead are damaged data. */
+/** How far ahead of the clock a time may be, because two clocks may differ. Times further ahead are damaged data. */
 const AHEAD_MS_MAX = 60_000;

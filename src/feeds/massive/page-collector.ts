@@ -6,19 +6,20 @@ import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { instantMs } from './instant.ts';
 
-/** Contracts of one underlying, collected over the pages of its snapshot. */
+/** The contracts of one underlying, collected from the pages of its snapshot. */
 export class PageCollector implements CollectedContracts {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
   offered = 0;
   spot: number | undefined;
-  /** Newest time of a quote or of the underlying that is not after `untilMs`. `undefined` if no page has a time. */
+  /** Newest time of a quote or of the underlying that is not after `untilMs`, ms since the epoch. `undefined` if there is no such time. */
   newestMs: number | undefined;
 
   constructor(private readonly untilMs: number) {}
 
   /**
-   * Adds a page. Returns the address of the next page, or `undefined` after the last one. Throws a `ClientError` if the answer is not a page.
+   * Adds a page. Returns the address of the next page, or `undefined` after the last page. Throws a `ClientError` if the answer is not a
+   * page, or if the pages have more than CONTRACTS_MAX contracts.
    */
   add(page: unknown): string | undefined {
     const results = entryOf(page, 'results');

@@ -3,16 +3,16 @@ import { isRecord, jsonExcess } from '../../json-shape.ts';
 export interface SocketOptions {
   readonly url: string;
   readonly key: string;
-  /** Channels, such as `T.*`: trades of all options. */
+  /** The channels to subscribe to. `T.*` are the trades of all options. */
   readonly channels: string;
-  /** How long nothing may be received, not even the answer to a ping, ms. */
+  /** Maximum time in which nothing is received, not even the answer to a ping, ms. */
   readonly silenceMs: number;
-  /** How long no trade may be received while trades are expected, ms. */
+  /** Maximum time in which no trade is received while trades are expected, ms. */
   readonly quietMs: number;
-  /** Whether trades are expected now. */
+  /** Returns whether trades are expected now. */
   readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
-  /** Called when the subscription is active: trades are received from now on. */
+  /** Called when the subscription becomes active. From this moment on, trades are received. */
   readonly onOpen: () => void;
   /** Called with the messages of a frame, at least one. */
   readonly onMessages: (messages: readonly unknown[]) => void;
@@ -22,35 +22,36 @@ export interface SocketOptions {
 
 /** How a connection ended. */
 export interface ConnectionEnd {
-  /** In Zomma's own words, because a server's message may contain the key. */
+  /** Why the connection ended, in Zomma's own words, because a server's message may contain the key. */
   readonly reason: string;
-  /** The service rejects the account. Another try soon would fail too. */
-  readonly rejected: boolean;
+  /** Whether Massive rejects the key or the plan. An early second try would fail too. */
+  readonly isRejected: boolean;
   /** When something was last received, ms since the epoch. */
   readonly lastReceivedAt: number;
 }
 
 /**
- * Runs one connection of Massive's socket from start to end. It sends `auth`, sends `subscribe` on `auth_success`, and is up on `success`.
- * Never throws. An aborted `signal` ends the connection.
+ * Runs one connection of Massive's socket, and resolves when the connection has ended. Sends `auth` when the socket opens, and `subscribe`
+ * after the status `auth_success`. After the status `success`, the subscription is active. Never rejects. An aborted `signal` ends the
+ * connection.
  */
 export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<ConnectionEnd> {
   const { promise, resolve } = Promise.withResolvers<ConnectionEnd>();
   const socket = new WebSocket(options.url);
   let lastReceivedAt = options.nowMs();
-  let receivedInInterval = true;
-  /** When a trade was last received, or the first moment at which trades are expected, ms since the epoch. */
+  let hasReceived = true;
+  /** When a trade was last received, or when trades began to be expected if that is later, ms since the epoch. */
   let lastTradeAt = lastReceivedAt;
   let isSubscribed = false;
   let hasEnded = false;
 
-  const end = (reason: string, rejected = false) => {
+  const end = (reason: string, isRejected = false) => {
     if (hasEnded) return;
     hasEnded = true;
     clearInterval(watch);
     signal.removeEventListener('abort', abort);
-    resolve({ reason, rejected, lastReceivedAt });
-    // Does not wait for the other side to agree, because it may no longer respond.
+    resolve({ reason, isRejected, lastReceivedAt });
+    // Close without a closing handshake, because the other side may no longer respond.
     socket.terminate();
   };
   const send = (message: unknown) => socket.send(JSON.stringify(message));
@@ -60,28 +61,29 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
       isSubscribed = true;
       lastTradeAt = options.nowMs();
       options.onOpen();
-    } else if (word === 'max_connections') end('the account has another connection open');
+    } else if (word === 'max_connections') end('Massive allows no further connection of this account');
     else if (!isSubscribed && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
   const abort = () => end('stopped');
-  // Silence ends the connection within two intervals: the first one sends a ping, and after the second one there is still no answer.
+  // Silence ends the connection after two intervals: at the end of the first interval a ping is sent, and at the end of the second interval
+  // there is still no answer.
   let intervals = 0;
   const watch = setInterval(() => {
     if (++intervals > CONNECT_INTERVALS_MAX && !isSubscribed)
       return end('the socket answers, but has not accepted the subscription');
     if (!options.expectsTrades()) lastTradeAt = options.nowMs();
     else if (isSubscribed && options.nowMs() - lastTradeAt > options.quietMs) {
-      // The server answers pings, but the subscription is dead.
+      // The server answers pings, but the subscription no longer works. Trades are missing since the last trade.
       lastReceivedAt = lastTradeAt;
       return end(`no trade was received for ${options.quietMs / 1_000} s of trading hours`);
     }
-    if (!receivedInInterval) return end(`nothing was received for ${options.silenceMs / 1_000} s`);
-    receivedInInterval = false;
+    if (!hasReceived) return end(`nothing was received for ${options.silenceMs / 1_000} s`);
+    hasReceived = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, options.silenceMs / 2);
   const onReceived = () => {
     lastReceivedAt = options.nowMs();
-    receivedInInterval = true;
+    hasReceived = true;
   };
 
   socket.addEventListener('open', () => send({ action: 'auth', params: options.key }));
@@ -105,21 +107,22 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   return promise;
 }
 
-/** Some 25,000 trades, which is more than all exchanges report in a second. They are parsed in some ten milliseconds. */
+/** Maximum length of a frame: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
-/** A trade is an object with a list of conditions, and has some ten values. */
+/** Bounds of the JSON in a frame: some 10,000 trades. A trade is an object with a list of conditions, and has some ten values. */
 const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
-/** In intervals of half of `silenceMs`: twice the silence that ends a connection. */
+/** Maximum number of intervals until the subscription is active: twice the silence that ends a connection. */
 const CONNECT_INTERVALS_MAX = 4;
 
-/** Statuses by which the service rejects the account. A person has to correct the key or the plan. */
+/** The statuses with which Massive rejects the key or the plan, with their reasons. A person has to correct the key or the plan. */
 const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
   ['auth_failed', 'the socket rejects the key'],
   ['not_authorized', 'the plan does not include option trades'],
   ['error', 'the socket rejects the subscription'],
 ]);
 
+/** Returns the messages of a frame, or `undefined` if the frame is not JSON, or exceeds FRAME_JSON. */
 function messagesOf(frame: string): readonly unknown[] | undefined {
   if (jsonExcess(frame, FRAME_JSON) !== undefined) return undefined;
   try {

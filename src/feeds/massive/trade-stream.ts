@@ -15,11 +15,11 @@ export interface StreamOptions {
 }
 
 /**
- * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, trades may arrive again.
- * They have the same id as before.
+ * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, a trade may arrive for
+ * the second time. Its id is then the same as the first time.
  */
 export async function* tradeStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<Delivery> {
-  // If the reader stops, the connection is closed too.
+  // If the consumer of this generator stops, close the connection too.
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);
   const mailbox = new Mailbox(options.clock.now);
@@ -32,6 +32,7 @@ export async function* tradeStream(options: StreamOptions, signal: AbortSignal):
   }
 }
 
+/** Connects again and again until `signal` is aborted. Puts the prints and the changes of the connection into the mailbox. */
 async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: AbortSignal): Promise<void> {
   const { clock, url, key, silenceMs = SILENCE_MS } = options;
   const tickers = new Set(options.tickers);
@@ -64,25 +65,26 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
       signal,
     );
     if (signal.aborted) return;
-    // The gap begins when something was last received, not when the failure was noticed.
+    // The connection has been down since something was last received, and not only since the failure was noticed.
     if (!isDownReported) mailbox.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
-    if (end.rejected) mailbox.rejection('massive:stream', end.reason);
+    if (end.isRejected) mailbox.rejection('massive:stream', end.reason);
     const wasLongLived = upAt !== undefined && clock.now() - upAt > LONG_LIVED_MS;
     failures = wasLongLived ? 1 : failures + 1;
-    await clock.pause(end.rejected ? REJECTED_PAUSE_MS : backoffMs(failures, clock.random), signal);
+    await clock.pause(end.isRejected ? REJECTED_PAUSE_MS : backoffMs(failures, clock.random), signal);
   }
 }
 
 /**
- * The tracked tickers are picked from all trades. There are too many contracts, and they change too often, to subscribe to each by name.
+ * The channel of all option trades, from which the trades of the tracked tickers are taken. The contracts are too many, and change too
+ * often, for a subscription to each contract.
  */
 const ALL_TRADES = 'T.*';
-/** Pings are answered even in the quietest hour. */
+/** Maximum time in which nothing is received. Pings are answered even in the quietest hour. */
 const SILENCE_MS = 30_000;
-/** In each second of a session, thousands of option trades take place. */
+/** Maximum time in a session in which no trade is received. In each second of a session, thousands of option trades take place. */
 const QUIET_MS = 120_000;
 /** A connection that lasted this long resets the count of failures. If each connection is cut at once, the pauses between tries grow. */
 const LONG_LIVED_MS = 60_000;
-/** A person has to correct the key or the plan. */
+/** Pause after Massive has rejected the key or the plan. A person has to correct them. */
 const REJECTED_PAUSE_MS = 15 * 60_000;

@@ -8,8 +8,8 @@ import { countRejected } from '../rejections.ts';
 import { instantMs } from './instant.ts';
 
 /**
- * Returns the prints of these tickers among a frame's messages. Counts trades that cannot be read in `refused`. Ignores messages of other
- * kinds.
+ * Returns the prints of these tickers that a frame's messages contain. Adds trades that cannot be read to the counts in `refused`. Ignores
+ * messages that are not trades.
  */
 export function printsOfTrades(
   messages: readonly unknown[],
@@ -34,7 +34,7 @@ export function printsOfTrades(
   return prints;
 }
 
-/** The values of a trade without its contract. Returns the reason if the trade is rejected. */
+/** Returns the values of a trade without its contract, or the reason why the trade is rejected. */
 function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   const { sym, x, p: price, s: size, c, q } = message;
   const at = instantMs(message.t);
@@ -47,7 +47,8 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
     Object.assign(execution, CONDITIONS.get(OPRA_CONDITIONS.get(code) ?? ''));
   }
   return {
-    // The time comes first, so that the store appends. If the same trade is sent again after a reconnect, it has the same id.
+    // Ids begin with the time, so they sort by time, and the store adds new ids at the end of its index. If Massive sends a trade again
+    // after a reconnect, its id is the same.
     id: `${at.toString(36)}-${Bun.hash.xxHash64(`${sym} ${q} ${x} ${price} ${size}`).toString(36)}`,
     at,
     price,
@@ -62,11 +63,11 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   } as const;
 }
 
-/** The socket sends today's trades. A trade older than a week is damaged data. */
+/** Maximum age of a trade. The socket sends today's trades, so a trade that is older than a week is damaged data. */
 const AGE_MS_MAX = 7 * DAY_MS;
 
 /**
- * OPRA's sale conditions, as OPRA's four letters, by their numbers in Massive's glossary of option trade conditions
+ * OPRA's four letters of each sale condition, by the number of the condition in Massive's glossary of option trade conditions
  * (`/v3/reference/conditions?asset_class=options`). A number that is not listed here has no effect.
  */
 export const OPRA_CONDITIONS: ReadonlyMap<unknown, string> = new Map([
@@ -76,6 +77,7 @@ export const OPRA_CONDITIONS: ReadonlyMap<unknown, string> = new Map([
   ...numbered(246, 'cbmo mctp exht'),
 ]);
 
+/** Numbers conditions in sequence, beginning with `from`. */
 function numbered(from: number, conditions: string): [number, string][] {
   return conditions.split(' ').map((condition, i) => [from + i, condition]);
 }

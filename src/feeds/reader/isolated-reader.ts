@@ -8,14 +8,17 @@ import { unreadable } from '../rejections.ts';
 import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
 import { unpackDelivery } from './packed-delivery.ts';
 
-/** Interval of the memory check. Memory grows by some gigabytes a second at most. */
+/** Interval of the check of a reader's memory, which grows by at most some gigabytes a second. */
 const CHECK_INTERVAL_MS = 10;
-/** The largest file is parsed in a second or two. A slow machine may take ten times as long. */
+/** Maximum time without a message of a reader. The largest file is parsed in a second or two. A slow machine may take ten times as long. */
 const SILENCE_MS_MAX = 30_000;
-/** A hint for the reader's garbage collector, which otherwise waits until a share of the machine's memory is in use. */
+/**
+ * The size of the machine's memory that the reader's garbage collector assumes. With the real size, the collector would wait until a share
+ * of the machine's memory is in use.
+ */
 const READER_HEAP_BYTES = 192 * 1024 * 1024;
 
-/** Reads an open file as `contentsOf` does, in a separate process. */
+/** Reads an open file in a separate process, with the same deliveries as `contentsOf`. */
 export function readFileIsolated(
   content: Content,
   nowMs: number,
@@ -24,7 +27,7 @@ export function readFileIsolated(
   return readIsolated(content.fd, { kind: 'file', facts: content.facts, nowMs }, onProgress);
 }
 
-/** Reads the chain of a delayed-quotes answer in a separate process. Yields nothing if the JSON is of another kind. */
+/** Reads the chain of an answer with delayed quotes in a separate process. Yields nothing if the JSON is of another kind. */
 export function readQuotesIsolated(body: Uint8Array, source: string, ticker: string): AsyncGenerator<Delivery, void> {
   return readIsolated(body, { kind: 'quotes', source, ticker });
 }
@@ -33,9 +36,9 @@ export function readQuotesIsolated(body: Uint8Array, source: string, ticker: str
 let lastReader: Promise<void> = Promise.resolve();
 
 /**
- * Reads an open file or bytes, given as `stdin`, in a separate process with bounded memory and time. Throws a `ClientError` if nothing can be
- * read or a bound was exceeded. If the reader ended in any other way, throws `ReaderEnded` for a file and a `ClientError` for quotes. Throws
- * errors of the file system.
+ * Reads an open file or bytes in a separate process with bounded memory and time. `stdin` is the file's descriptor, or the bytes. Throws a
+ * `ClientError` if nothing can be read, or if the reader exceeds a bound. Throws errors of the file system. If the reader ends early in any
+ * other way, throws `ReaderEnded` for a file, and a `ClientError` for quotes.
  */
 async function* readIsolated(
   stdin: number | Uint8Array,
@@ -89,7 +92,7 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader waits too, and its silence does not count.
+    // While deliveries wait for the service, the reader waits too. Its silence is then no error.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data took more than ${SILENCE_MS_MAX / 1_000} s`);
@@ -118,12 +121,10 @@ async function* deliveriesOfReader(
   }
 }
 
-/**
- * How long to wait for the reader to end. A reader that waits for a disk or a network mount cannot end before the disk or mount responds.
- */
+/** Maximum wait for the end of a reader. A reader that waits for a disk or a network mount cannot end before the disk or mount responds. */
 const END_MS = 1_000;
 
-/** Waits for `work`, but no longer than `ms`. */
+/** Waits for `work` at most `ms` milliseconds. */
 async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
@@ -132,8 +133,8 @@ async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 /**
- * The reader did not exceed its bounds, but ended early, for example because the system is short of memory or a person killed it. The file
- * may be fine and can be read again. So this error looks like an error of the file system, with a code and a system call.
+ * The error of a reader that exceeded no bound but ended early, for example because the system ran out of memory or because a person killed
+ * the reader. The file may be valid, and can be read again. So this error has a code and a system call, like an error of the file system.
  */
 export class ReaderEnded extends Error {
   readonly code = 'EREADER';
@@ -151,24 +152,24 @@ function describeEnd({
   return `the process that read the data ended (${signalCode ?? `exit code ${exitCode}`})`;
 }
 
-/** The command that runs this program: the executable, or the runtime with the sources. */
+/** Returns the command that runs this program: the executable, or the runtime with the sources. */
 function programCommand(): string[] {
   // In a compiled executable, the modules are in an embedded file system.
   const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
   if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
-  // The executable that is running, even if another version has replaced it on the disk.
+  // Use the executable that is running, even if another version has replaced the file on the disk.
   return [existsSync(RUNNING_EXECUTABLE) ? RUNNING_EXECUTABLE : process.execPath];
 }
 
 const RUNNING_EXECUTABLE = '/proc/self/exe';
 
-/** Copies the environment without the service's settings: a reader gets no credentials. */
+/** Returns a copy of the environment without the settings of the service, so that a reader gets no credentials. */
 function readerEnv(): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];
   return { ...Object.fromEntries(inherited), BUN_JSC_forceRAMSize: String(READER_HEAP_BYTES) };
 }
 
-/** Returns 0 if the system has no /proc, or if the process has ended. */
+/** Returns the resident memory of a process, bytes. Returns 0 if the system has no /proc, or if the process has ended. */
 function residentBytes(pid: number): number {
   try {
     return PAGE_BYTES * Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);

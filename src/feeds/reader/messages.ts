@@ -1,20 +1,20 @@
 import type { ContentFacts } from '../files/opened-file.ts';
 import type { PackedDelivery } from './packed-delivery.ts';
 
-/** The job of a reader. Its input is at the reader's standard input. */
+/** The job of a reader, a separate process that reads one input. The input is the standard input of the reader. */
 export type ReaderJob =
-  /** A file of market data, opened as standard input. */
+  /** Read a file of market data, which is open as standard input. */
   | { readonly kind: 'file'; readonly facts: ContentFacts; readonly nowMs: number }
-  /** The whole answer with the delayed quotes of a ticker, as bytes. */
+  /** Read the delayed quotes of a ticker. The standard input is the whole answer of the exchange. */
   | { readonly kind: 'quotes'; readonly source: string; readonly ticker: string };
 
-/** From the service to a reader: first the job, then one acknowledgement for each delivery. */
+/** A message from the service to a reader. The first message is the job. Then the service acknowledges each delivery with a message. */
 export type ToReader = { readonly job: ReaderJob } | { readonly acknowledged: true };
 
-/** From a reader to the service. */
+/** A message from a reader to the service. */
 export type FromReader =
   | { readonly delivery: PackedDelivery }
-  /** Bytes read so far. Also shows that the reader is alive. */
+  /** Number of bytes that have been read so far. The message also shows that the reader is alive. */
   | { readonly bytesRead: number }
   /** The input is rejected for this reason. */
   | { readonly rejection: string }
@@ -23,10 +23,10 @@ export type FromReader =
   | { readonly done: true };
 
 /**
- * Deliveries that a reader may send before the service acknowledges them. The reader works while deliveries are stored, and at most this
- * many are in memory.
+ * Maximum number of deliveries that a reader sends before the service acknowledges the first of them. With more than one, the reader works
+ * while the service stores a delivery. The bound limits the deliveries in memory.
  */
 export const UNACKNOWLEDGED_MAX = 2;
-/** Limit of a reader's resident memory. The largest chain that is accepted needs two thirds of it. */
+/** Limit of a reader's resident memory. The largest chain that is accepted needs two thirds of this limit. */
 export const READER_BYTES_MAX = 384 * 1024 * 1024;
 export const TOO_MUCH_MEMORY = `reading the data took more than ${READER_BYTES_MAX / 2 ** 20} MB of memory`;

@@ -1,15 +1,19 @@
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 
-/** Prints as columns. Sending objects with twenty fields between processes takes longer than reading them from a file. */
+/**
+ * Prints as columns. To send prints as objects with twenty fields between processes would take longer than to read the prints from a file.
+ */
 export interface PackedPrints {
   readonly kind: 'packed prints';
   readonly ids: readonly string[];
   /** Underlying, root and expiry of each series. */
   readonly series: readonly (readonly [underlying: string, root: string, expiry: string])[];
+  /** Index into `series` for each print. */
   readonly seriesOf: Uint32Array;
   /** The values of NUMBERS for each print. NaN stands for null. */
   readonly numbers: Float64Array;
+  /** For each print, the sum of CALL, of its FLAGS, and of SIDE times the index of its side in SIDES. */
   readonly flags: Uint8Array;
   readonly refused?: Readonly<Record<string, number>>;
 }
@@ -17,6 +21,7 @@ export interface PackedPrints {
 const NUMBERS = ['strike', 'price', 'size', 'multiplier', 'at', 'bid', 'ask', 'delta'] as const;
 const CALL = 1;
 const FLAGS = { multiLeg: 2, sweep: 4, block: 8, canceled: 16, simulated: 32 } as const;
+/** The sides by index, which the two highest bits of the flags contain. */
 const SIDES = [null, 'ask', 'bid', 'mid'] as const;
 const SIDE = 64;
 

@@ -17,7 +17,7 @@ import {
 import { packDelivery } from './packed-delivery.ts';
 
 const STDIN = 0;
-/** How often the reader reports its progress. The report also shows that the reader is alive. */
+/** Minimum time between two reports of progress. A report also shows that the reader is alive. */
 const REPORT_INTERVAL_MS = 200;
 
 /**
@@ -73,14 +73,14 @@ async function* deliveriesFor(job: ReaderJob, onProgress: (bytes: number) => voi
 }
 
 /**
- * Rejects the input if this process takes too much memory. On a system without /proc, the service cannot see this, so the reader checks its
- * memory itself.
+ * Throws a `ClientError` if this process takes too much memory. The reader checks its memory itself, because the service cannot see the
+ * memory of another process on a system without /proc.
  */
 function assertMemory(): void {
   if (process.memoryUsage.rss() > READER_BYTES_MAX) throw unreadable(TOO_MUCH_MEMORY);
 }
 
-/** If the machine runs out of memory, the system kills this process first, and not the service. */
+/** Makes the system kill this process before the service if the machine runs out of memory. */
 function preferAsOomVictim(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');

@@ -24,9 +24,9 @@ export interface Quote {
 }
 
 /**
- * Returns quotes of contracts of one instrument, computed in one call of the kernel. `atOf` gives the time of each contract by its
- * index. American options are priced as European ones. Early exercise is worth less than the spread, except for deep in-the-money puts,
- * whose quotes are somewhat too low.
+ * Computes the quotes of contracts of one instrument in one call of the kernel. `atOf` returns the moment of the quote of each contract by
+ * the contract's index. American options are priced as European options. The right to exercise early is worth less than the spread. Only
+ * for puts that are deep in the money it is worth more, so their quotes are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,
@@ -58,14 +58,17 @@ export function quotesOf(
   });
 }
 
-/** The smallest step of a quote at that price, dollars: 0.01 for the busiest funds; for others 0.01 below 3 dollars, else 0.05. */
+/**
+ * Returns the smallest difference between two quotes of a contract with this price, dollars: 0.01 for the busiest funds, 0.01 for other
+ * contracts below 3 dollars, and 0.05 for all others.
+ */
 export function tickOf(instrument: Instrument, price: number): number {
   return instrument.cadence === 'daily' || price < 3 ? 0.01 : 0.05;
 }
 
-/** Continuously compounded, per year. */
+/** The risk-free rate, continuously compounded, per year. */
 const RATE = 0.04;
-/** The shortest time to settlement that is priced, as in the analyses. */
+/** The shortest time to settlement in a price. A shorter time counts as this time, as in the analyses. */
 const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 
@@ -83,7 +86,7 @@ function bidAndAsk(instrument: Instrument, price: number, vega: number): [number
   return [rounded(bid * tick), rounded(ask * tick)];
 }
 
-/** Rounds to four decimals, as feeds do. */
+/** Rounds to four decimals, like the values of real feeds. */
 function rounded(value: number): number {
   return Math.round(value * 1e4) / 1e4;
 }

@@ -2,38 +2,42 @@ import { rootOfTicker } from '../../market/option-symbol.ts';
 import type { Universe } from '../../market/universe.ts';
 import { hash, textKey, uniform } from './random.ts';
 
-/** One simulated underlying. The values are plausible, but not quotes: nothing here is market data. */
+/** One simulated underlying. The values of instruments are plausible, but they are not market data. */
 export interface Instrument extends Character {
   readonly ticker: string;
   readonly root: string;
-  /** Random keys of this instrument, of its sector and of the market. */
+  /** The key of this instrument's random numbers. */
   readonly key: number;
+  /** The key of its sector's random numbers. */
   readonly sectorKey: number;
+  /** The key of the market's random numbers. */
   readonly marketKey: number;
   /** The price that the path varies around, dollars. */
   readonly basePrice: number;
-  /** At-the-money volatility, decimal per year. */
+  /** Usual at-the-money implied volatility, a decimal per year. */
   readonly baseIv: number;
   /** Open interest of a busy strike, contracts. */
   readonly depth: number;
   readonly cadence: Cadence;
-  /** Whether this is an exchange-traded fund, not the shares of a company. */
+  /** Whether the underlying is an exchange-traded fund, and not the shares of a company. */
   readonly isFund: boolean;
 }
 
-/** Which expiries are listed: every day, every week, or third Fridays only. */
+/** Which expiries are listed: expiries of every day, of every week, or of third Fridays only. */
 export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
-  /** Correlation of returns with the market, and of the rest with the sector. */
+  /** Weight of the market's random numbers in the instrument's returns. The squares of the three weights add up to 1. */
   readonly marketLoading: number;
+  /** Weight of the sector's random numbers. The third weight is that of the instrument's own random numbers. */
   readonly sectorLoading: number;
-  /** SSVI's rho: negative if puts are dearer than calls. */
+  /** The parameter rho of the SSVI volatility surface. It is negative if puts are more expensive than calls. */
   readonly skew: number;
-  /** Continuous yield, decimal per year. */
+  /** Continuous dividend yield, a decimal per year. */
   readonly dividend: number;
 }
 
+/** Creates the instruments of a universe. The same seed gives the same instruments. */
 export function instrumentsOf(seed: number, universe: Universe): Instrument[] {
   const chance = hash(seed % 2 ** 32, Math.floor(seed / 2 ** 32));
   return [...universe.tickers].map((ticker) => {
@@ -65,7 +69,7 @@ const CHARACTERS: Readonly<Record<Kind, Character>> = {
   volatility: { marketLoading: -0.8, sectorLoading: 0, skew: 0.6, dividend: 0 },
 };
 
-/** The profile of a ticker that is only in an operator's universe. */
+/** Returns the profile of a ticker without an entry in PROFILES, which only the universe of an operator contains. */
 function defaultProfile(key: number): Profile {
   const basePrice = Math.round(20 * Math.exp(2.5 * uniform(key, 10)));
   const baseIv = 0.2 + 0.4 * uniform(key, 11);

@@ -12,19 +12,20 @@ import {
 import { settlementOf } from '../../market/option-symbol.ts';
 import type { Cadence, Instrument } from './instruments.ts';
 
-/** An expiry listed on a day, with the values that all its contracts share. */
+/** An expiry that is listed on a day, with the values that all its contracts have in common. */
 export interface Term {
   readonly expiry: string;
+  /** Moment of settlement, ms since the epoch. */
   readonly settlesAt: number;
-  /** Calendar days from the day of the listing. */
+  /** Calendar days from the day of the listing to the expiry. */
   readonly days: number;
-  /** Standard deviation of the log price until the expiry, estimated from the base volatility. */
+  /** Standard deviation of the change of the log price until the expiry, estimated from the base volatility. */
   readonly width: number;
-  /** A third Friday, or the day before if that is a holiday. Open interest gathers there. */
-  readonly monthly: boolean;
+  /** Whether the expiry is a third Friday, or the trading day before if that Friday is a holiday. Such expiries have more open interest. */
+  readonly isMonthly: boolean;
 }
 
-/** Expiries listed on a day, in order. */
+/** Returns the expiries that are listed on a day, the earliest first. */
 export function termsOn(instrument: Instrument, date: string): Term[] {
   return expiriesOn(date, instrument.cadence).map((expiry) => {
     const days = daysBetween(date, expiry);
@@ -33,14 +34,14 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
       settlesAt: settlementInstant(expiry, settlementOf(instrument.root)),
       days,
       width: instrument.baseIv * Math.sqrt((days + 1) / 365),
-      monthly: thirdFriday(monthNumber(expiry)) === expiry,
+      isMonthly: thirdFriday(monthNumber(expiry)) === expiry,
     };
   });
 }
 
 /**
- * Strikes of an expiry around a price, the close of the evening before. The steps are fine near the price, and coarser in the wings and for
- * distant expiries. The strikes reach as far as a few standard deviations.
+ * Returns the strikes of an expiry around a price, which is the close of the trading day before. The differences between strikes are small
+ * near the price. They are larger far from the price and for distant expiries. The strikes reach a few standard deviations from the price.
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
@@ -48,7 +49,7 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
   for (let rung = firstRung(instrument, price) + (days > 75 ? 1 : 0) + (days > 300 ? 1 : 0); ; rung++) {
     const fine = LADDER[rung] ?? LADDER.at(-1)!;
     const coarse = LADDER[rung + 1] ?? fine;
-    // However cheap the share and short the time, there are a few strikes on both sides.
+    // There are a few strikes on both sides of the price, even if the price is low and the time to the expiry is short.
     const core = STRIKES_A_SIDE_MIN * fine;
     const low = Math.min(price * Math.exp(-reach), price - core);
     const high = Math.max(price * Math.exp(reach), price + core);
@@ -63,14 +64,15 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
 }
 
 /**
- * Expiries listed on a day, as exchanges list them: for the busiest funds every day of two weeks, Fridays of six weeks, third Fridays of
- * coming months and quarters, and Januaries two years ahead. An expiry on a holiday moves to the day before.
+ * Returns the expiries that are listed on a day, like the expiries that exchanges list. LISTINGS has the number of expiries for each
+ * cadence: trading days, Fridays, and third Fridays of months, of quarters and of Januaries. An expiry on a holiday moves to the trading
+ * day before.
  */
 export function expiriesOn(date: string, cadence: Cadence): readonly string[] {
   return expiriesOf(`${cadence} ${date}`);
 }
 
-/** A month of prints asks for as many days. */
+/** Maximum number of cached listings, each for a cadence and a day. The prints of a month need the listings of all its days. */
 const LISTED_MAX = 500;
 
 const expiriesOf = memoize(LISTED_MAX, (key: string): readonly string[] => {
@@ -86,6 +88,7 @@ const expiriesOf = memoize(LISTED_MAX, (key: string): readonly string[] => {
   return [...listed].filter((expiry) => expiry >= date).sort();
 });
 
+/** How many of the next expiries of each kind are listed, by cadence. `leaps` are third Fridays of January. */
 const LISTINGS: Readonly<
   Record<Cadence, Readonly<Record<'days' | 'weeks' | 'months' | 'quarters' | 'leaps', number>>>
 > = {
@@ -95,21 +98,23 @@ const LISTINGS: Readonly<
 };
 
 const FRIDAY = 5;
-/**
- * The distance from the price to the last strike: in standard deviations, with a minimum and a maximum in log points. NEAR is the share of
- * this distance with fine steps.
- */
+/** Distance from the price to the last strike, in standard deviations. */
 const REACH_DEVIATIONS = 3.5;
+/** Minimum and maximum of this distance, as a difference of log prices. */
 const REACH_MIN = 0.12;
 const REACH_MAX = 1.6;
+/** Share of this distance in which the differences between strikes are small. */
 const NEAR = 0.5;
+/** Minimum number of strikes on each side of the price. */
 const STRIKES_A_SIDE_MIN = 3;
+/** Maximum number of strikes of an expiry. */
 const STRIKES_MAX = 80;
+/** Maximum number of strikes of an expiry of the busiest funds. */
 const STRIKES_MAX_BUSY = 120;
-/** Steps between strikes that exchanges use, dollars. */
+/** Differences between strikes that exchanges use, dollars. */
 const LADDER = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000] as const;
 
-/** Funds have finer steps than shares of the same price. */
+/** Returns the index in LADDER at which the search begins. Strikes of funds are closer than strikes of shares with the same price. */
 function firstRung({ cadence, isFund }: Instrument, price: number): number {
   if (cadence === 'daily') return 1;
   const rung = [40, 120, 250, 600].filter((bound) => price >= bound).length;
@@ -127,16 +132,16 @@ function nextFridays(date: string, count: number): string[] {
   return Array.from({ length: count }, (_, week) => tradedOnOrBefore(addDays(friday, 7 * week)));
 }
 
-/** The next `count` third Fridays, from `date` on, of the months that `counts` accepts. */
-function thirdFridays(date: string, count: number, counts: (month: number) => boolean): string[] {
+/** Returns the next `count` third Fridays, from `date` on, of the months that `isListed` accepts. */
+function thirdFridays(date: string, count: number, isListed: (month: number) => boolean): string[] {
   const fridays: string[] = [];
   for (let month = monthNumber(date); fridays.length < count; month++) {
-    if (counts(month) && thirdFriday(month) >= date) fridays.push(thirdFriday(month));
+    if (isListed(month) && thirdFriday(month) >= date) fridays.push(thirdFriday(month));
   }
   return fridays;
 }
 
-/** Months since year 0. January is a multiple of 12. */
+/** Returns the number of months from January of the year 0 to a date. It is a multiple of 12 for January. */
 function monthNumber(date: string): number {
   return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1;
 }

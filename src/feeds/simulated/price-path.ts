@@ -3,27 +3,31 @@ import type { Instrument } from './instruments.ts';
 import { normal } from './random.ts';
 
 /**
- * The simulated price at an instant: to the minute while the market is open, else the last close. Log prices are a Brownian bridge, halved
- * repeatedly from blocks of two years to half-minutes. Any instant takes twenty random draws, and a day's close is on the same path as
- * its minutes. The price returns to the base price at the ends of a block, so it always stays plausible.
+ * Returns the simulated price at an instant. While the market is closed, this is the last close. The log prices are a Brownian bridge: a
+ * block of two years is halved repeatedly down to intervals of half a minute. The price at any instant takes about twenty random draws. A
+ * day's close is on the same path as the prices of the day. The price returns to the base price at the ends of each block, so it stays
+ * plausible.
  */
 export function spotAt(instrument: Instrument, atMs: number): number {
   return priceAt(instrument, pathTime(atMs));
 }
 
-/** Official close of a trading day. */
+/** Returns the official close of a trading day. */
 export function closeOn(instrument: Instrument, date: string): number {
-  return priceAt(instrument, weekdayNumber(date) * DAY_STEPS);
+  return priceAt(instrument, weekdayNumber(date) * DAY_UNITS);
 }
 
-/** Shares traded on a trading day. The number grows with the open interest of the options. */
+/** Returns the number of shares that are traded on a trading day. The number is larger if the options have more open interest. */
 export function sharesOn(instrument: Instrument, date: string): number {
   return Math.round(
     SHARES_PER_DEPTH * instrument.depth * Math.exp(0.25 * normal(instrument.key, 3, weekdayNumber(date))),
   );
 }
 
-/** At-the-money volatility of the shortest expiries. It varies around the base volatility and rises when the market falls. */
+/**
+ * Returns the at-the-money implied volatility of the shortest expiries. It varies around the base volatility, and rises when the market
+ * falls.
+ */
 export function shortIvAt(instrument: Instrument, atMs: number): number {
   const level = bridgeAt(
     pathTime(atMs),
@@ -32,7 +36,7 @@ export function shortIvAt(instrument: Instrument, atMs: number): number {
   return instrument.baseIv * Math.exp(IV_WANDER * level);
 }
 
-/** The last `count` trading days that have closed by `asOf`, oldest first. */
+/** Returns the last `count` trading days that had closed at `asOf`, the oldest first. */
 export function closedDays(asOf: number, count: number): string[] {
   const days: string[] = [];
   let day = newYorkDate(asOf);
@@ -41,25 +45,27 @@ export function closedDays(asOf: number, count: number): string[] {
   return days.reverse();
 }
 
-/** Shares a day for each contract of open interest of a busy strike. */
+/** Shares that are traded in a day for each contract of open interest of a busy strike. */
 const SHARES_PER_DEPTH = 4_000;
-/** Realised volatility is somewhat below implied volatility. */
+/** Ratio of realised to implied volatility. Realised volatility is somewhat lower. */
 const REALISED_OVER_IMPLIED = 0.9;
-/** Log points of volatility per unit of its path: about 20 % up or down. */
+/** Change of the log of the implied volatility per unit of its path. The volatility moves about 20 % up or down. */
 const IV_WANDER = 0.3;
-/** Weekdays in a block, and the steps of a day: halving a day ten times gives 1024 steps of half a minute. */
+/** Weekdays in a block. */
 const BLOCK_DAYS = 512;
-const DAY_STEPS = 1_024;
+/** Units of the path in a day. Halved ten times, a day has 1,024 units of about half a minute. */
+const DAY_UNITS = 1_024;
 /** Share of a day's variance that falls before the open. */
 const OVERNIGHT = 0.2;
 
-function priceAt(instrument: Instrument, step: number): number {
-  const level = bridgeAt(step, (key) => shock(instrument, key));
+/** Returns the price at a position on the path, dollars. */
+function priceAt(instrument: Instrument, position: number): number {
+  const level = bridgeAt(position, (key) => shock(instrument, key));
   const price = instrument.basePrice * Math.exp(REALISED_OVER_IMPLIED * instrument.baseIv * level);
   return Math.max(0.01, Math.round(price * 100) / 100);
 }
 
-/** The random part of a return: shared with the market and the sector, the rest the instrument's own. */
+/** Returns a random number of a return: a weighted sum of the numbers of the market, of the sector and of the instrument itself. */
 function shock(instrument: Instrument, key: number): number {
   const { marketLoading, sectorLoading } = instrument;
   const ownLoading = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);
@@ -70,31 +76,34 @@ function shock(instrument: Instrument, key: number): number {
   );
 }
 
-/** Brownian bridge with a variance of 1 per year of 252 days, at a time in steps. `draw` gives the random value of each midpoint. */
-function bridgeAt(step: number, draw: (midpoint: number) => number): number {
-  const length = BLOCK_DAYS * DAY_STEPS;
-  let low = Math.floor(step / length) * length;
+/**
+ * Returns the value of a Brownian bridge at a position. Its variance is 1 per year of 252 days. `draw` returns the random number of each
+ * midpoint.
+ */
+function bridgeAt(position: number, draw: (midpoint: number) => number): number {
+  const length = BLOCK_DAYS * DAY_UNITS;
+  let low = Math.floor(position / length) * length;
   let [lowLevel, highLevel] = [0, 0];
-  for (let width = length; step !== low; ) {
+  for (let width = length; position !== low; ) {
     width /= 2;
     const middle = low + width;
-    const middleLevel = (lowLevel + highLevel) / 2 + draw(middle) * Math.sqrt(width / 2 / DAY_STEPS / 252);
-    if (step >= middle) [low, lowLevel] = [middle, middleLevel];
+    const middleLevel = (lowLevel + highLevel) / 2 + draw(middle) * Math.sqrt(width / 2 / DAY_UNITS / 252);
+    if (position >= middle) [low, lowLevel] = [middle, middleLevel];
     else highLevel = middleLevel;
   }
   return lowLevel;
 }
 
-/** Position on the path, in whole steps. Days count weekdays, and a day ends at its close. */
+/** Returns the position of an instant on the path, in whole units. Only weekdays are days of the path, and a day ends at its close. */
 function pathTime(atMs: number): number {
   const date = newYorkDate(atMs);
   const [open, close] = [openOf(date), closeOf(date)];
-  if (atMs < open) return weekdayNumber(previousTradingDay(date)) * DAY_STEPS;
+  if (atMs < open) return weekdayNumber(previousTradingDay(date)) * DAY_UNITS;
   const toClose = 1 - Math.min(1, (atMs - open) / (close - open));
-  return Math.round((weekdayNumber(newYorkDate(close)) - (1 - OVERNIGHT) * toClose) * DAY_STEPS);
+  return Math.round((weekdayNumber(newYorkDate(close)) - (1 - OVERNIGHT) * toClose) * DAY_UNITS);
 }
 
-/** Weekdays since a Monday before all data. */
+/** Returns the number of weekdays from Monday, 2 January 1989, to a date. This Monday is earlier than all data. */
 function weekdayNumber(date: string): number {
   const days = daysBetween('1989-01-02', date);
   return Math.floor(days / 7) * 5 + (((days % 7) + 7) % 7);

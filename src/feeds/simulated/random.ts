@@ -1,6 +1,7 @@
 /**
- * Random numbers without state: every draw is a hash of its purpose (seed, ticker, day, contract), so that any moment of the simulation can
- * be computed without the moments before it. MurmurHash3, 32 bits (A. Appleby, public domain).
+ * Returns the hash of up to four numbers: MurmurHash3, 32 bits (A. Appleby, public domain). The simulation has random numbers without a
+ * state. Each number is a hash of its purpose (seed, ticker, day, contract). So any moment of the simulation can be computed without the
+ * moments before it.
  */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let h = mixed(mixed(mixed(mixed(0, a), b), c), d);
@@ -16,31 +17,31 @@ function mixed(h: number, key: number): number {
   return (Math.imul((x << 13) | (x >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-/** A key for a text. */
+/** Returns a number that stands for a text in a hash. */
 export function textKey(text: string): number {
   let key = 0;
   for (const character of text) key = hash(key, character.charCodeAt(0));
   return key;
 }
 
-/** A key for a day, `YYYY-MM-DD`. */
+/** Returns a number that stands for a day, `YYYY-MM-DD`, in a hash. */
 export function dateKey(date: string): number {
   return Number(date.replaceAll('-', ''));
 }
 
-/** In (0, 1). */
+/** Returns a uniform random number in (0, 1). */
 export function uniform(a: number, b = 0, c = 0, d = 0): number {
   return (hash(a, b, c, d) + 0.5) / 2 ** 32;
 }
 
-/** Standard normal (Box-Muller). */
+/** Returns a standard normal random number (Box-Muller method). */
 export function normal(a: number, b = 0, c = 0): number {
   const h = hash(a, b, c);
   const radius = Math.sqrt(-2 * Math.log((h + 0.5) / 2 ** 32));
   return radius * Math.cos(2 * Math.PI * uniform(h, 1));
 }
 
-/** A sequence of draws for one purpose. */
+/** A sequence of random numbers for one purpose. */
 export interface Random {
   uniform(): number;
   normal(): number;
@@ -48,6 +49,7 @@ export interface Random {
   pick<Entry>(entries: readonly Entry[], weightOf: (entry: Entry) => number): Entry;
 }
 
+/** Creates the sequence of random numbers for a purpose, which up to three numbers identify. */
 export function randomOf(a: number, b = 0, c = 0): Random {
   const start = hash(a, b, c);
   let drawn = 0;

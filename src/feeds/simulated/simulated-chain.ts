@@ -7,7 +7,10 @@ import { listedStrikesOf, termsOn } from './listing.ts';
 import { closeOn, spotAt } from './price-path.ts';
 import { dateKey, uniform } from './random.ts';
 
-/** The chain of an instrument as quoted at an instant of market hours. Depends only on the instrument, with its seed, and the instant. */
+/**
+ * Returns the chain of an instrument as it is quoted at an instant of market hours. The chain depends only on the instrument, whose keys
+ * come from the seed, and on the instant.
+ */
 export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const date = newYorkDate(asOf);
   const reference = closeOn(instrument, previousTradingDay(date));
@@ -37,19 +40,20 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
 }
 
 /**
- * Open interest of a contract. Calls gather above the price and puts below, mostly at round strikes and third Fridays. Each contract has a
- * random factor for its whole life. Open interest does not change during the day, because it is published once a day.
+ * Returns the open interest of a contract. Calls have most open interest above the price and puts below the price, mostly at round strikes
+ * and on third Fridays. Each contract has a random factor for its whole life. Open interest does not change during the day, because it is
+ * published once a day.
  */
 function openInterestOf(instrument: Instrument, { term, callPut, strike }: Contract, reference: number): number {
   const distance = (callPut * Math.log(strike / reference)) / term.width;
   const place = distance < 0 ? Math.exp(1.5 * distance) : Math.exp(-0.5 * (distance - 0.5) ** 2);
-  const maturity = term.monthly ? 1 / (1 + term.days / 250) : 0.3 / (1 + term.days / 14);
+  const maturity = term.isMonthly ? 1 / (1 + term.days / 250) : 0.3 / (1 + term.days / 14);
   const liking = Math.exp(2.5 * (chanceOf(instrument, 3, term.settlesAt, callPut, strike) - 0.7));
   const puts = callPut === -1 ? 1 + Math.max(0, -instrument.skew) : 1;
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
 }
 
-/** Factor by which round strikes are traded more often. What counts as round depends on the price level. */
+/** Returns the factor by which round strikes are traded more often than others. Which strikes are round depends on the price. */
 function roundness(strike: number, price: number): number {
   const unit = 10 ** Math.floor(Math.log10(price) - 1);
   if (Number.isInteger(strike / (10 * unit))) return 4;
@@ -57,12 +61,12 @@ function roundness(strike: number, price: number): number {
   return Number.isInteger(strike / unit) ? 0.8 : 0.35;
 }
 
-/** Share of open interest that is traded in a day. The share is highest near expiry. */
+/** Returns the share of a contract's open interest that is traded in a day. The share is highest near the expiry. */
 function turnover(instrument: Instrument, { term, callPut, strike }: Contract, today: number): number {
   return chanceOf(instrument, today, term.settlesAt, callPut, strike) ** 3 * (0.1 + 3 / (1 + term.days));
 }
 
-/** A random number of a contract, in (0, 1), for one purpose (`matter`). */
-function chanceOf({ key }: Instrument, matter: number, settlesAt: number, callPut: number, strike: number): number {
-  return uniform(key, matter, settlesAt / 60_000, callPut * Math.round(strike * 1000));
+/** Returns a random number of a contract, in (0, 1), for one purpose. */
+function chanceOf({ key }: Instrument, purpose: number, settlesAt: number, callPut: number, strike: number): number {
+  return uniform(key, purpose, settlesAt / 60_000, callPut * Math.round(strike * 1000));
 }

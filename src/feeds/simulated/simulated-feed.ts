@@ -14,10 +14,10 @@ export interface SimulationOptions {
 }
 
 /**
- * Creates the feed of a simulated market for the whole universe, for trying everything without data. Everything that it delivers is marked
- * as simulated. The quotes are of the present minute in market hours, else of the last close. A poll delivers what has happened since the
- * poll before. The first poll delivers a month of prints and a year of closes. The market depends only on (seed, time): there is no clock,
- * and the only state is the time of the last delivery.
+ * Creates the feed of a simulated market for the whole universe. With this feed, the service can be tried without market data. All
+ * deliveries are marked as simulated. In market hours, the quotes are of the present minute. Outside market hours, they are of the last
+ * close. A poll delivers the data since the poll before. The first poll delivers a month of prints and a year of closes. The market depends
+ * only on the seed and the time: the feed has no clock, and its only state is the time of the last delivery.
  */
 export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed {
   const instruments = instrumentsOf(seed, universe);
@@ -46,9 +46,9 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
 
 const MINUTE_MS = 60_000;
 const POLL_INTERVAL_MS = MINUTE_MS;
-/** Trading days of closes: a year. */
+/** Number of trading days whose closes the first poll delivers: a year. */
 export const CLOSE_DAYS = 252;
-/** Calendar days up to the quote: the window of every measure of flow. */
+/** Number of calendar days whose prints the first poll delivers. The measures of flow use prints of this time. */
 export const PRINT_DAYS = 30;
 
 function closeOf(instrument: Instrument, date: string): Close {
@@ -56,7 +56,7 @@ function closeOf(instrument: Instrument, date: string): Close {
   return { ticker: instrument.ticker, date, close, volume, simulated: true };
 }
 
-/** Prints with after < at <= upTo. */
+/** Returns the prints of an instrument with after < at <= upTo. */
 function printsIn(instrument: Instrument, after: number, upTo: number): Print[] {
   const prints: Print[] = [];
   for (let date = newYorkDate(after); date <= newYorkDate(upTo); date = addDays(date, 1)) {

@@ -6,7 +6,10 @@ import { listedStrikesOf, termsOn } from './listing.ts';
 import { closeOn } from './price-path.ts';
 import { dateKey, type Random, randomOf } from './random.ts';
 
-/** All large trades of an instrument on a trading day, in time order. Depends only on the instrument, with its seed, and the day. */
+/**
+ * Returns all simulated trades of an instrument on a trading day, in time order. They depend only on the instrument, whose keys come from
+ * the seed, and on the day. Only large trades are simulated.
+ */
 export function simulatedPrints(instrument: Instrument, date: string): Print[] {
   const random = randomOf(instrument.key, 2, dateKey(date));
   const orders = ordersOf(instrument, date, random);
@@ -17,7 +20,7 @@ export function simulatedPrints(instrument: Instrument, date: string): Print[] {
 
 interface Order extends Contract, Pick<Print, 'id' | 'at' | 'multiLeg' | 'sweep' | 'block' | 'canceled'> {}
 
-/** The orders of a day. Each day has a bias to calls or puts, and a favourite expiry. */
+/** Returns the orders of a day. Each day has a preference for calls or puts, and for one expiry. */
 function ordersOf(instrument: Instrument, date: string, random: Random): Order[] {
   const [open, close] = [openOf(date), closeOf(date)];
   const reference = closeOn(instrument, previousTradingDay(date));
@@ -31,7 +34,8 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
     const strikes = listedStrikesOf(instrument, term, reference);
-    // In standard deviations out of the money. A few are deep in the money, as in boxes and dividend trades.
+    // How far out of the money the strike is, in standard deviations. A few strikes are deep in the money, as in box spreads and dividend
+    // trades.
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
     const id = `simulated:${instrument.key.toString(16)}:${date}:${n}`;
@@ -43,9 +47,9 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
   }).flat();
 }
 
-/** Large trades a day in an instrument of medium size. */
+/** Median number of orders in a day of an instrument with a depth of 5,000 contracts. */
 const PRINTS_A_DAY = 4;
-/** Median premium, dollars. About one trade in six is below the 100,000 dollars that count as large. */
+/** Median premium, dollars. About one trade in six has less than 100,000 dollars, the smallest premium of a large print. */
 const PREMIUM_MEDIAN = 260_000;
 
 function sizeOf(price: number, random: Random): number {
@@ -55,7 +59,10 @@ function sizeOf(price: number, random: Random): number {
   return Math.max(1, Math.round(contracts / lot) * lot);
 }
 
-/** A customer buys, sells, or trades at the mid with another customer. One trade in three has a better price than the quote. */
+/**
+ * Returns the print of an order. A customer buys at the ask, sells at the bid, or trades at the mid with another customer. One trade in
+ * three has a price between the quote and the mid.
+ */
 function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quote, random: Random): Print {
   const side = random.pick(SIDES, ([, weight]) => weight)[0];
   const touch = side === 'ask' ? ask : side === 'bid' ? bid : (bid + ask) / 2;

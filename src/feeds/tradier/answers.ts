@@ -6,7 +6,7 @@ import type { CollectedContracts } from '../http/provider-snapshot.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 
-/** Options of one ticker, collected over its expirations. */
+/** The options of one ticker, collected from the answers for its expirations. */
 export class OptionCollector implements CollectedContracts {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
@@ -14,7 +14,7 @@ export class OptionCollector implements CollectedContracts {
 
   constructor(readonly spot: number | undefined) {}
 
-  /** Adds the options in the answer for one expiration. Counts those that cannot be used. */
+  /** Adds the options in the answer for one expiration. Counts the options that cannot be used in `refused`. */
   add(options: readonly unknown[], expiry: string): void {
     this.offered += options.length;
     for (const option of options) {
@@ -25,7 +25,10 @@ export class OptionCollector implements CollectedContracts {
   }
 }
 
-/** Reads `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Throws a `ClientError` if there is no date. */
+/**
+ * Returns the sorted dates of an answer of the form `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Counts invalid dates in
+ * `refused`. Throws a `ClientError` if there is no date, or if there are more than EXPIRATIONS_MAX dates.
+ */
 export function expirationsOf(answer: unknown, { refused }: OptionCollector): string[] {
   const dates: string[] = [];
   for (const date of listOf(entryOf(answer, 'expirations', 'date'))) {
@@ -37,23 +40,26 @@ export function expirationsOf(answer: unknown, { refused }: OptionCollector): st
   return [...new Set(dates)].sort();
 }
 
-/** Reads `{options: {option: {...} or [{...}, ...]}}`. `{options: null}` has no options. Throws a `ClientError` for any other form. */
+/**
+ * Returns the options of an answer of the form `{options: {option: {...} or [{...}, ...]}}`. The answer `{options: null}` has no options.
+ * Throws a `ClientError` if `options` is missing.
+ */
 export function listedOptions(answer: unknown): readonly unknown[] {
   if (!isRecord(answer) || !('options' in answer)) throw unreadable('an unexpected answer: `options` is missing');
   return listOf(entryOf(answer, 'options', 'option'));
 }
 
-/** Reads `{quotes: {quote: {last: 658.05}}}`. Returns `undefined` if there is no price. */
+/** Returns the price of an answer of the form `{quotes: {quote: {last: 658.05}}}`, or `undefined` if there is no price. */
 export function lastPriceOf(answer: unknown): number | undefined {
   const [quote] = listOf(entryOf(answer, 'quotes', 'quote'));
   const last = jsonNumber(entryOf(quote, 'last'));
   return last > 0 && Number.isFinite(last) ? last : undefined;
 }
 
-/** SPX has some sixty expirations. Each one takes a request. */
+/** Maximum number of expirations of a ticker, because each expiration takes a request. SPX has some sixty expirations. */
 const EXPIRATIONS_MAX = 200;
 
-/** Converts a list, a single entry or nothing to a list. */
+/** Returns a list unchanged, and a single entry as a list of one entry. Returns an empty list for null or a missing value. */
 function listOf(value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   return Array.isArray(value) ? value : [value];
@@ -72,7 +78,7 @@ function contractOf(option: JsonRecord, root: string, expiry: string): ContractR
     last: jsonNumber(option.last),
     volume: jsonNumber(option.volume),
     openInterest: jsonNumber(option.open_interest),
-    // The volatility of the mid quote, or of the smoothed surface if there is no quote.
+    // The implied volatility of the mid quote. Without it, the implied volatility of Tradier's smoothed surface.
     iv: midIv > 0 ? midIv : jsonNumber(greeks.smv_vol ?? greeks.mid_iv),
     delta: jsonNumber(greeks.delta),
     gamma: jsonNumber(greeks.gamma),

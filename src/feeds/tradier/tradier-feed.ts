@@ -14,8 +14,8 @@ export interface TradierOptions extends ProviderOptions {
 }
 
 /**
- * Creates the feed of Tradier. It requests the expirations of a ticker, and then the chain of each expiration. If one of these requests
- * fails, the whole snapshot is rejected: the missing expiration would look like a market without interest there.
+ * Creates the feed of Tradier. It requests the expirations of a ticker, and then the options of each expiration. If one of these requests
+ * fails, the whole snapshot is rejected. Without its options, an expiration would look as if nobody had a position in it.
  */
 export function createTradierFeed(options: TradierOptions): Feed {
   const base = baseUrl(options.baseUrl, '--tradier-url', 'http', true);
@@ -25,7 +25,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
   const delayMs = isSandbox ? 15 * 60_000 : 0;
   const client = createProviderClient(base, { authorization: `Bearer ${options.token}` }, ratePerMinute, options);
 
-  /** Returns `undefined` if the price cannot be read. The spot is then implied by the quotes. */
+  /** Returns the last price, or `undefined` if it cannot be read. Without this price, the quotes imply the spot. */
   async function priceOf(symbol: string, signal: AbortSignal | undefined): Promise<number | undefined> {
     try {
       return lastPriceOf(await client.get(`/v1/markets/quotes?symbols=${symbol}`, signal));
@@ -40,7 +40,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
     const symbol = encodeURIComponent(ticker.replace('.', '/'));
     const collected = new OptionCollector(await priceOf(symbol, signal));
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
-    // In the evening, today's expiration is still listed, but without contracts.
+    // Leave out expirations that have settled. In the evening, today's expiration is still listed, but without contracts.
     const expiries = expirationsOf(listed, collected).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
     if (expiries.length === 0) throw unreadable('every listed expiration has settled');
     for (const expiry of expiries) {
@@ -62,7 +62,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
   };
 }
 
-/** A quote, the expirations, and some twenty chains. */
+/** Estimated number of requests for a ticker: one for the quote, one for the expirations, and some twenty for the options. */
 const REQUESTS_PER_TICKER = 22;
-/** Greeks are updated only once an hour. */
+/** Minimum time between two polls. Tradier updates the Greeks only once an hour. */
 const EVERY_MS = 60_000;

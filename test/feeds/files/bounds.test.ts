@@ -16,7 +16,7 @@ test.each([
   ['returns as line ends', `${HEADER}\r${'\r'.repeat(500_001)}`, 'more than the 500000 lines that a table may have'],
   ['columns', `${HEADER},${'x,'.repeat(94)}x\n`, '102 columns, more than the 100 that a table may have'],
   ['characters in a row', `${HEADER}\n${'1,'.repeat(40_000)}\n`, 'row 1 has more than 65536 characters'],
-  ['open quotes', `${HEADER}\n${'"a\nb"c\n'.repeat(100_000)}`, 'a quote opened in row 1 is never closed'],
+  ['open quotes', `${HEADER}\n${'"a\nb"c\n'.repeat(100_000)}`, 'a quotation mark in row 1 is never closed'],
   ['closes', `date,ticker,close\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
   [
     'underlyings',

@@ -208,8 +208,8 @@ describe('refused with a reason', () => {
       /missing column strike/,
     ],
     ['only a header', `${HEADER}\n`, /none of 0 rows/],
-    ['garbage below the header', `${HEADER}\nxx\nyy\n`, /none of 2 rows can be read .*malformed_row.*2/],
-    ['an open quote', `${HEADER}\n${CALL}\n"${PUT}\n${PUT}`, /quote .* never closed/],
+    ['garbage below the header', `${HEADER}\nxx\nyy\n`, /none of 2 rows can be read: .*malformed_row.*2/],
+    ['an open quote', `${HEADER}\n${CALL}\n"${PUT}\n${PUT}`, /quotation mark .* never closed/],
     ['no spot and no put-call pairs', `${HEADER}\n${CALL.replace('98.5', '')}`, /XYZ: spot/],
     [
       'only strikes of zero',

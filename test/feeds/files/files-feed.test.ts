@@ -132,10 +132,10 @@ test('skips files without market data; reports damaged ones and empty data files
   put('good.csv', chainOf('AAA'));
   const feed = feedOf();
   expect(await poll(feed)).toEqual([
-    'config.json: holds no market data of a known format',
+    'config.json: contains no market data of a known format',
     expect.stringMatching(/^cut\.json: not valid JSON/),
     'files:good.csv',
-    'list.json: holds no market data of a known format',
+    'list.json: contains no market data of a known format',
   ]);
   expect(await poll(feed)).toEqual([]);
 });
@@ -186,7 +186,7 @@ test('reads the present rows of a tape that is being written; reports an overwri
   expect(await poll(feed)).toEqual(['prints 1']);
   expect(await poll(feed)).toEqual(['prints 2']);
   put('tape.csv', `notes${'.'.repeat(200)}`);
-  expect(await poll(feed)).toEqual(['tape.csv: no longer holds market data']);
+  expect(await poll(feed)).toEqual(['tape.csv: no longer contains market data']);
 });
 
 test('reads a tape of any size in batches', async () => {

@@ -66,7 +66,7 @@ describe('compressed with gzip', () => {
     const [header = ''] = tape({}).split('\n');
     const endless = gzipSync(Buffer.concat([Buffer.from(`${header}\n`), Buffer.alloc(FILE_BYTES_MAX + 1e6, '\n')]));
     expect(await read(endless)).toEqual([
-      { kind: 'rejection', origin: 'x', reason: 'it unpacks to more than 200 times its size' },
+      { kind: 'rejection', origin: 'x', reason: 'the file unpacks to more than 200 times its size' },
     ]);
   });
 });
@@ -77,7 +77,7 @@ test.each([
 ])('%s: the limit of 200 times the file size applies above 1 MiB only', async (_name, bytes, isRefused) => {
   const [delivery] = await read(gzipSync(Buffer.concat([Buffer.from(CHAIN), Buffer.alloc(bytes, ' ')])));
   const reason = isRefused
-    ? 'it unpacks to more than 200 times its size'
+    ? 'the file unpacks to more than 200 times its size'
     : expect.stringMatching(/row 3 has more than/);
   expect(delivery).toEqual({ kind: 'rejection', origin: 'x', reason });
 });

@@ -184,7 +184,7 @@ describe('is refused with a reason', () => {
     [
       'times without a zone',
       () => parquetWriteBuffer({ columnData: plain({ as_of: Array(3).fill('2026-08-21T16:00:00') }) }),
-      /none of 3 rows can be read \{"bad_as_of":3\}/,
+      /none of 3 rows can be read: \{"bad_as_of":3\}/,
     ],
     ['a row group too large', () => many(1_200_001), /a row group of 1200001 rows/],
     ['more rows than bytes', () => many(300_000), /300000 rows in \d+ bytes/],

@@ -21,9 +21,9 @@ test.each<[string, 'http' | 'ws', RegExp]>([
   ['https://user:hidden@api.tradier.com', 'http', /contains a user, a password/],
   ['https://api.tradier.com?token=hidden', 'http', /contains a user, a password/],
   ['https://api.tradier.com#hidden', 'http', /contains a user, a password/],
-  ['http://api.tradier.com', 'http', /in the clear/],
-  ['http://127.0.0.1.example', 'http', /in the clear/],
-  ['ws://10.0.0.1/options', 'ws', /in the clear/],
+  ['http://api.tradier.com', 'http', /credential unencrypted/],
+  ['http://127.0.0.1.example', 'http', /credential unencrypted/],
+  ['ws://10.0.0.1/options', 'ws', /credential unencrypted/],
 ])('refuses %s and does not repeat it', (text, scheme, message) => {
   const attempt = () => baseUrl(text, '--url', scheme, true);
   expect(attempt).toThrow(OperatorError);

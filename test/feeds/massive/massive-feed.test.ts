@@ -54,7 +54,7 @@ describe('massive', () => {
   test('a page that fails refuses the whole snapshot', async () => {
     server.behaviour = (path) => (path.includes('cursor=250') ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create(['SPX']))).toEqual([
-      { kind: 'rejection', origin: 'massive:SPX', ticker: 'SPX', reason: 'answered 500, 3 times' },
+      { kind: 'rejection', origin: 'massive:SPX', ticker: 'SPX', reason: 'answered 500 in the last of 3 tries' },
     ]);
   });
 
@@ -73,7 +73,7 @@ describe('massive', () => {
   test('refuses pages that lead in a circle or never end', async () => {
     const cursor = (n: number) => `${server.url}/v3/snapshot/options/CHPT?cursor=${n}`;
     change((answer, before) => Object.assign(answer, { next_url: cursor(before % 3) }));
-    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'page 4 leads back to an earlier one']]);
+    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'page 4 leads back to an earlier page']]);
     change((answer, before) => void Object.assign(answer, { results: [], next_url: cursor(before) }));
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'more than 600 pages']]);
   });

@@ -56,7 +56,7 @@ describe('tradier', () => {
     const last = `expiration=${expiries.at(-1)}`;
     server.behaviour = (path) => (path.includes(last) ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create())).toEqual([
-      { kind: 'rejection', origin: 'tradier:CHPT', ticker: 'CHPT', reason: 'answered 500, 3 times' },
+      { kind: 'rejection', origin: 'tradier:CHPT', ticker: 'CHPT', reason: 'answered 500 in the last of 3 tries' },
     ]);
   });
 
